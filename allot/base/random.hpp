@@ -1,0 +1,41 @@
+// Counter-based random streams (Philox 4x32-10): bit-identical on every platform, and independent streams
+// for the asking.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace allot {
+
+/// A stream of random numbers named by a seed and a stream id. Two streams that differ in either are
+/// independent; the same names always give the same numbers. Not thread-safe: one per thread.
+class RandomStream {
+ public:
+  explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
+
+  /// Uniform over all 64-bit values.
+  std::uint64_t bits() noexcept {
+    if (used_ == buffer_.size()) refill();
+    return buffer_[used_++];
+  }
+
+  /// Uniform in the open interval (0, 1): never 0, never 1, multiples of 2^-53 shifted by half a step.
+  double uniform() noexcept { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1.0p-53; }
+
+  /// Uniform in (low, high).
+  double uniform(double low, double high) noexcept { return low + (high - low) * uniform(); }
+
+  /// Uniform in 0 .. n-1, without bias. Needs n >= 1.
+  std::uint64_t below(std::uint64_t n) noexcept;
+
+ private:
+  void refill() noexcept;
+
+  std::uint64_t seed_;
+  std::uint64_t stream_;
+  std::uint64_t block_ = 0;
+  std::array<std::uint64_t, 16> buffer_{};
+  std::size_t used_ = 16;
+};
+
+}  // namespace allot

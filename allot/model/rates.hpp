@@ -1,0 +1,35 @@
+// The affinity matrix mu of the paper (Eq. 2).
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "allot/model/ids.hpp"
+
+namespace allot {
+
+/// Affinity matrix mu: rate(i, j) is how fast one unit of resource j completes i-type tasks (paper Eq. 2).
+/// Immutable once built, so every holder may trust it. Rate 0 means "cannot run there".
+class Rates {
+ public:
+  /// Row-major, tasks per second. Throws InvalidModel, naming the entry, unless there are types * resources
+  /// values and all are finite and >= 0.
+  Rates(std::size_t types, std::size_t resources, std::vector<double> values);
+
+  double operator()(TaskType i, ResourceId j) const noexcept { return values_[index(i) * resources_ + index(j)]; }
+  std::size_t types() const noexcept { return types_; }
+  std::size_t resources() const noexcept { return resources_; }
+  const std::vector<double>& values() const noexcept { return values_; }
+
+  /// A copy with one entry replaced. Throws as the constructor does.
+  Rates with(TaskType i, ResourceId j, double rate) const;
+
+  friend bool operator==(const Rates&, const Rates&) = default;
+
+ private:
+  std::size_t types_;
+  std::size_t resources_;
+  std::vector<double> values_;
+};
+
+}  // namespace allot

@@ -1,0 +1,127 @@
+// The machine and its work: resources, task types, and how fast each runs on each.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/model/assignment.hpp"
+#include "allot/model/ids.hpp"
+#include "allot/model/rates.hpp"
+
+namespace allot {
+
+enum class Kind { kGeneral, kSpecialized };  ///< GP: any type it has a rate for. SA: its own type only.
+enum class Discipline { kPs, kFcfs };        ///< even processor sharing, or first come first served
+
+struct Resource {
+  std::string name;
+  Kind kind = Kind::kGeneral;
+  Count servers = 1;  ///< identical units behind one queue
+  Discipline discipline = Discipline::kPs;
+  Count min_depth = 1;      ///< holds no task, or at least so many
+  double power = 1.0;       ///< watts of one busy server
+  double idle_power = 0.0;  ///< watts of one idle server
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+/// One type of task and the threads that run it.
+struct TaskClass {
+  std::string name;
+  Count count = 0;                 ///< threads whose tasks are of this type: N_i
+  std::optional<ResourceId> home;  ///< absent: the fastest resource
+  std::optional<double> priority;  ///< weight of the desired share; for all types or for none
+  std::optional<double> floor;     ///< least completions per second
+  friend bool operator==(const TaskClass&, const TaskClass&) = default;
+};
+
+/// A closed queueing network of resources and task types (paper section 3.1, for any numbers of each).
+/// Immutable and validated: whoever holds one may trust it. Ties are broken towards the lowest index.
+class System {
+ public:
+  /// Throws InvalidModel naming the first field that cannot be: see docs/reference/scenario.md for the rules.
+  System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates);
+
+  std::size_t type_count() const noexcept { return tasks_.size(); }
+  std::size_t resource_count() const noexcept { return resources_.size(); }
+  IdRange<TaskType> types() const noexcept { return IdRange<TaskType>(tasks_.size()); }
+  IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(resources_.size()); }
+
+  const Resource& resource(ResourceId j) const noexcept { return resources_[index(j)]; }
+  const TaskClass& task(TaskType i) const noexcept { return tasks_[index(i)]; }
+  const std::vector<Resource>& resources() const noexcept { return resources_; }
+  const std::vector<TaskClass>& tasks() const noexcept { return tasks_; }
+  const Rates& rates() const noexcept { return rates_; }
+
+  double rate(TaskType i, ResourceId j) const noexcept { return rates_(i, j); }
+  bool can_run(TaskType i, ResourceId j) const noexcept { return rates_(i, j) > 0; }
+  /// 1 / rate, or 0 where the type cannot run: the mean seconds of a task of size 1.
+  double seconds_per_task(TaskType i, ResourceId j) const noexcept {
+    return seconds_per_task_[index(i) * resources_.size() + index(j)];
+  }
+  Count count(TaskType i) const noexcept { return tasks_[index(i)].count; }
+  /// Q, the number of threads in all.
+  Count population() const noexcept { return population_; }
+  /// Where a type is at home: as given, else its fastest resource. Absent for a type that can run nowhere.
+  std::optional<ResourceId> home(TaskType i) const noexcept { return homes_[index(i)]; }
+  /// The resources that can run a type, in index order.
+  std::span<const ResourceId> resources_for(TaskType i) const noexcept {
+    return std::span(allowed_).subspan(allowed_begin_[index(i)],
+                                       allowed_begin_[index(i) + 1] - allowed_begin_[index(i)]);
+  }
+  /// Desired shares p_i, normalised to sum 1; empty when no priorities were given.
+  std::span<const double> shares() const noexcept { return shares_; }
+  /// Least completions per second of a type; 0 where none was asked for.
+  double floor(TaskType i) const noexcept { return tasks_[index(i)].floor.value_or(0.0); }
+  bool has_floors() const noexcept { return has_floors_; }
+  /// Whether any resource asks for more than one task at a time.
+  bool has_depths() const noexcept { return has_depths_; }
+  /// The most tasks that could ever sit at a resource: the threads of all types that can run there.
+  Count reach(ResourceId j) const noexcept { return reach_[index(j)]; }
+  /// Whether some state has no exact throughput formula (fcfs, several servers, tasks waiting). Then
+  /// nothing can be proven about the optimum.
+  bool approximate() const noexcept { return approximate_; }
+  /// Whether every type's home is its fastest resource (the paper's affinity rule, as its prose has it).
+  bool has_affinity() const noexcept;
+
+  /// Copies with one thing changed. They throw as the constructor does.
+  System with_counts(std::span<const Count> counts) const;
+  System with_servers(ResourceId j, Count servers) const;
+  System with_rate(TaskType i, ResourceId j, double rate) const;
+  /// The same system with every resource under one discipline.
+  System with_discipline(Discipline discipline) const;
+
+  friend bool operator==(const System& a, const System& b) {
+    return a.resources_ == b.resources_ && a.tasks_ == b.tasks_ && a.rates_ == b.rates_;
+  }
+
+ private:
+  void derive();
+
+  std::vector<Resource> resources_;
+  std::vector<TaskClass> tasks_;
+  Rates rates_;
+  std::vector<double> seconds_per_task_;
+  std::vector<std::optional<ResourceId>> homes_;
+  std::vector<ResourceId> allowed_;
+  std::vector<std::size_t> allowed_begin_;
+  std::vector<double> shares_;
+  std::vector<Count> reach_;
+  Count population_ = 0;
+  bool has_floors_ = false;
+  bool has_depths_ = false;
+  bool approximate_ = false;
+};
+
+/// The largest count of threads of a type, servers of a resource or least depth: beyond it is a typing error.
+inline constexpr Count kMaxCount = 1'000'000'000;
+
+/// Every task at its home: the paper's diagonal start, and Best Fit.
+Assignment home_assignment(const System& system);
+
+/// Whether the assignment has the system's shape, places every thread exactly once and only where it can
+/// run, and leaves no resource between empty and its least depth.
+bool is_placement(const System& system, const Assignment& assignment);
+
+}  // namespace allot

@@ -1,0 +1,89 @@
+#include "allot/model/throughput.hpp"
+
+namespace allot {
+namespace {
+
+/// Fills in what follows from X_i and X_j.
+void complete(const System& system, Performance& p) {
+  p.throughput = 0;
+  for (const double x : p.throughput_by_resource) p.throughput += x;
+  p.response_time_by_task.assign(system.type_count(), std::nullopt);
+  for (const TaskType i : system.types()) {
+    const double x = p.throughput_by_task[index(i)];
+    if (system.count(i) > 0 && x > 0) p.response_time_by_task[index(i)] = static_cast<double>(system.count(i)) / x;
+  }
+  if (!(p.throughput > 0)) return;
+  p.response_time = static_cast<double>(system.population()) / p.throughput;
+  for (const double x : p.throughput_by_task) p.shares.push_back(x / p.throughput);
+  if (!system.shares().empty()) {
+    p.priority_error = priority_error(p.throughput_by_task, p.throughput, system.shares());
+  }
+}
+
+}  // namespace
+
+ColumnSums column_sums(const System& system, const Assignment& assignment, ResourceId j) noexcept {
+  ColumnSums sums;
+  for (const TaskType i : system.types()) {
+    const Count n = assignment(i, j);
+    if (n != 0) sums = sums.plus(n, system.rate(i, j), system.seconds_per_task(i, j));
+  }
+  return sums;
+}
+
+Performance evaluate(const System& system, const Assignment& assignment) {
+  Performance p;
+  p.throughput_by_task.assign(system.type_count(), 0.0);
+  p.throughput_by_resource.assign(system.resource_count(), 0.0);
+  for (const ResourceId j : system.resource_ids()) {
+    const Resource& resource = system.resource(j);
+    const ColumnSums sums = column_sums(system, assignment, j);
+    p.throughput_by_resource[index(j)] = column_throughput(resource.discipline, resource.servers, sums);
+    p.approximate |=
+        resource.discipline == Discipline::kFcfs && resource.servers > 1 && sums.tasks > resource.servers;
+    const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);
+    for (const TaskType i : system.types()) {
+      p.throughput_by_task[index(i)] +=
+          static_cast<double>(assignment(i, j)) * (law.per_rate * system.rate(i, j) + law.per_task);
+    }
+  }
+  complete(system, p);
+  return p;
+}
+
+Performance evaluate_time_shares(const System& system, std::span<const double> time_shares) {
+  Performance p;
+  p.throughput_by_task.assign(system.type_count(), 0.0);
+  p.throughput_by_resource.assign(system.resource_count(), 0.0);
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resource_ids()) {
+      const double x = system.rate(i, j) * time_shares[index(i) * system.resource_count() + index(j)];
+      p.throughput_by_task[index(i)] += x;
+      p.throughput_by_resource[index(j)] += x;
+    }
+  }
+  complete(system, p);
+  return p;
+}
+
+double priority_error(std::span<const double> throughput_by_task, double throughput,
+                      std::span<const double> shares) noexcept {
+  double error = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double off = throughput_by_task[i] / throughput - shares[i];
+    error += off * off;
+  }
+  return error;
+}
+
+double floor_shortfall(const System& system, std::span<const double> throughput_by_task) noexcept {
+  double missing = 0;
+  for (const TaskType i : system.types()) {
+    const double floor = system.floor(i);
+    const double x = throughput_by_task[index(i)];
+    if (floor > 0 && x < floor * (1 - kFloorTolerance)) missing += (floor - x) / floor;
+  }
+  return missing;
+}
+
+}  // namespace allot

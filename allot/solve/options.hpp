@@ -1,0 +1,50 @@
+// The knobs of all solvers. Each solver reads those that concern it; the defaults are what most users want.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "allot/base/stop.hpp"
+#include "allot/model/assignment.hpp"
+
+namespace allot {
+
+/// How MAP and MIS rate a move (paper Eq. 8).
+enum class Sensitivity {
+  kExact,       ///< the exact difference of adding or removing one task (default)
+  kDerivative,  ///< (mu_tj - X_j) / n_j as printed
+};
+
+/// Which moves MIS tries.
+enum class MisMoves {
+  kBoth,     ///< j_min -> j_max and back: can correct a type above its share as well (default)
+  kForward,  ///< j_min -> j_max only, as printed
+};
+
+/// What `weighted` makes of the priorities.
+enum class ShareReading {
+  kExact,  ///< every type completes exactly its share; a resource may idle on purpose
+  kFloor,  ///< every type gets at least its share of the largest common level, then X is maximal
+};
+
+struct SolveOptions {
+  StopLimits stop;         ///< deadline and stop flag; asked at least every millisecond
+  std::uint64_t seed = 1;  ///< of `local` and of the search for a first answer in `exact`
+
+  /// An assignment to start from, besides the solver's own starts. Ignored unless it fits the system.
+  std::optional<Assignment> start;
+
+  Sensitivity sensitivity = Sensitivity::kExact;
+  MisMoves mis_moves = MisMoves::kBoth;
+  ShareReading shares = ShareReading::kExact;
+
+  /// `exhaustive` refuses a larger number of states.
+  double max_states = 1e9;
+  /// `slsqp`: keep at least one task at each resource that can have one (when Q >= R). Without it the
+  /// relaxation's supremum is not attained.
+  bool slsqp_occupied = true;
+  /// `exact`: stop when the proven relative gap is at most this.
+  double gap_tolerance = 1e-9;
+};
+
+}  // namespace allot

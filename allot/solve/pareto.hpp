@@ -1,0 +1,32 @@
+// The trade-off between throughput and priority error, so that a user can choose.
+#pragma once
+
+#include <vector>
+
+#include "allot/solve/options.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot {
+
+/// A state that no other found state beats in both throughput and priority error.
+struct ParetoPoint {
+  Assignment assignment;
+  double throughput = 0;
+  double priority_error = 0;
+};
+
+struct ParetoFrontier {
+  /// From the largest throughput to the smallest error.
+  std::vector<ParetoPoint> points;
+  /// Every state was looked at, so no point is missing but those thinned out by `max_points`.
+  bool exhaustive = false;
+  bool approximate = false;
+  /// optimal (exhaustive), converged, time_limit or interrupted.
+  Outcome outcome = Outcome::kConverged;
+};
+
+/// The frontier, thinned to at most `max_points` (>= 2; the two ends always stay). Small systems are
+/// enumerated, large ones searched. Floors and depths are honoured. Throws InvalidModel without priorities.
+ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options = {});
+
+}  // namespace allot

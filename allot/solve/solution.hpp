@@ -1,0 +1,67 @@
+// What a solver is asked, and what it answers: plain structs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/model/assignment.hpp"
+#include "allot/model/system.hpp"
+#include "allot/model/throughput.hpp"
+
+namespace allot {
+
+enum class Objective {
+  kThroughput,  ///< maximise X (paper Eq. 4-5), subject to the floors
+  kPriority,    ///< minimise the sum of (X_i / X - p_i)^2 (paper Eq. 6-7)
+};
+
+/// A question. The objective kPriority needs a system with priorities.
+struct Problem {
+  System system;
+  Objective objective = Objective::kThroughput;
+};
+
+/// How a solver ended. All of these are answers, not errors.
+enum class Outcome {
+  kOptimal,      ///< proven best
+  kConverged,    ///< the method has run its course; nothing is proven unless there is a bound
+  kTimeLimit,    ///< the deadline came first; the answer is the best so far
+  kBudget,       ///< another limit came first (iterations, nodes); the answer is the best so far
+  kInterrupted,  ///< the stop flag was set; the answer is the best so far
+  kInfeasible,   ///< depths, floors or shares cannot be met, or were not met by this method: see `reason`
+};
+
+struct Solution {
+  std::string_view solver;
+  Objective objective = Objective::kThroughput;
+  Outcome outcome = Outcome::kConverged;
+  Assignment assignment;
+  Performance performance;
+  /// No assignment has more throughput than this. Only a solver that proves one sets it.
+  std::optional<double> upper_bound;
+  bool proven_optimal = false;
+  /// Why the outcome is what it is, in words, where that needs saying; else empty.
+  std::string reason;
+  double seconds = 0;
+
+  /// `slsqp`: the continuous optimum it found, row-major, and its throughput.
+  std::vector<double> relaxed_assignment;
+  std::optional<double> relaxed_throughput;
+  /// `weighted`: the time shares f, row-major, from which its throughput follows.
+  std::vector<double> time_shares;
+  /// `weighted`: what keeps the throughput from being larger, one sentence each.
+  std::vector<std::string> binding;
+
+  /// (bound - X) / bound; absent without a bound. 0 for an empty system.
+  std::optional<double> gap() const {
+    if (!upper_bound) return std::nullopt;
+    return *upper_bound > 0 ? std::max(0.0, (*upper_bound - performance.throughput) / *upper_bound) : 0.0;
+  }
+};
+
+std::string_view to_string(Objective objective) noexcept;
+std::string_view to_string(Outcome outcome) noexcept;
+
+}  // namespace allot

@@ -1,0 +1,39 @@
+// One interface over all solvers, and the table of those that are built in.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "allot/solve/options.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot {
+
+/// A solver: a name, a line about it, what it can optimise, and a function.
+struct SolverInfo {
+  std::string_view name;
+  std::string_view summary;
+  bool maximises_throughput = false;
+  bool minimises_priority_error = false;
+  /// Fills in outcome, assignment and what is special to the solver; `solve` below adds the rest.
+  Solution (*search)(const Problem&, const SolveOptions&);
+};
+
+/// All built-in solvers, in the order of the source list in CMakeLists.txt.
+std::span<const SolverInfo* const> builtin_solvers() noexcept;
+
+/// Null when there is no solver of that name.
+const SolverInfo* find_solver(std::string_view name) noexcept;
+
+/// Whether the solver can be asked for this objective.
+bool supports(const SolverInfo& solver, Objective objective) noexcept;
+
+/// `map` for throughput, `mis` for priority.
+const SolverInfo& default_solver(Objective objective) noexcept;
+
+/// Answers the problem: runs the solver, recomputes the performance of its answer from the model, checks
+/// floors and depths, and measures the time. Throws InvalidModel when the solver does not support the
+/// objective or the objective needs priorities that the system lacks. Thread-safe.
+Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOptions& options = {});
+
+}  // namespace allot

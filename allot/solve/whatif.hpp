@@ -1,0 +1,34 @@
+// What a change of the machine or its work would be worth.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "allot/solve/options.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot {
+
+struct Change {
+  enum class What { kServer, kThread, kRate };  ///< one more server, one more thread, a pair 10% faster
+  What what = What::kServer;
+  std::optional<TaskType> task;         ///< of kThread and kRate
+  std::optional<ResourceId> resource;   ///< of kServer and kRate
+  double throughput = 0;                ///< best found after the change
+  double gain = 0;                      ///< relative to the base
+  bool approximate = false;             ///< the changed state has no exact formula
+};
+
+struct WhatIf {
+  Solution base;
+  std::vector<Change> changes;  ///< largest gain first; ties in the order server, thread, rate, then by index
+  Outcome outcome = Outcome::kConverged;  ///< time_limit or interrupted: `changes` holds those tried so far
+};
+
+/// How much faster a kRate change makes a pair.
+inline constexpr double kFasterPair = 1.1;
+
+/// Solves the system anew (`local`, from the base's answer and from its own starts) with each change made.
+WhatIf what_if(const System& system, const SolveOptions& options = {});
+
+}  // namespace allot
