@@ -1,2 +1,81 @@
-# allot_room(NAME SOURCE...): an object library from allot/NAME/SOURCE.cpp.
-# allot_table(LIST TYPE ROOM): the table of built-ins for the plug-ins named in the variable LIST.
+# allot_room(NAME SOURCES word... [TESTS word...] [LIBRARIES target...])
+#   An object library allot_NAME from allot/NAME/<word>.cpp, part of the library `allot`; and, with TESTS, one GoogleTest
+#   executable from allot/NAME/<word>_test.cpp. LIBRARIES are private: no installed header needs them.
+#
+# allot_table(ROOM FOLDER word...)
+#   The plug-ins allot/ROOM/FOLDER/<word>.cpp and the table of built-ins, made from cmake/builtin_FOLDER.cpp.in.
+#   Sets ALLOT_FOLDER_SOURCES, to be given to allot_room as further SOURCES.
+include_guard(GLOBAL)
+include(AllotTest)
+
+set_property(GLOBAL PROPERTY ALLOT_ROOMS "")
+
+# While rooms are being furnished: leave out words whose file is not there yet.
+function(allot_present OUT PREFIX SUFFIX)
+  set(present "")
+  foreach(word IN LISTS ARGN)
+    if(IS_ABSOLUTE "${word}")
+      list(APPEND present "${word}")
+      continue()
+    endif()
+    file(GLOB found CONFIGURE_DEPENDS "${PREFIX}${word}${SUFFIX}")
+    if(found)
+      list(APPEND present "${word}")
+    else()
+      message(STATUS "not there yet: ${PREFIX}${word}${SUFFIX}")
+    endif()
+  endforeach()
+  set(${OUT} "${present}" PARENT_SCOPE)
+endfunction()
+
+function(allot_room NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;LIBRARIES")
+  if(ROOM_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "allot_room(${NAME}): what is '${ROOM_UNPARSED_ARGUMENTS}'?")
+  endif()
+  allot_present(words "${PROJECT_SOURCE_DIR}/allot/${NAME}/" ".cpp" ${ROOM_SOURCES})
+  set(files "")
+  foreach(word IN LISTS words)
+    if(IS_ABSOLUTE "${word}")
+      list(APPEND files "${word}")
+    else()
+      list(APPEND files "${PROJECT_SOURCE_DIR}/allot/${NAME}/${word}.cpp")
+    endif()
+  endforeach()
+  if(NOT files)
+    return()
+  endif()
+
+  add_library(allot_${NAME} OBJECT ${files})
+  target_include_directories(allot_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(allot_${NAME} PRIVATE allot_settings ${ROOM_LIBRARIES})
+  target_sources(allot PRIVATE "$<TARGET_OBJECTS:allot_${NAME}>")
+  # Headers have done their work once the objects exist; only real libraries matter to those who link.
+  list(FILTER ROOM_LIBRARIES EXCLUDE REGEX "^allot::")
+  target_link_libraries(allot PRIVATE ${ROOM_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY ALLOT_ROOMS "${NAME}")
+
+  if(ALLOT_BUILD_TESTS AND ROOM_TESTS)
+    allot_test(
+      ${NAME}
+      FOLDER "allot/${NAME}"
+      LABEL unit
+      SOURCES ${ROOM_TESTS})
+  endif()
+endfunction()
+
+function(allot_table ROOM FOLDER)
+  allot_present(words "${PROJECT_SOURCE_DIR}/allot/${ROOM}/${FOLDER}/" ".cpp" ${ARGN})
+  list(LENGTH words count)
+  set(declarations "")
+  set(entries "")
+  set(sources "")
+  foreach(word IN LISTS words)
+    string(APPEND declarations "extern const SolverInfo ${word};\n")
+    string(APPEND entries "      &${FOLDER}::${word},\n")
+    list(APPEND sources "${FOLDER}/${word}")
+  endforeach()
+  set(table "${CMAKE_CURRENT_BINARY_DIR}/${ROOM}/builtin_${FOLDER}.cpp")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/builtin_${FOLDER}.cpp.in" "${table}" @ONLY)
+  set(ALLOT_${FOLDER}_SOURCES ${sources} "${table}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,12 @@
+# allot_fuzz(word...): a libFuzzer target <word>_fuzz from tests/fuzz/<word>_fuzz.cpp, each.
+include_guard(GLOBAL)
+
+function(allot_fuzz)
+  allot_present(words "${PROJECT_SOURCE_DIR}/tests/fuzz/" "_fuzz.cpp" ${ARGN})
+  foreach(word IN LISTS words)
+    add_executable(${word}_fuzz "${PROJECT_SOURCE_DIR}/tests/fuzz/${word}_fuzz.cpp")
+    target_link_libraries(${word}_fuzz PRIVATE allot allot_settings)
+    target_link_options(${word}_fuzz PRIVATE -fsanitize=fuzzer)
+    set_target_properties(${word}_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
+  endforeach()
+endfunction()
