@@ -10,7 +10,7 @@
 namespace allot {
 
 /// n(i, j) = number of i-type tasks at resource j: the paper's task scheduling matrix N. A plain value; it
-/// does not know which system it belongs to, `check` in system.hpp does.
+/// does not know which system it belongs to; `is_placement` in system.hpp checks that.
 class Assignment {
  public:
   Assignment() = default;
@@ -24,6 +24,13 @@ class Assignment {
   std::size_t types() const noexcept { return types_; }
   std::size_t resources() const noexcept { return resources_; }
   std::span<const Count> values() const noexcept { return counts_; }
+
+  /// All zero, with this shape; storage is reused.
+  void reset(std::size_t types, std::size_t resources) {
+    types_ = types;
+    resources_ = resources;
+    counts_.assign(types * resources, 0);
+  }
 
   Count row_sum(TaskType i) const noexcept;
   Count column_sum(ResourceId j) const noexcept;

@@ -155,11 +155,16 @@ System System::with_discipline(Discipline discipline) const {
 }
 
 Assignment home_assignment(const System& system) {
-  Assignment assignment(system.type_count(), system.resource_count());
+  Assignment assignment;
+  home_assignment(system, assignment);
+  return assignment;
+}
+
+void home_assignment(const System& system, Assignment& assignment) {
+  assignment.reset(system.type_count(), system.resource_count());
   for (const TaskType i : system.types()) {
     if (system.count(i) > 0) assignment(i, *system.home(i)) = system.count(i);
   }
-  return assignment;
 }
 
 bool is_placement(const System& system, const Assignment& assignment) {

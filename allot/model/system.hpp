@@ -119,6 +119,8 @@ inline constexpr Count kMaxCount = 1'000'000'000;
 
 /// Every task at its home: the paper's diagonal start, and Best Fit.
 Assignment home_assignment(const System& system);
+/// The same into existing storage, which is reused when its shape fits.
+void home_assignment(const System& system, Assignment& assignment);
 
 /// Whether the assignment has the system's shape, places every thread exactly once and only where it can
 /// run, and leaves no resource between empty and its least depth.

@@ -1,0 +1,182 @@
+#include "allot/solve/detail/search_state.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace allot::detail {
+namespace {
+
+/// After so many moves the running sums are made afresh, so that rounding cannot pile up.
+constexpr std::uint32_t kRefreshInterval = 4096;
+
+/// A state that misses a floor costs more than any that misses none, and the more it misses the more.
+double floor_penalty(double missing) noexcept { return missing > 0 ? 10 + 1e3 * missing : 0.0; }
+
+}  // namespace
+
+void SearchState::reset(const System& system, Objective objective, const Assignment& assignment) {
+  assert(is_placement(system, assignment));
+  system_ = &system;
+  objective_ = objective;
+  plain_throughput_ = objective == Objective::kThroughput && !system.has_floors();
+  counts_.assign(assignment.values().begin(), assignment.values().end());
+  columns_.resize(system.resource_count());
+  scale_ = 0;
+  for (const ResourceId j : system.resource_ids()) {
+    Column& column = columns_[index(j)];
+    column.servers = system.resource(j).servers;
+    column.discipline = system.resource(j).discipline;
+    column.min_depth = system.resource(j).min_depth;
+    double fastest = 0;
+    for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
+    scale_ += fastest * static_cast<double>(std::min(column.servers, system.reach(j)));
+  }
+  if (!(scale_ > 0)) scale_ = 1;
+  tolerance_ = objective == Objective::kThroughput ? 1e-12 * scale_ : 1e-13;
+  refresh();
+}
+
+void SearchState::refresh() {
+  stale_ = 0;
+  for (const ResourceId j : system_->resource_ids()) {
+    Column& column = columns_[index(j)];
+    column.sums = {};
+    for (const TaskType i : system_->types()) {
+      if (at(i, j) != 0) column.sums = column.sums.plus(at(i, j), system_->rate(i, j), system_->seconds_per_task(i, j));
+    }
+    column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+  }
+  const double x = throughput();
+  if (!plain_throughput_) {
+    by_task_.assign(system_->type_count(), 0.0);
+    scratch_.resize(system_->type_count());
+    for (const ResourceId j : system_->resource_ids()) {
+      const Column& column = columns_[index(j)];
+      const CompletionLaw law = completion_law(column.discipline, column.servers, column.sums);
+      for (const TaskType i : system_->types()) {
+        by_task_[index(i)] += static_cast<double>(at(i, j)) * (law.per_rate * system_->rate(i, j) + law.per_task);
+      }
+    }
+  }
+  cost_ = cost_of(by_task_.data(), x);
+}
+
+double SearchState::throughput() const noexcept {
+  double x = 0;
+  for (const Column& column : columns_) x += column.throughput;
+  return x;
+}
+
+Assignment SearchState::assignment() const {
+  Assignment result;
+  write(result);
+  return result;
+}
+
+void SearchState::write(Assignment& assignment) const {
+  assignment.reset(system_->type_count(), system_->resource_count());
+  for (const TaskType i : system_->types()) {
+    for (const ResourceId j : system_->resource_ids()) assignment(i, j) = at(i, j);
+  }
+}
+
+Count SearchState::smallest_deep_move(TaskType i, ResourceId a, ResourceId b) const noexcept {
+  const Count here = at(i, a);
+  if (here == 0) return 0;
+  const Column& from = columns_[index(a)];
+  const Column& to = columns_[index(b)];
+  Count n = std::max<Count>(1, to.min_depth - to.sums.tasks);
+  const Count left = from.sums.tasks - n;
+  if (left != 0 && left < from.min_depth) n = from.sums.tasks;  // then the resource must be emptied
+  return n <= here ? n : 0;
+}
+
+bool SearchState::keeps_depths(const Exchange& e) const noexcept {
+  if (!system_->has_depths()) return true;
+  const Column& from = columns_[index(e.a)];
+  const Column& to = columns_[index(e.b)];
+  const Count from_tasks = from.sums.tasks - e.n + e.back;
+  const Count to_tasks = to.sums.tasks + e.n - e.back;
+  return (from_tasks == 0 || from_tasks >= from.min_depth) && (to_tasks == 0 || to_tasks >= to.min_depth);
+}
+
+ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noexcept {
+  const ResourceId j = at_source ? e.a : e.b;
+  const Count sign = at_source ? -1 : 1;
+  ColumnSums sums = columns_[index(j)].sums.plus(sign * e.n, system_->rate(e.i, j), system_->seconds_per_task(e.i, j));
+  if (e.back != 0) {
+    sums = sums.plus(-sign * e.back, system_->rate(e.k, j), system_->seconds_per_task(e.k, j));
+  }
+  return sums;
+}
+
+double SearchState::throughput_cost_change(const Exchange& e) const noexcept {
+  const Column& from = columns_[index(e.a)];
+  const Column& to = columns_[index(e.b)];
+  return from.throughput + to.throughput - column_throughput(from.discipline, from.servers, sums_after(e, true)) -
+         column_throughput(to.discipline, to.servers, sums_after(e, false));
+}
+
+double SearchState::cost_of(const double* by_task, double throughput) const noexcept {
+  if (plain_throughput_) return -throughput;
+  const std::span<const double> x(by_task, system_->type_count());
+  const double penalty = system_->has_floors() ? floor_penalty(floor_shortfall(*system_, x)) : 0.0;
+  if (objective_ == Objective::kThroughput) return -throughput + scale_ * penalty;
+  // With nothing completed, no share exists: worse than every state that completes something.
+  return (throughput > 0 ? priority_error(x, throughput, system_->shares()) : 4.0) + penalty;
+}
+
+double SearchState::general_cost_change(const Exchange& e) const noexcept {
+  std::copy(by_task_.begin(), by_task_.end(), scratch_.begin());
+  for (const bool at_source : {true, false}) {
+    const ResourceId j = at_source ? e.a : e.b;
+    const Column& column = columns_[index(j)];
+    const CompletionLaw before = completion_law(column.discipline, column.servers, column.sums);
+    const CompletionLaw after = completion_law(column.discipline, column.servers, sums_after(e, at_source));
+    const double rate_change = after.per_rate - before.per_rate;
+    const double task_change = after.per_task - before.per_task;
+    for (const TaskType i : system_->types()) {
+      const Count n = at(i, j);
+      if (n != 0) scratch_[index(i)] += static_cast<double>(n) * (rate_change * system_->rate(i, j) + task_change);
+    }
+    const auto shift = [&](TaskType i, Count n) {
+      scratch_[index(i)] += static_cast<double>(n) * (after.per_rate * system_->rate(i, j) + after.per_task);
+    };
+    shift(e.i, at_source ? -e.n : e.n);
+    if (e.back != 0) shift(e.k, at_source ? e.back : -e.back);
+  }
+  double x = 0;
+  for (const double x_i : scratch_) x += x_i;
+  return cost_of(scratch_.data(), x) - cost_;
+}
+
+void SearchState::apply(const Exchange& e) noexcept {
+  if (!plain_throughput_) {
+    general_cost_change(e);
+    by_task_.swap(scratch_);
+  }
+  for (const bool at_source : {true, false}) {
+    Column& column = columns_[index(at_source ? e.a : e.b)];
+    column.sums = sums_after(e, at_source);
+    if (column.sums.tasks == 0) column.sums = {};
+    column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+  }
+  const std::size_t width = columns_.size();
+  counts_[index(e.i) * width + index(e.a)] -= e.n;
+  counts_[index(e.i) * width + index(e.b)] += e.n;
+  if (e.back != 0) {
+    counts_[index(e.k) * width + index(e.b)] -= e.back;
+    counts_[index(e.k) * width + index(e.a)] += e.back;
+  }
+  if (++stale_ >= kRefreshInterval) {
+    refresh();
+  } else {
+    cost_ = cost_of(by_task_.data(), plain_throughput_ ? throughput() : [&] {
+      double x = 0;
+      for (const double x_i : by_task_) x += x_i;
+      return x;
+    }());
+  }
+}
+
+}  // namespace allot::detail

@@ -1,0 +1,98 @@
+// A state that a search walks through: what a move would change is known in O(1) for the throughput and in
+// O(T) for floors and priorities.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "allot/model/system.hpp"
+#include "allot/model/throughput.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot::detail {
+
+/// `n` tasks of type `i` go from `a` to `b`, and `back` tasks of type `k` from `b` to `a` (0: nothing returns).
+struct Exchange {
+  TaskType i{};
+  ResourceId a{};
+  ResourceId b{};
+  Count n = 0;
+  TaskType k{};
+  Count back = 0;
+};
+
+/// Depths hold in every state, since `smallest_move` offers no other moves; floors are part of the cost.
+/// Reusable: `reset` allocates nothing after the first time for systems of one size.
+class SearchState {
+ public:
+  SearchState() = default;
+
+  /// Starts at the assignment, which must be a placement of the system. The system must outlive the state.
+  void reset(const System& system, Objective objective, const Assignment& assignment);
+
+  const System& system() const noexcept { return *system_; }
+  Count at(TaskType i, ResourceId j) const noexcept { return counts_[index(i) * columns_.size() + index(j)]; }
+  Count tasks_at(ResourceId j) const noexcept { return columns_[index(j)].sums.tasks; }
+  double throughput() const noexcept;
+  Assignment assignment() const;
+  /// The same into existing storage, which is reused when its shape fits.
+  void write(Assignment& assignment) const;
+
+  /// Change of X_j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
+  double change(TaskType i, ResourceId j, Count n) const noexcept {
+    const Column& column = columns_[index(j)];
+    return column_throughput(column.discipline, column.servers,
+                             column.sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j))) -
+           column.throughput;
+  }
+
+  /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
+  /// none can. 1 wherever depths do not matter.
+  Count smallest_move(TaskType i, ResourceId a, ResourceId b) const noexcept {
+    if (!system_->has_depths()) return at(i, a) > 0 ? 1 : 0;
+    return smallest_deep_move(i, a, b);
+  }
+  /// Whether both resources keep their least depth.
+  bool keeps_depths(const Exchange& e) const noexcept;
+
+  /// What the search minimises: -X, or the priority error, with missed floors above everything else.
+  double cost() const noexcept { return cost_; }
+  /// The cost after an exchange, minus the cost now. O(1) for throughput without floors, else O(T).
+  double cost_change(const Exchange& e) const noexcept {
+    return plain_throughput_ ? throughput_cost_change(e) : general_cost_change(e);
+  }
+  void apply(const Exchange& e) noexcept;
+
+  /// A move must improve the cost by more than this to be kept: well above rounding, well below anything real.
+  double tolerance() const noexcept { return tolerance_; }
+
+ private:
+  struct Column {
+    ColumnSums sums;
+    double throughput = 0;
+    Count servers = 1;
+    Count min_depth = 1;
+    Discipline discipline = Discipline::kPs;
+  };
+
+  Count smallest_deep_move(TaskType i, ResourceId a, ResourceId b) const noexcept;
+  double throughput_cost_change(const Exchange& e) const noexcept;
+  double general_cost_change(const Exchange& e) const noexcept;
+  ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
+  double cost_of(const double* by_task, double throughput) const noexcept;
+  void refresh();
+
+  const System* system_ = nullptr;
+  Objective objective_ = Objective::kThroughput;
+  bool plain_throughput_ = true;
+  double scale_ = 1;
+  double tolerance_ = 0;
+  double cost_ = 0;
+  std::vector<Count> counts_;
+  std::vector<Column> columns_;
+  std::vector<double> by_task_;          // X_i, kept only when the cost needs it
+  mutable std::vector<double> scratch_;  // X_i after an exchange
+  std::uint32_t stale_ = 0;              // moves since the sums were last made afresh
+};
+
+}  // namespace allot::detail

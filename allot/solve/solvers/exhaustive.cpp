@@ -1,0 +1,101 @@
+// Enumeration: every state, one after the other. The paper's Opt.
+//
+// The number of states is the product over the types of C(N_i + r_i - 1, r_i - 1), with r_i resources that can
+// run type i. It is computed first, and a number beyond the limit is refused.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/states.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::solvers {
+namespace {
+
+/// The best state so far under either objective. Floors come first.
+class Champion {
+ public:
+  Champion(const System& system, Objective objective) : system_(system), objective_(objective) {}
+
+  void offer(const detail::StateVisitor& state) {
+    if (system_.has_depths() && !state.keeps_depths()) return;
+    double throughput = 0;
+    double cost = 0;
+    double missing = 0;
+    if (objective_ == Objective::kThroughput && !system_.has_floors()) {
+      throughput = state.throughput();
+      cost = -throughput;
+    } else {
+      throughput = state.throughput_by_task(by_task_);
+      if (system_.has_floors()) missing = floor_shortfall(system_, by_task_);
+      cost = objective_ == Objective::kThroughput ? -throughput
+             : throughput > 0                     ? priority_error(by_task_, throughput, system_.shares())
+                                                  : 4.0;
+    }
+    if (found_ && (missing > missing_ || (missing == missing_ && cost >= cost_))) return;
+    found_ = true;
+    missing_ = missing;
+    cost_ = cost;
+    state.write(best_);
+  }
+
+  bool found() const noexcept { return found_; }
+  double missing() const noexcept { return missing_; }
+  const Assignment& best() const noexcept { return best_; }
+
+ private:
+  const System& system_;
+  Objective objective_;
+  bool found_ = false;
+  double missing_ = 0;
+  double cost_ = 0;
+  std::vector<double> by_task_;
+  Assignment best_;
+};
+
+Solution exhaustive_search(const Problem& problem, const SolveOptions& options) {
+  const System& system = problem.system;
+  Solution solution;
+  solution.assignment = home_assignment(system);
+  const double states = detail::count_states(system);
+  if (states > options.max_states) {
+    solution.outcome = Outcome::kBudget;
+    solution.reason = "refused: " + detail::format_states(states) + " states, more than the limit of " +
+                      detail::format_states(options.max_states);
+    return solution;
+  }
+  StopPoll poll(options.stop);
+  Champion champion(system, problem.objective);
+  detail::StateVisitor visitor(system);
+  visitor.visit_all([&] {
+    champion.offer(visitor);
+    return !poll.should_stop();
+  });
+  if (champion.found()) solution.assignment = champion.best();
+  if (poll.stopped()) {
+    solution.outcome = detail::outcome_of(poll);
+  } else if (!champion.found()) {
+    solution.outcome = Outcome::kInfeasible;
+    solution.reason = "no assignment keeps the least depth of every resource";
+  } else if (champion.missing() > 0) {
+    solution.outcome = Outcome::kInfeasible;
+    solution.reason = "no assignment meets every floor";
+  } else if (!system.approximate()) {
+    solution.outcome = Outcome::kOptimal;
+    solution.proven_optimal = true;
+    if (problem.objective == Objective::kThroughput) {
+      solution.upper_bound = evaluate(system, solution.assignment).throughput;
+    }
+  }
+  return solution;
+}
+
+}  // namespace
+
+extern const SolverInfo exhaustive;
+const SolverInfo exhaustive{"exhaustive", "every state, counted before starting: exact, for small systems", true, true,
+                            exhaustive_search};
+
+}  // namespace allot::solvers
