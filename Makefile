@@ -1,1 +1,95 @@
-all:
+# The short way to everything. `make run` and `make test` need nothing but make and a network on a bare Debian 12:
+# tools/setup installs what is missing. What each target does: make help.
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 20
+JOBS ?= $(shell nproc)
+
+command = build/allot
+export CTEST_PARALLEL_LEVEL ?= $(JOBS)
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+# $(call heading,text): marks a section of the output.
+heading = @printf '\n==== %s\n' '$(1)'
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-long bench format lint install clean setup
+# The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
+.NOTPARALLEL:
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+run: build ## build the command and try it on an example
+	$(call heading,build/allot solve examples/workstation.toml --explain)
+	@$(command) solve examples/workstation.toml --explain
+
+build: ## build the command: build/allot
+	@tools/setup build test bench
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target allot_command
+	@ln -sfn release/apps/allot/allot $(command)
+
+setup: ## install what building, testing and checking needs
+	@tools/setup build test bench fuzz format lint
+
+test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
+	@tools/setup build test bench fuzz format
+	$(call heading,format)
+	@tools/format --check
+	$(call heading,includes)
+	@tools/check_includes
+	$(call heading,build: release)
+	@$(MAKE) --no-print-directory build
+	@cmake --build --preset release
+	$(call heading,test: release)
+	@ctest --preset release --label-exclude long
+	$(call heading,build: asan)
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	$(call heading,test: asan)
+	@ctest --preset asan --label-exclude long
+	$(call heading,fuzz: $(FUZZ_SECONDS) s each)
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz
+	@tools/fuzz $(FUZZ_SECONDS)
+	$(call heading,all passed)
+
+test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
+	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600
+	$(call heading,test: release, long)
+	@ctest --preset release --label-regex long --no-tests=ignore
+	$(call heading,test: dev)
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev
+	@ctest --preset dev
+	$(call heading,test: tsan)
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan
+	@ctest --preset tsan
+
+bench: ## run the benchmarks
+	@tools/setup build test bench
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+	@for program in build/release/bench/*; do \
+	  if [ -f "$$program" ] && [ -x "$$program" ]; then printf '\n==== %s\n' "$$program"; "$$program" || exit 1; fi; \
+	done
+
+format: ## clang-format in place
+	@tools/setup format
+	@tools/format
+
+lint: ## format check and clang-tidy, over what changed since the last clean lint
+	@tools/setup build test format lint
+	@tools/format --check
+	@tools/check_includes
+	@cmake --preset tidy >/dev/null
+	@cmake --build --preset tidy
+
+install: build ## install command, library and headers under PREFIX (default /usr/local)
+	@cmake --build --preset release --target allot
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+clean: ## remove build/
+	@rm -rf build

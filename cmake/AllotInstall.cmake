@@ -1,0 +1,46 @@
+# Installs the library for find_package(allot) and for pkg-config. Headers under detail/ stay home.
+include(CMakePackageConfigHelpers)
+
+install(
+  TARGETS allot
+  EXPORT allotTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+  RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(
+  DIRECTORY "${PROJECT_SOURCE_DIR}/allot"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING
+  PATTERN "*.hpp"
+  PATTERN "detail" EXCLUDE
+  PATTERN "solvers" EXCLUDE)
+
+# The libraries behind a static one are the business of those who link it; a shared one brings its own.
+set(ALLOT_STATIC_MODULES "")
+if(NOT BUILD_SHARED_LIBS)
+  if(ALLOT_WITH_CLP)
+    list(APPEND ALLOT_STATIC_MODULES clp)
+  endif()
+  if(ALLOT_WITH_NLOPT)
+    list(APPEND ALLOT_STATIC_MODULES nlopt)
+  endif()
+endif()
+
+set(ALLOT_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/allot")
+install(
+  EXPORT allotTargets
+  NAMESPACE allot::
+  DESTINATION "${ALLOT_CMAKE_DIR}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/allotConfig.cmake.in" "${PROJECT_BINARY_DIR}/allotConfig.cmake"
+                              INSTALL_DESTINATION "${ALLOT_CMAKE_DIR}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/allotConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/allotConfig.cmake" "${PROJECT_BINARY_DIR}/allotConfigVersion.cmake"
+        DESTINATION "${ALLOT_CMAKE_DIR}")
+
+# Paths in the pkg-config file start at the file itself, so that an installed tree may be moved.
+set(ALLOT_PKGCONFIG_DIR "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+file(RELATIVE_PATH ALLOT_PREFIX_FROM_PC "/prefix/${ALLOT_PKGCONFIG_DIR}" "/prefix")
+string(REGEX REPLACE "/$" "" ALLOT_PREFIX_FROM_PC "${ALLOT_PREFIX_FROM_PC}")
+list(JOIN ALLOT_STATIC_MODULES " " ALLOT_PC_REQUIRES)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/allot.pc.in" "${PROJECT_BINARY_DIR}/allot.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/allot.pc" DESTINATION "${ALLOT_PKGCONFIG_DIR}")

@@ -1,0 +1,37 @@
+# Makes version.cpp. Included, it defines allot_version(FILE); run as a script by every build, it asks git and writes
+# the file only when the answer has changed, so that a new commit recompiles one small file.
+if(CMAKE_SCRIPT_MODE_FILE)
+  set(commit "unknown")
+  # A .git of our own, not that of a project around an unpacked archive.
+  if(EXISTS "${source_dir}/.git")
+    set(ENV{GIT_OPTIONAL_LOCKS} 0)
+    execute_process(
+      COMMAND git -C "${source_dir}" rev-parse --short=12 HEAD
+      RESULT_VARIABLE failed
+      OUTPUT_VARIABLE head
+      ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(NOT failed)
+      execute_process(
+        COMMAND git -C "${source_dir}" status --porcelain --untracked-files=no
+        OUTPUT_VARIABLE changes
+        ERROR_QUIET)
+      set(commit "${head}")
+      if(changes)
+        string(APPEND commit "+")
+      endif()
+    endif()
+  endif()
+  configure_file("${source_dir}/cmake/version.cpp.in" "${file}" @ONLY)
+  return()
+endif()
+
+function(allot_version FILE)
+  add_custom_target(
+    allot_version
+    COMMAND "${CMAKE_COMMAND}" -D "source_dir=${PROJECT_SOURCE_DIR}" -D "version=${PROJECT_VERSION}" -D "file=${FILE}" -P
+            "${PROJECT_SOURCE_DIR}/cmake/AllotVersion.cmake"
+    BYPRODUCTS "${FILE}"
+    COMMENT "Asking git for the commit"
+    VERBATIM)
+  set_source_files_properties("${FILE}" PROPERTIES GENERATED TRUE)
+endfunction()
