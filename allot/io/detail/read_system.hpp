@@ -1,0 +1,48 @@
+// The resources and task types of a scenario document, before they become a System.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "allot/io/problems.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot::detail {
+
+/// The names of one array of tables, in order.
+struct Names {
+  std::string_view noun;                ///< "resource" or "task"
+  std::vector<std::string_view> order;  ///< views into the document
+  std::unordered_map<std::string_view, std::size_t> index;
+  bool is_complete = true;  ///< false when some entry has no usable name: then an unknown name proves nothing
+};
+
+/// The index of a name, or a problem at `where`.
+std::optional<std::size_t> resolve(const Names& names, std::string_view name, const Node& where,
+                                   Problems& problems);
+
+struct SystemParts {
+  using Row = std::vector<std::pair<std::size_t, double>>;  ///< resource and rate > 0
+
+  Names resource_names{"resource", {}, {}, true};
+  Names task_names{"task", {}, {}, true};
+  std::vector<Resource> resources;
+  std::vector<TaskClass> tasks;
+  std::vector<Row> rates;
+  bool has_sound_counts = true;       ///< false when some count is wrong
+  std::vector<bool> has_sound_rates;  ///< false when a problem was found in the rates of the type
+
+  bool runs_nowhere(std::size_t task) const { return has_sound_rates[task] && rates[task].empty(); }
+};
+
+/// Reads `resources` and `tasks`. Threads given as sequences take the place of the counts; a type in
+/// `types_with_other_work` needs no count either.
+SystemParts read_system(const TableReader& root, bool has_threads,
+                        const std::unordered_set<std::string_view>& types_with_other_work,
+                        Problems& problems);
+
+}  // namespace allot::detail

@@ -1,0 +1,136 @@
+#include "allot/io/problems.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "allot/io/detail/text.hpp"
+
+namespace allot {
+namespace {
+
+constexpr std::size_t kMostProblems = 10'000;
+
+}  // namespace
+
+Problems::Problems(const Document& document) : document_(document) {
+  for (const Node* node : document.duplicates()) {
+    const std::string& key = (*node->parent->get<Node::Table>())[node->slot].key;
+    add(*node, "key " + detail::in_quotes(key) + " is given twice in the same object; keep one");
+  }
+}
+
+void Problems::add(const Node& where, std::string message) {
+  if (found_.size() < kMostProblems) {
+    found_.push_back({&where, std::move(message)});
+  } else {
+    ++left_out_;
+  }
+}
+
+std::vector<Diagnostic> Problems::diagnostics() const {
+  std::vector<Found> sorted = found_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
+    return a.where->line != b.where->line ? a.where->line < b.where->line : a.where->order < b.where->order;
+  });
+  std::vector<Diagnostic> out;
+  out.reserve(sorted.size() + 1);
+  for (Found& found : sorted) out.push_back({document_.place(*found.where), std::move(found.message)});
+  if (left_out_ > 0) {
+    out.push_back({document_.place(document_.root()), "and " + std::to_string(left_out_) + " more problems"});
+  }
+  return out;
+}
+
+std::optional<std::string> read_text(const Node& node, const std::string& what, Problems& problems) {
+  if (const auto* value = node.get<std::string>()) return *value;
+  problems.add(node, what + " must be a string, is " + problems.document().describe(node));
+  return std::nullopt;
+}
+
+std::optional<Count> read_whole(const Node& node, const std::string& what, Count least, Count most,
+                                Problems& problems) {
+  std::optional<Count> value;
+  if (const auto* integer = node.get<std::int64_t>()) value = *integer;
+  const auto* real = node.get<double>();
+  if (real && problems.document().format() == FileFormat::kJson && std::trunc(*real) == *real &&
+      std::abs(*real) < 9e15) {
+    value = static_cast<Count>(*real);
+  }
+  if (value && *value >= least && *value <= most) return value;
+  problems.add(node, what + " must be a whole number from " + std::to_string(least) + " to " +
+                         std::to_string(most) + ", is " + problems.document().describe(node));
+  return std::nullopt;
+}
+
+std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems) {
+  std::optional<double> value;
+  if (const auto* integer = node.get<std::int64_t>()) value = static_cast<double>(*integer);
+  if (const auto* real = node.get<double>()) value = *real;
+  if (value && *value >= 0 && *value <= kMaxNumber) return *value + 0.0;  // no negative zero
+  const bool is_large = value && std::isfinite(*value) && *value > kMaxNumber;
+  problems.add(node, what + (is_large ? " must be at most 1e100" : " must be a finite number >= 0") +
+                         ", is " + problems.document().describe(node));
+  return std::nullopt;
+}
+
+TableReader::TableReader(const Node& node, std::string_view what, std::span<const std::string_view> keys,
+                         Problems& problems)
+    : node_(node), problems_(problems) {
+  const auto* table = node.get<Node::Table>();
+  if (!table) {
+    const char* const kind = problems.document().format() == FileFormat::kToml ? "a table" : "an object";
+    problems.add(node, std::string(what) + " must be " + kind + ", is " + problems.document().describe(node));
+    return;
+  }
+  for (const Entry& entry : *table) {
+    if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
+    problems.add(entry.value, "unknown key " + detail::in_quotes(entry.key) +
+                                  detail::suggestion(entry.key, keys) +
+                                  " (allowed here: " + detail::listed(keys) + ")");
+  }
+}
+
+void TableReader::require(std::string_view key, std::string_view meaning) const {
+  if (!is_table() || find(key)) return;
+  problems_.add(node_, "needs '" + std::string(key) + "', " + std::string(meaning));
+}
+
+std::optional<std::string> TableReader::text(std::string_view key) const {
+  const Node* const value = find(key);
+  return value ? read_text(*value, detail::in_quotes(key), problems_) : std::nullopt;
+}
+
+std::optional<std::size_t> TableReader::word(std::string_view key,
+                                             std::span<const std::string_view> words) const {
+  const Node* const value = find(key);
+  if (!value) return std::nullopt;
+  const auto* text = value->get<std::string>();
+  const auto it = text ? std::find(words.begin(), words.end(), *text) : words.end();
+  if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
+  problems_.add(*value, detail::in_quotes(key) + " must be one of " + detail::listed(words, true) + ", is " +
+                            problems_.document().describe(*value) +
+                            (text ? detail::suggestion(*text, words) : ""));
+  return std::nullopt;
+}
+
+std::optional<Count> TableReader::whole(std::string_view key, Count least, Count most) const {
+  const Node* const value = find(key);
+  return value ? read_whole(*value, detail::in_quotes(key), least, most, problems_) : std::nullopt;
+}
+
+std::optional<double> TableReader::number(std::string_view key) const {
+  const Node* const value = find(key);
+  return value ? read_number(*value, detail::in_quotes(key), problems_) : std::nullopt;
+}
+
+std::span<const Node> TableReader::array(std::string_view key, std::string_view of_what) const {
+  const Node* const value = find(key);
+  if (!value) return {};
+  if (const auto* elements = value->get<Node::Array>()) return *elements;
+  problems_.add(*value, detail::in_quotes(key) + " must be an array of " + std::string(of_what) + ", is " +
+                            problems_.document().describe(*value));
+  return {};
+}
+
+}  // namespace allot

@@ -1,0 +1,79 @@
+// Collects what is wrong with a document while it is read, so that the user sees all of it at once.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/io/document.hpp"
+#include "allot/model/ids.hpp"
+
+namespace allot {
+
+/// The problems of one document. Starts with its duplicate keys.
+class Problems {
+ public:
+  explicit Problems(const Document& document);
+
+  const Document& document() const noexcept { return document_; }
+  void add(const Node& where, std::string message);
+  bool empty() const noexcept { return found_.empty(); }
+  std::size_t size() const noexcept { return found_.size() + left_out_; }
+
+  /// In the order of the file. Beyond 10,000 only their number is told.
+  std::vector<Diagnostic> diagnostics() const;
+
+ private:
+  struct Found {
+    const Node* where;
+    std::string message;
+  };
+
+  const Document& document_;
+  std::vector<Found> found_;
+  std::size_t left_out_ = 0;
+};
+
+/// The largest number that a rate, a power, a priority, a floor or a time may be, and one over the smallest
+/// that a positive rate may be: far beyond any machine, and far from where sums and products overflow.
+inline constexpr double kMaxNumber = 1e100;
+
+/// Reads a table key by key. Each function gives the value where the key is there and its value is right, and
+/// nothing otherwise; a wrong value is added to the problems, an absent key is not.
+class TableReader {
+ public:
+  /// Reports keys that are not among `keys`. `node` may be anything; unless it is a table, that is reported
+  /// (`what` names it there) and every key counts as absent.
+  TableReader(const Node& node, std::string_view what, std::span<const std::string_view> keys,
+              Problems& problems);
+
+  const Node& node() const noexcept { return node_; }
+  bool is_table() const noexcept { return node_.get<Node::Table>() != nullptr; }
+  const Node* find(std::string_view key) const noexcept { return node_.find(key); }
+  /// Reports that a key is missing, unless this is not even a table.
+  void require(std::string_view key, std::string_view meaning) const;
+
+  std::optional<std::string> text(std::string_view key) const;
+  /// One of a few words, as its index.
+  std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
+  /// A whole number from `least` to `most`. JSON knows one kind of number only, so there 6.0 is whole too.
+  std::optional<Count> whole(std::string_view key, Count least, Count most) const;
+  /// A finite number, >= 0 and at most kMaxNumber.
+  std::optional<double> number(std::string_view key) const;
+  /// The elements of an array; none (and a problem) when it is not one.
+  std::span<const Node> array(std::string_view key, std::string_view of_what) const;
+
+ private:
+  const Node& node_;
+  Problems& problems_;
+};
+
+/// The same checks for a value that is not under a fixed key; `what` begins the message.
+std::optional<std::string> read_text(const Node& node, const std::string& what, Problems& problems);
+std::optional<Count> read_whole(const Node& node, const std::string& what, Count least, Count most,
+                                Problems& problems);
+std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems);
+
+}  // namespace allot
