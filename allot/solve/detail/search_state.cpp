@@ -21,6 +21,8 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
   plain_throughput_ = objective == Objective::kThroughput && !system.has_floors();
   counts_.assign(assignment.values().begin(), assignment.values().end());
   columns_.resize(system.resource_count());
+  additions_.resize(system.resource_count());
+  removals_.resize(system.resource_count());
   scale_ = 0;
   for (const ResourceId j : system.resource_ids()) {
     Column& column = columns_[index(j)];
@@ -44,7 +46,7 @@ void SearchState::refresh() {
     for (const TaskType i : system_->types()) {
       if (at(i, j) != 0) column.sums = column.sums.plus(at(i, j), system_->rate(i, j), system_->seconds_per_task(i, j));
     }
-    column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+    settle(j);
   }
   const double x = throughput();
   if (!plain_throughput_) {
@@ -59,6 +61,20 @@ void SearchState::refresh() {
     }
   }
   cost_ = cost_of(by_task_.data(), x);
+}
+
+/// Brings what follows from a column's sums up to date.
+void SearchState::settle(ResourceId j) noexcept {
+  Column& column = columns_[index(j)];
+  if (column.sums.tasks == 0) column.sums = {};
+  column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+  const auto mean_weight = [&](Count n) {  // X_j = weight * (sum of the rates) with n tasks under ps
+    return n <= column.servers ? (n == 0 ? 0.0 : 1.0) : static_cast<double>(column.servers) / static_cast<double>(n);
+  };
+  const double more = mean_weight(column.sums.tasks + 1);
+  const double fewer = mean_weight(column.sums.tasks - 1);
+  additions_[index(j)] = {more * column.sums.rates - column.throughput, more};
+  removals_[index(j)] = {fewer * column.sums.rates - column.throughput, -fewer};
 }
 
 double SearchState::throughput() const noexcept {
@@ -151,15 +167,12 @@ double SearchState::general_cost_change(const Exchange& e) const noexcept {
 }
 
 void SearchState::apply(const Exchange& e) noexcept {
-  if (!plain_throughput_) {
-    general_cost_change(e);
-    by_task_.swap(scratch_);
-  }
+  cost_ += cost_change(e);
+  if (!plain_throughput_) by_task_.swap(scratch_);  // where cost_change left X_i after the exchange
   for (const bool at_source : {true, false}) {
-    Column& column = columns_[index(at_source ? e.a : e.b)];
-    column.sums = sums_after(e, at_source);
-    if (column.sums.tasks == 0) column.sums = {};
-    column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+    const ResourceId j = at_source ? e.a : e.b;
+    columns_[index(j)].sums = sums_after(e, at_source);
+    settle(j);
   }
   const std::size_t width = columns_.size();
   counts_[index(e.i) * width + index(e.a)] -= e.n;
@@ -168,15 +181,7 @@ void SearchState::apply(const Exchange& e) noexcept {
     counts_[index(e.k) * width + index(e.b)] -= e.back;
     counts_[index(e.k) * width + index(e.a)] += e.back;
   }
-  if (++stale_ >= kRefreshInterval) {
-    refresh();
-  } else {
-    cost_ = cost_of(by_task_.data(), plain_throughput_ ? throughput() : [&] {
-      double x = 0;
-      for (const double x_i : by_task_) x += x_i;
-      return x;
-    }());
-  }
+  if (++stale_ >= kRefreshInterval) refresh();
 }
 
 }  // namespace allot::detail

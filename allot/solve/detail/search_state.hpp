@@ -31,6 +31,7 @@ class SearchState {
   void reset(const System& system, Objective objective, const Assignment& assignment);
 
   const System& system() const noexcept { return *system_; }
+  Objective objective() const noexcept { return objective_; }
   Count at(TaskType i, ResourceId j) const noexcept { return counts_[index(i) * columns_.size() + index(j)]; }
   Count tasks_at(ResourceId j) const noexcept { return columns_[index(j)].sums.tasks; }
   double throughput() const noexcept;
@@ -45,6 +46,18 @@ class SearchState {
                              column.sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j))) -
            column.throughput;
   }
+
+  /// Under ps one task more or fewer changes X_j by base + slope * mu, mu being its rate there.
+  struct Line {
+    double base = 0;
+    double slope = 0;
+    double at(double rate) const noexcept { return base + slope * rate; }
+  };
+  /// `change(i, j, 1)` and `change(i, j, -1)` as lines, one per resource; meaningless for fcfs resources.
+  const Line* additions() const noexcept { return additions_.data(); }
+  const Line* removals() const noexcept { return removals_.data(); }
+  /// The counts of a type, one per resource.
+  const Count* row(TaskType i) const noexcept { return &counts_[index(i) * columns_.size()]; }
 
   /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
   /// none can. 1 wherever depths do not matter.
@@ -81,6 +94,7 @@ class SearchState {
   ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
   double cost_of(const double* by_task, double throughput) const noexcept;
   void refresh();
+  void settle(ResourceId j) noexcept;
 
   const System* system_ = nullptr;
   Objective objective_ = Objective::kThroughput;
@@ -90,6 +104,8 @@ class SearchState {
   double cost_ = 0;
   std::vector<Count> counts_;
   std::vector<Column> columns_;
+  std::vector<Line> additions_;
+  std::vector<Line> removals_;
   std::vector<double> by_task_;          // X_i, kept only when the cost needs it
   mutable std::vector<double> scratch_;  // X_i after an exchange
   std::uint32_t stale_ = 0;              // moves since the sums were last made afresh

@@ -1,12 +1,14 @@
 // MAP, maximise SA then GP: the paper's Algorithms 1-3, read so that they end (see paper/README.md).
 //
-// Start with every task at home. OptSA takes one task of each accelerator's type from the accelerator to the
-// resource where it helps most; OptGP takes one task of each type from where it hurts least to where it helps
-// most. A move is kept only if the throughput rises; when a whole pass changes nothing, that is the answer.
-// A move is rated in O(1), so a pass costs O(T R).
+// Start with every task at home. For each accelerator's type, OptSA takes tasks, one by one, from the
+// accelerator to the resource where one helps most; for each type, OptGP takes tasks, one by one, from where
+// one hurts least to where it helps most. A move is kept only if the throughput rises; when a whole pass
+// changes nothing, that is the answer. A move is rated in O(1), so looking at every type once costs O(T R).
 #include "allot/solve/map.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/search_state.hpp"
@@ -20,50 +22,34 @@ using detail::Exchange;
 using detail::SearchState;
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kAlways = -kNever;
 
-/// The resource with the largest value and the one after it; ties go to the lower index.
-struct BestTwo {
-  double first_value = kNever;
-  double second_value = kNever;
-  ResourceId first{};
-  ResourceId second{};
-
-  void offer(ResourceId j, double value) noexcept {
-    if (value > first_value) {
-      second_value = first_value;
-      second = first;
-      first_value = value;
-      first = j;
-    } else if (value > second_value) {
-      second_value = value;
-      second = j;
-    }
-  }
-};
-
-/// Eq. 8 as printed for a single ps server that has tasks; the exact difference everywhere else.
-double sensitivity(const SearchState& state, Sensitivity kind, TaskType i, ResourceId j, Count n) noexcept {
-  const double exact = state.change(i, j, n);
-  if (kind == Sensitivity::kExact) return exact;
+/// D_tj of Eq. 8 as printed, for a single ps server that has tasks; the exact difference of adding (n = 1) or
+/// removing (n = -1) a task everywhere else.
+double printed_sensitivity(const SearchState& state, TaskType i, ResourceId j, Count n) noexcept {
   const Resource& resource = state.system().resource(j);
   const Count tasks = state.tasks_at(j);
-  if (resource.discipline != Discipline::kPs || resource.servers != 1 || tasks + n < 1 || tasks < 1) return exact;
-  const double x = state.change(i, j, -tasks) * -1;  // X_j: what would be lost with every task
+  if (resource.discipline != Discipline::kPs || resource.servers != 1 || tasks == 0) return state.change(i, j, n);
+  const double x = -state.change(i, j, -tasks);  // X_j: what would be lost with every task
   return static_cast<double>(n) * (state.system().rate(i, j) - x) / static_cast<double>(tasks);
 }
 
-/// The accelerator where a type is at home, if its home is one.
-std::optional<ResourceId> accelerator_home(const System& system, TaskType i) noexcept {
-  const std::optional<ResourceId> home = system.home(i);
-  if (home && system.resource(*home).kind == Kind::kSpecialized) return home;
-  return std::nullopt;
-}
+/// A resource and how much one task more, or one fewer, changes its throughput.
+struct End {
+  ResourceId resource{};
+  double value = kNever;
 
-/// Keeps the exchange if the cost falls.
-bool try_exchange(SearchState& state, const Exchange& exchange) {
-  if (exchange.n == 0 || !(state.cost_change(exchange) < -state.tolerance())) return false;
-  state.apply(exchange);
-  return true;
+  void offer(ResourceId j, double other) noexcept {
+    if (other > value) *this = {j, other};
+  }
+};
+
+constexpr ResourceId kNoResource{~std::uint32_t{0}};
+
+/// The accelerator where a type is at home, or kNoResource when its home is none.
+ResourceId accelerator_home(const System& system, TaskType i) noexcept {
+  const std::optional<ResourceId> home = system.home(i);
+  return home && system.resource(*home).kind == Kind::kSpecialized ? *home : kNoResource;
 }
 
 /// The best move of type i from one of its resources to another, over all pairs: where floors or depths make
@@ -89,61 +75,6 @@ bool move_over_all_pairs(SearchState& state, TaskType i) {
   return true;
 }
 
-/// Algorithm 2 for one type: one task from its accelerator to the resource where it helps most.
-bool optimise_accelerator(SearchState& state, TaskType i, ResourceId home, Sensitivity kind) {
-  if (state.at(i, home) == 0) return false;
-  BestTwo to;
-  for (const ResourceId j : state.system().resources_for(i)) {
-    if (j != home) to.offer(j, sensitivity(state, kind, i, j, 1));
-  }
-  return to.first_value > kNever && try_exchange(state, {i, home, to.first, 1, {}, 0});
-}
-
-/// Algorithm 3 for one type: one task from j_min to j_max, the accelerator at home left out.
-bool optimise_processors(SearchState& state, TaskType i, std::optional<ResourceId> home, Sensitivity kind) {
-  BestTwo from;
-  BestTwo to;
-  for (const ResourceId j : state.system().resources_for(i)) {
-    if (home && j == *home) continue;
-    to.offer(j, sensitivity(state, kind, i, j, 1));
-    if (state.at(i, j) > 0) from.offer(j, sensitivity(state, kind, i, j, -1));
-  }
-  if (from.first_value == kNever) return false;
-  Exchange move{i, from.first, to.first, 1, {}, 0};
-  if (from.first == to.first) {  // best at both ends: the better of the two runners-up
-    const double other_end = from.first_value + to.second_value;
-    const double other_start = from.second_value + to.first_value;
-    if (other_end == kNever && other_start == kNever) return false;
-    (other_end >= other_start ? move.b : move.a) = other_end >= other_start ? to.second : from.second;
-  }
-  return try_exchange(state, move);
-}
-
-/// Algorithm 1 from where the state is.
-void climb(SearchState& state, Sensitivity kind, StopPoll& poll) {
-  const System& system = state.system();
-  const bool pairs_matter = system.has_floors() || system.has_depths();
-  for (bool changed = true; changed;) {
-    changed = false;
-    if (pairs_matter) {
-      for (const TaskType i : system.types()) {
-        if (poll.should_stop()) return;
-        if (system.count(i) > 0) changed |= move_over_all_pairs(state, i);
-      }
-      continue;
-    }
-    for (const TaskType i : system.types()) {
-      if (poll.should_stop()) return;
-      if (system.count(i) == 0) continue;
-      if (const auto home = accelerator_home(system, i)) changed |= optimise_accelerator(state, i, *home, kind);
-    }
-    for (const TaskType i : system.types()) {
-      if (poll.should_stop()) return;
-      if (system.count(i) > 0) changed |= optimise_processors(state, i, accelerator_home(system, i), kind);
-    }
-  }
-}
-
 bool has_fcfs(const System& system) noexcept {
   for (const Resource& resource : system.resources()) {
     if (resource.discipline == Discipline::kFcfs) return true;
@@ -151,11 +82,174 @@ bool has_fcfs(const System& system) noexcept {
   return false;
 }
 
+/// Algorithm 1 on one state. A type that found no move is looked at again only when what has changed since
+/// could give it one; that skips work, never a move.
+class Climb {
+ public:
+  void start(SearchState& state, Sensitivity kind) {
+    state_ = &state;
+    kind_ = kind;
+    linear_ = kind == Sensitivity::kExact && !has_fcfs(state.system());
+    log_.clear();
+    processor_limits_.assign(state.system().type_count(), {});
+    accelerator_limits_.assign(state.system().type_count(), {});
+    homes_.clear();
+    for (const TaskType i : state.system().types()) homes_.push_back(accelerator_home(state.system(), i));
+  }
+
+  /// Until a full pass changes nothing.
+  void run(StopPoll& poll) {
+    const System& system = state_->system();
+    const bool pairs_matter = system.has_floors() || system.has_depths();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const TaskType i : system.types()) {
+        if (poll.should_stop()) return;
+        if (system.count(i) == 0) continue;
+        if (pairs_matter) {
+          changed |= move_over_all_pairs(*state_, i);
+        } else if (homes_[index(i)] != kNoResource) {
+          while (optimise_accelerator(i, homes_[index(i)]) && !poll.should_stop()) changed = true;
+        }
+      }
+      if (pairs_matter) continue;
+      for (const TaskType i : system.types()) {
+        if (poll.should_stop()) return;
+        while (system.count(i) > 0 && optimise_processors(i) && !poll.should_stop()) changed = true;
+      }
+    }
+  }
+
+ private:
+  using Line = SearchState::Line;
+
+  /// By how much a move changed the worth of one task more, and of one fewer, at a resource.
+  struct Shift {
+    ResourceId resource{};
+    Line addition;
+    Line removal;
+  };
+
+  /// What a type's best move was worth when it was last looked at, plus all that has risen since: the first
+  /// `seen` shifts of the log are counted.
+  struct Limit {
+    double worth = kAlways;
+    std::size_t seen = 0;
+  };
+
+  /// D_tj: the worth of one task more (n = 1) or one fewer (n = -1).
+  double worth(TaskType i, ResourceId j, Count n) const noexcept {
+    if (linear_) return (n > 0 ? state_->additions() : state_->removals())[index(j)].at(state_->system().rate(i, j));
+    return kind_ == Sensitivity::kExact ? state_->change(i, j, n) : printed_sensitivity(*state_, i, j, n);
+  }
+
+  /// j_max: where one more task helps most, one resource left out. Ties: the lowest index.
+  End best_addition(TaskType i, ResourceId left_out) const noexcept {
+    const Line* lines = state_->additions();
+    const double* rates = state_->system().rates().row(i);
+    End end;
+    for (const ResourceId j : state_->system().resources_for(i)) {
+      const double value = linear_ ? lines[index(j)].at(rates[index(j)]) : worth(i, j, 1);
+      if (value > end.value && j != left_out) end = {j, value};
+    }
+    return end;
+  }
+
+  /// j_min: where one fewer task hurts least.
+  End best_removal(TaskType i, ResourceId left_out) const noexcept {
+    const Count* counts = state_->row(i);
+    End end;
+    for (const ResourceId j : state_->system().resources_for(i)) {
+      if (counts[index(j)] > 0 && j != left_out) end.offer(j, worth(i, j, -1));
+    }
+    return end;
+  }
+
+  /// The limit with everything counted that has changed since.
+  double limit_now(Limit& limit, TaskType i) const noexcept {
+    if (!linear_ || limit.worth == kAlways) return kAlways;
+    const double* rates = state_->system().rates().row(i);
+    const Count* counts = state_->row(i);
+    for (; limit.seen < log_.size() && limit.worth <= 0; ++limit.seen) {
+      const Shift& shift = log_[limit.seen];
+      const double rate = rates[index(shift.resource)];
+      if (rate == 0) continue;
+      limit.worth += std::max(0.0, shift.addition.at(rate));
+      if (counts[index(shift.resource)] > 0) limit.worth += std::max(0.0, shift.removal.at(rate));
+    }
+    return limit.worth;
+  }
+
+  /// Keeps the move of one task if the throughput rises.
+  bool try_move(TaskType i, const End& from, const End& to) {
+    if (kind_ == Sensitivity::kExact && from.value + to.value <= 0) return false;
+    const Exchange move{i, from.resource, to.resource, 1, {}, 0};
+    if (!(state_->cost_change(move) < -state_->tolerance())) return false;
+    const auto lines_at = [&](ResourceId j) {
+      return Shift{j, state_->additions()[index(j)], state_->removals()[index(j)]};
+    };
+    const Shift before[] = {lines_at(from.resource), lines_at(to.resource)};
+    state_->apply(move);
+    for (const Shift& old : before) {
+      const Shift now = lines_at(old.resource);
+      log_.push_back({old.resource,
+                      {now.addition.base - old.addition.base, now.addition.slope - old.addition.slope},
+                      {now.removal.base - old.removal.base, now.removal.slope - old.removal.slope}});
+    }
+    return true;
+  }
+
+  /// Algorithm 2 for one type: one task from its accelerator to the resource where it helps most.
+  bool optimise_accelerator(TaskType i, ResourceId home) {
+    if (state_->at(i, home) == 0) return false;
+    Limit& limit = accelerator_limits_[index(i)];
+    if (limit_now(limit, i) <= 0) return false;
+    const End from{home, worth(i, home, -1)};
+    const End to = best_addition(i, home);
+    if (to.value == kNever) return false;
+    limit = {from.value + to.value, log_.size()};
+    if (!try_move(i, from, to)) return false;
+    limit.worth = kAlways;
+    return true;
+  }
+
+  /// Algorithm 3 for one type: one task from j_min to j_max.
+  bool optimise_processors(TaskType i) {
+    Limit& limit = processor_limits_[index(i)];
+    if (limit_now(limit, i) <= 0) return false;
+    End from = best_removal(i, kNoResource);
+    End to = best_addition(i, kNoResource);
+    if (from.resource == to.resource) {  // best at both ends: the better of the two runners-up
+      const End next_to = best_addition(i, to.resource);
+      const End next_from = best_removal(i, from.resource);
+      if (from.value + next_to.value >= next_from.value + to.value) {
+        to = next_to;
+      } else {
+        from = next_from;
+      }
+      if (from.value + to.value == kNever) return false;
+    }
+    limit = {from.value + to.value, log_.size()};
+    if (!try_move(i, from, to)) return false;
+    limit.worth = kAlways;
+    return true;
+  }
+
+  SearchState* state_ = nullptr;
+  Sensitivity kind_ = Sensitivity::kExact;
+  bool linear_ = true;               // every D_tj is a line in the rate: ps throughout, exact differences
+  std::vector<Shift> log_;           // two entries for every move so far
+  std::vector<Limit> processor_limits_;
+  std::vector<Limit> accelerator_limits_;
+  std::vector<ResourceId> homes_;  // the accelerator where each type is at home
+};
+
 }  // namespace
 
 struct MapSolver::Workspace {
   SearchState state;
   SearchState second;
+  Climb climb;
   Assignment home;
 };
 
@@ -172,17 +266,21 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
     return {0, Outcome::kInfeasible};
   }
   SearchState* best = &workspace_->state;
+  const auto climb = [&](SearchState& state) {
+    workspace_->climb.start(state, options.sensitivity);
+    workspace_->climb.run(poll);
+  };
   best->reset(system, Objective::kThroughput, workspace_->home);
-  climb(*best, options.sensitivity, poll);
+  climb(*best);
   if (has_fcfs(system) && !poll.stopped()) {
     // Second start: the answer for the same system under ps, which is then never better than ours.
     const System shared = system.with_discipline(Discipline::kPs);
     SearchState& second = workspace_->second;
     second.reset(shared, Objective::kThroughput, workspace_->home);
-    climb(second, options.sensitivity, poll);
+    climb(second);
     const Assignment shared_answer = second.assignment();
     second.reset(system, Objective::kThroughput, shared_answer);
-    climb(second, options.sensitivity, poll);
+    climb(second);
     if (second.cost() < best->cost()) best = &second;
   }
   best->write(assignment);

@@ -1,0 +1,171 @@
+#include "allot/solve/detail/local_search.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace allot::detail {
+namespace {
+
+struct Spot {
+  TaskType i{};
+  ResourceId j{};
+};
+
+/// How many of `all` tasks a move may take: the fewest, half, or all. Duplicates are harmless.
+std::array<Count, 3> portions(Count fewest, Count all) noexcept { return {fewest, std::max(fewest, all / 2), all}; }
+
+}  // namespace
+
+void LocalSearch::apply(SearchState& state, const Exchange& exchange) {
+  state.apply(exchange);
+  if (visitor_) visitor_(state);
+}
+
+bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
+  const auto allowed = state.system().resources_for(i);
+  Exchange best;
+  double best_change = -state.tolerance();
+  for (const ResourceId a : allowed) {
+    const Count all = state.at(i, a);
+    if (all == 0) continue;
+    for (const ResourceId b : allowed) {
+      if (a == b) continue;
+      const Count fewest = state.smallest_move(i, a, b);
+      if (fewest == 0) continue;
+      Count tried = 0;
+      for (const Count n : portions(fewest, all)) {
+        const Exchange move{i, a, b, n, {}, 0};
+        if (n == tried || !state.keeps_depths(move)) continue;
+        tried = n;
+        ++evaluations_;
+        const double change = state.cost_change(move);
+        if (change < best_change) {
+          best_change = change;
+          best = move;
+        }
+      }
+    }
+    if (poll_.should_stop()) break;
+  }
+  if (best.n == 0) return false;
+  apply(state, best);
+  return true;
+}
+
+/// All tasks of a type, wherever they are, to one resource. Kept when the end of the chain is better than its
+/// start, even if a step on the way was not.
+bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
+  const auto allowed = state.system().resources_for(i);
+  std::size_t places = 0;
+  for (const ResourceId j : allowed) places += state.at(i, j) > 0 ? 1 : 0;
+  if (places < 2 || state.system().has_depths()) return false;  // one place: improve_by_moves covers it
+  for (const ResourceId b : allowed) {
+    std::vector<Exchange> chain;
+    const double before = state.cost();
+    for (const ResourceId a : allowed) {
+      if (a == b || state.at(i, a) == 0) continue;
+      chain.push_back({i, a, b, state.at(i, a), {}, 0});
+      ++evaluations_;
+      state.apply(chain.back());
+    }
+    if (state.cost() < before - state.tolerance()) {
+      if (visitor_) visitor_(state);
+      return true;
+    }
+    for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
+      state.apply({step->i, step->b, step->a, step->n, {}, 0});
+    }
+    if (poll_.should_stop()) return false;
+  }
+  return false;
+}
+
+bool LocalSearch::improve_by_swaps(SearchState& state) {
+  const System& system = state.system();
+  std::vector<Spot> spots;
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      if (state.at(i, j) > 0) spots.push_back({i, j});
+    }
+  }
+  for (std::size_t x = 0; x < spots.size(); ++x) {
+    Exchange best;
+    double best_change = -state.tolerance();
+    for (std::size_t y = x + 1; y < spots.size(); ++y) {
+      const Spot& s = spots[x];
+      const Spot& t = spots[y];
+      if (s.i == t.i || s.j == t.j || !system.can_run(s.i, t.j) || !system.can_run(t.i, s.j)) continue;
+      const Count s_all = state.at(s.i, s.j);
+      const Count t_all = state.at(t.i, t.j);
+      if (s_all == 0 || t_all == 0) continue;
+      const std::array<Exchange, 4> swaps = {Exchange{s.i, s.j, t.j, 1, t.i, 1},
+                                             Exchange{s.i, s.j, t.j, s_all, t.i, t_all},
+                                             Exchange{s.i, s.j, t.j, s_all, t.i, 1},
+                                             Exchange{s.i, s.j, t.j, 1, t.i, t_all}};
+      for (const Exchange& swap : swaps) {
+        if (!state.keeps_depths(swap)) continue;
+        ++evaluations_;
+        const double change = state.cost_change(swap);
+        if (change < best_change) {
+          best_change = change;
+          best = swap;
+        }
+      }
+      if (poll_.should_stop()) return false;
+    }
+    if (best.n != 0) {
+      apply(state, best);
+      return true;
+    }
+  }
+  return false;
+}
+
+void LocalSearch::descend(SearchState& state) {
+  const System& system = state.system();
+  for (bool going = true; going && !poll_.stopped();) {
+    for (bool moved = true; moved && !poll_.stopped();) {
+      moved = false;
+      for (const TaskType i : system.types()) {
+        while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) moved = true;
+      }
+    }
+    going = improve_by_swaps(state);
+    for (const TaskType i : system.types()) {
+      if (!going && system.count(i) > 0 && !poll_.should_stop()) going = improve_by_gathering(state, i);
+    }
+  }
+}
+
+void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations) {
+  const System& system = state.system();
+  const std::uint64_t end = evaluations_ + evaluations;
+  Assignment best = state.assignment();
+  double best_cost = state.cost();
+  const Objective objective = state.objective();
+  while (evaluations_ < end && !poll_.stopped()) {
+    for (std::uint64_t kicks = 1 + random.below(3); kicks > 0; --kicks) {
+      const TaskType i = task_type(random.below(system.type_count()));
+      const auto allowed = system.resources_for(i);
+      ++evaluations_;  // so that the loop ends where nothing can be moved
+      if (system.count(i) == 0 || allowed.size() < 2) continue;
+      const ResourceId a = allowed[random.below(allowed.size())];
+      const ResourceId b = allowed[random.below(allowed.size())];
+      const Count all = state.at(i, a);
+      if (a == b || all == 0) continue;
+      const Exchange kick{i, a, b, random.below(2) == 0 ? all : 1 + static_cast<Count>(random.below(
+                                                                    static_cast<std::uint64_t>(all))), {}, 0};
+      if (state.keeps_depths(kick)) state.apply(kick);
+    }
+    descend(state);
+    if (state.cost() <= best_cost) {
+      best_cost = state.cost();
+      state.write(best);
+    } else {
+      state.reset(system, objective, best);
+    }
+  }
+  state.reset(system, objective, best);
+}
+
+}  // namespace allot::detail

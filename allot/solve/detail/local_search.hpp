@@ -1,0 +1,44 @@
+// Descent over larger moves than MAP's, and restarts from where it ends.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/base/stop.hpp"
+#include "allot/solve/detail/search_state.hpp"
+
+namespace allot::detail {
+
+/// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all
+/// tasks of a type to one resource, and swaps of two types between two resources. Bulk moves matter because
+/// the throughput is convex in the number of slow tasks at a resource: only an extreme is good, and single
+/// moves climb towards the wrong one.
+class LocalSearch {
+ public:
+  /// Called after every kept move; may be empty.
+  using Visitor = std::function<void(const SearchState&)>;
+
+  explicit LocalSearch(StopPoll& poll, Visitor visitor = {}) : poll_(poll), visitor_(std::move(visitor)) {}
+
+  void descend(SearchState& state);
+
+  /// Repeats: throw a few types off their places, descend, keep the result if it is no worse. Ends when
+  /// `evaluations` more moves have been rated. The state is left at the best assignment found.
+  void perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations);
+
+  /// Moves rated so far.
+  std::uint64_t evaluations() const noexcept { return evaluations_; }
+
+ private:
+  bool improve_by_moves(SearchState& state, TaskType i);
+  bool improve_by_gathering(SearchState& state, TaskType i);
+  bool improve_by_swaps(SearchState& state);
+  void apply(SearchState& state, const Exchange& exchange);
+
+  StopPoll& poll_;
+  Visitor visitor_;
+  std::uint64_t evaluations_ = 0;
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,65 @@
+// Local search for either objective: the best answer that about ten times MAP's time can buy.
+//
+// Descents from several starts, the best of them perturbed and descended again and again. The effort is
+// counted in rated moves, not in seconds, so that a seed gives the same answer everywhere.
+#include <vector>
+
+#include "allot/solve/detail/local_search.hpp"
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/start.hpp"
+#include "allot/solve/map.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::solvers {
+namespace {
+
+using detail::LocalSearch;
+using detail::SearchState;
+
+/// Rated moves per (type, resource) pair that perturbation may spend.
+constexpr std::uint64_t kThroughputEffort = 200;
+constexpr std::uint64_t kPriorityEffort = 2000;
+
+std::vector<Assignment> starts(const System& system, const SolveOptions& options) {
+  std::vector<Assignment> result;
+  if (options.start && is_placement(system, *options.start)) result.push_back(*options.start);
+  if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
+  Assignment map_answer;
+  if (MapSolver().solve(system, map_answer, options).outcome != Outcome::kInfeasible) {
+    result.push_back(std::move(map_answer));
+  }
+  return result;
+}
+
+Solution local_search(const Problem& problem, const SolveOptions& options) {
+  const System& system = problem.system;
+  StopPoll poll(options.stop);
+  LocalSearch search(poll);
+  SearchState state;
+  std::optional<Assignment> best;
+  double best_cost = 0;
+  for (const Assignment& start : starts(system, options)) {
+    state.reset(system, problem.objective, start);
+    search.descend(state);
+    if (best && state.cost() >= best_cost) continue;
+    best = state.assignment();
+    best_cost = state.cost();
+  }
+  if (!best) return detail::no_placement(system);
+  state.reset(system, problem.objective, *best);
+  RandomStream random(options.seed);
+  const std::uint64_t effort =
+      problem.objective == Objective::kThroughput ? kThroughputEffort : kPriorityEffort;
+  search.perturb(state, random, effort * system.type_count() * system.resource_count());
+  Solution solution;
+  solution.assignment = state.assignment();
+  solution.outcome = detail::outcome_of(poll);
+  return solution;
+}
+
+}  // namespace
+
+extern const SolverInfo local;
+const SolverInfo local{"local", "bulk moves, swaps and restarts: about ten times MAP's time", true, true, local_search};
+
+}  // namespace allot::solvers
