@@ -1,0 +1,118 @@
+// allot certify: the best assignment found, and proof of how good it is.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "allot/io/result_json.hpp"
+#include "allot/solve/solver.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/input.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/report.hpp"
+
+namespace allot::app {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<double> time_limit = 10.0;
+  bool json = false;
+  SolveOptions options;
+};
+
+/// Which resource has states without an exact formula.
+std::string why_nothing_is_proven(const System& system) {
+  for (const ResourceId j : system.resource_ids()) {
+    const Resource& r = system.resource(j);
+    if (r.discipline == Discipline::kFcfs && r.servers > 1 && system.reach(j) > r.servers) {
+      return in_quotes(r.name) + " is fcfs with " + counted(r.servers, "server") + " and may hold up to " +
+             counted(system.reach(j), "task") +
+             ", and while tasks wait there its throughput has no exact formula";
+    }
+  }
+  return "the solver gave no bound";
+}
+
+/// Digits that show the bound apart from the throughput.
+int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
+
+void print_verdict(Console& console, const System& system, const Solution& solution) {
+  const double throughput = solution.performance.throughput;
+  const auto say = [&](Style style, const std::string& text) {
+    console.print("{}\n", console.styled(style, wrapped(text, console.width(), 0)));
+  };
+  if (solution.outcome == Outcome::kInfeasible) {
+    say(Style::kBad, "No feasible assignment: " + solution.reason + ".");
+  } else if (solution.proven_optimal) {
+    say(Style::kGood,
+        "Proven optimal: no assignment completes more than " + number(throughput) + " tasks/s.");
+  } else if (solution.upper_bound && *solution.gap() > 0) {
+    const int digits = digits_for(*solution.gap());
+    say(Style::kBold, "Within " + percent(*solution.gap()) +
+                          " of the optimum, proven: this assignment completes " + number(throughput, digits) +
+                          " tasks/s, and none completes more than " +
+                          number_above(*solution.upper_bound, digits) + ".");
+  } else {
+    say(Style::kBad, "Nothing can be proven: " + why_nothing_is_proven(system) + ".");
+  }
+  if (solution.outcome == Outcome::kTimeLimit)
+    say(Style::kPlain, "The time limit came first; more time may prove more.");
+  if (solution.outcome == Outcome::kInterrupted) say(Style::kBad, "Interrupted: this is the best so far.");
+}
+
+Exit run_certify(const Arguments& arguments, Console& console) {
+  const Scenario scenario = read_static_scenario_or_fail(arguments.file, "certify", console);
+  const SolverInfo* solver = find_solver("exact");
+  if (solver == nullptr) throw Failure(Exit::kFailed, "this build of allot is without the solver 'exact'");
+  SolveOptions options = arguments.options;
+  options.stop = start_clock(arguments.time_limit);
+  const Solution solution = solve(*solver, Problem{scenario.system, Objective::kThroughput}, options);
+  if (arguments.json) {
+    console.print(solution_json(scenario.system, solution));
+  } else {
+    print_system(console, scenario);
+    print_verdict(console, scenario.system, solution);
+    console.print("\n");
+    print_headline(console, solution.performance, !scenario.system.shares().empty());
+    console.print("{}\n\n", console.styled(Style::kDim, std::string(solution.solver) + " in " +
+                                                            duration(solution.seconds)));
+    print_assignment(console, scenario.system, solution.assignment, solution.performance);
+    console.print("\n");
+    print_comparison(console, scenario.system, solution, options);
+  }
+  if (interrupted()) return Exit::kInterrupted;
+  return solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+}
+
+Action declare(CLI::App& command) {
+  const auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  add_file(command, a.file);
+  add_time_limit(command, a.time_limit, "stop after S seconds with what is proven by then (default 10)");
+  add_seed(command, a.options.seed);
+  command
+      .add_option_function<std::string>(
+          "--gap",
+          [&a](const std::string& text) {
+            a.options.gap_tolerance = parse_number("--gap", text);
+            if (!(a.options.gap_tolerance >= 0 && a.options.gap_tolerance < 1)) {
+              throw CLI::ValidationError("--gap", "must be from 0 to below 1, is " + in_quotes(text));
+            }
+          },
+          "be content when proven within this part of the optimum (default 1e-9)")
+      ->type_name("G");
+  add_json(command, a.json);
+  return [arguments](Console& console) { return run_certify(*arguments, console); };
+}
+
+}  // namespace
+
+extern const Command certify_command;
+const Command certify_command{"certify", "Find the best assignment, and prove how good it is.",
+                              "allot certify examples/workstation.toml\n"
+                              "allot certify examples/workstation.toml --time-limit 60 --json",
+                              declare};
+
+}  // namespace allot::app

@@ -1,0 +1,27 @@
+// How the command ends.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace allot::app {
+
+enum class Exit : int {
+  kOk = 0,
+  kFailed = 1,  ///< the work failed: no feasible answer, or the result could not be written
+  kUsage = 2,
+  kInvalidInput = 3,
+  kInterrupted = 130,
+};
+
+/// Ends a command early: `what()` is for standard error; empty when everything has been said.
+class Failure : public std::runtime_error {
+ public:
+  Failure(Exit status, const std::string& message) : std::runtime_error(message), status_(status) {}
+  Exit status() const noexcept { return status_; }
+
+ private:
+  Exit status_;
+};
+
+}  // namespace allot::app

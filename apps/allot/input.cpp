@@ -1,0 +1,52 @@
+#include "apps/allot/input.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include "allot/io/scenario_reader.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/text.hpp"
+
+namespace allot::app {
+
+void add_file(CLI::App& command, std::string& path) {
+  command.add_option("FILE", path, "a scenario, .toml or .json; '-' reads JSON from standard input")
+      ->required();
+}
+
+Scenario read_scenario_or_fail(const std::string& path, const Console& console) {
+  ReadResult<Scenario> result = read_scenario(path);
+  if (!result) {
+    for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
+    throw Failure(Exit::kInvalidInput, "");
+  }
+  Scenario scenario = std::move(result).value();
+  for (const std::string& note : notes(scenario)) console.note(note);
+  return scenario;
+}
+
+Scenario read_static_scenario_or_fail(const std::string& path, const std::string& command,
+                                      const Console& console) {
+  Scenario scenario = read_scenario_or_fail(path, console);
+  if (scenario.is_static()) return scenario;
+  std::vector<std::string> varying;
+  if (!scenario.threads.empty()) varying.emplace_back("[[threads]]");
+  if (!scenario.population.empty()) varying.emplace_back("[[population]]");
+  if (!scenario.arrivals.empty()) varying.emplace_back("[[arrivals]]");
+  throw Failure(Exit::kInvalidInput, path + ": '" + command + "' needs constant counts and does not take " +
+                                         alternatives(varying) + "; 'allot simulate' does");
+}
+
+StopLimits start_clock(const std::optional<double>& time_limit_seconds) {
+  constexpr double kForever = 1e9;  // seconds; more would overflow the clock
+  StopLimits limits;
+  limits.flag = &catch_interrupts();
+  if (time_limit_seconds && *time_limit_seconds < kForever) {
+    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                         std::chrono::duration<double>(*time_limit_seconds));
+  }
+  return limits;
+}
+
+}  // namespace allot::app

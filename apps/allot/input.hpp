@@ -1,0 +1,27 @@
+// Scenario files on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "allot/model/scenario.hpp"
+#include "allot/solve/options.hpp"
+#include "apps/allot/console.hpp"
+
+namespace allot::app {
+
+/// The positional FILE.
+void add_file(CLI::App& command, std::string& path);
+
+/// The scenario of a file. Notes go to standard error, and so does every problem before Failure is thrown.
+Scenario read_scenario_or_fail(const std::string& path, const Console& console);
+
+/// The same for a command that needs constant counts: refuses what varies over time.
+Scenario read_static_scenario_or_fail(const std::string& path, const std::string& command,
+                                      const Console& console);
+
+/// From here on the clock runs, and Ctrl-C asks for the best so far. Without a limit there is no deadline.
+StopLimits start_clock(const std::optional<double>& time_limit_seconds);
+
+}  // namespace allot::app

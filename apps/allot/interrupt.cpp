@@ -1,0 +1,31 @@
+#include "apps/allot/interrupt.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "apps/allot/exit.hpp"
+
+namespace allot::app {
+namespace {
+
+StopFlag interrupt_flag{false};  // a signal handler reaches nothing but globals
+static_assert(StopFlag::is_always_lock_free);
+
+extern "C" void on_interrupt(int) {
+  if (interrupt_flag.exchange(true)) ::_exit(static_cast<int>(Exit::kInterrupted));
+}
+
+}  // namespace
+
+const StopFlag& catch_interrupts() noexcept {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGINT, &action, nullptr);
+  return interrupt_flag;
+}
+
+bool interrupted() noexcept { return interrupt_flag.load(); }
+
+}  // namespace allot::app

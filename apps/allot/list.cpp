@@ -1,0 +1,56 @@
+// allot list: what is built in, with a line on each.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "allot/io/result_json.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/text.hpp"
+
+namespace allot::app {
+namespace {
+
+void print_group(Console& console, const std::string& title, const std::vector<Named>& entries) {
+  if (entries.empty()) return;
+  std::size_t column = 0;
+  for (const Named& entry : entries) column = std::max(column, display_width(entry.name) + 4);
+  console.print("{}\n", console.styled(Style::kBold, title));
+  for (const Named& entry : entries) {
+    std::string text(entry.summary);
+    if (entry.objectives.size() == 1)
+      text += " (" + std::string(to_string(entry.objectives.front())) + " only)";
+    console.print("  {}{}{}\n", entry.name, std::string(column - 2 - display_width(entry.name), ' '),
+                  wrapped(text, console.width(), column));
+  }
+  console.print("\n");
+}
+
+Exit run_list(bool json, Console& console) {
+  const Listing listing = builtin_listing();
+  if (json) {
+    console.print(list_json(listing));
+    return Exit::kOk;
+  }
+  print_group(console, "Solvers", listing.solvers);
+  print_group(console, "Policies", listing.policies);
+  print_group(console, "Distributions", listing.distributions);
+  print_group(console, "Disciplines", listing.disciplines);
+  return Exit::kOk;
+}
+
+Action declare(CLI::App& command) {
+  const auto json = std::make_shared<bool>(false);
+  add_json(command, *json);
+  return [json](Console& console) { return run_list(*json, console); };
+}
+
+}  // namespace
+
+extern const Command list_command;
+const Command list_command{"list", "List the solvers, policies, distributions and disciplines.",
+                           "allot list\n"
+                           "allot list --json",
+                           declare};
+
+}  // namespace allot::app

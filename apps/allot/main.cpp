@@ -1,0 +1,4 @@
+// The allot command: argv -> library -> exit status.
+#include "apps/allot/app.hpp"
+
+int main(int argc, char** argv) { return static_cast<int>(allot::app::run(argc, argv)); }

@@ -1,0 +1,82 @@
+// Numbers, names and tables for people.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/model/ids.hpp"
+#include "apps/allot/console.hpp"
+
+namespace allot::app {
+
+/// 12.5, 0.03142, 1235, 12,350,000: so many significant digits before rounding stops, no trailing zeros.
+std::string number(double value, int digits = 4);
+/// At least as large as the value: for bounds.
+std::string number_above(double value, int digits = 4);
+/// 12,350,000
+std::string whole(Count value);
+/// 0.27 -> 27%, 0.0002 -> 0.02%
+std::string percent(double fraction);
+/// 3.2 ms
+std::string duration(double seconds);
+/// +0.31 or -0.31: a sign always, unless it is 0
+std::string change(double value);
+/// "1 thread", "2 threads"
+std::string counted(Count count, std::string_view noun);
+/// A name fit for a terminal: control characters are escaped.
+std::string shown(std::string_view name);
+/// The same in single quotes.
+std::string in_quotes(std::string_view name);
+/// "a", "a or b", "a, b or c"
+std::string alternatives(std::span<const std::string> names);
+/// Columns the text takes on a terminal, counting code points.
+std::size_t display_width(std::string_view text) noexcept;
+/// Words wrapped at column `width`. The first line begins at column `indent`; the others are indented to it.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+/// The candidate that a mistyped word most likely meant, or empty.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// Numbers of one column with the same decimals, so that their points line up: the largest shows four
+/// significant digits.
+class ColumnFormat {
+ public:
+  explicit ColumnFormat(std::span<const double> values) noexcept;
+  std::string operator()(double value) const;
+
+ private:
+  int decimals_ = 0;
+  bool scientific_ = false;
+};
+
+enum class Align { kLeft, kRight };
+
+struct Cell {
+  std::string text;
+  Style style = Style::kPlain;
+};
+
+/// Rows of cells, two spaces apart, each column as wide as its widest cell.
+class Table {
+ public:
+  explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+  /// Column titles, dimmed. Missing cells are empty.
+  void title(const std::vector<std::string>& titles);
+  void row(std::vector<Cell> cells);
+  void blank() { rows_.emplace_back(); }
+
+  std::size_t width() const;
+  /// Each line indented by two spaces and ended by a newline, without trailing spaces.
+  std::string text(const Console& console) const;
+
+ private:
+  std::vector<std::size_t> widths() const;
+
+  std::vector<Align> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace allot::app
