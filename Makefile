@@ -57,7 +57,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600
-	$(call heading,test: release, long)
+	$(call heading,test: release (long))
 	@ctest --preset release --label-regex long --no-tests=ignore
 	$(call heading,test: dev)
 	@cmake --preset dev >/dev/null
