@@ -6,11 +6,6 @@
 namespace allot::detail {
 namespace {
 
-struct Spot {
-  TaskType i{};
-  ResourceId j{};
-};
-
 /// How many of `all` tasks a move may take: the fewest, half, or all. Duplicates are harmless.
 std::array<Count, 3> portions(Count fewest, Count all) noexcept { return {fewest, std::max(fewest, all / 2), all}; }
 
@@ -60,7 +55,8 @@ bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
   for (const ResourceId j : allowed) places += state.at(i, j) > 0 ? 1 : 0;
   if (places < 2 || state.system().has_depths()) return false;  // one place: improve_by_moves covers it
   for (const ResourceId b : allowed) {
-    std::vector<Exchange> chain;
+    std::vector<Exchange>& chain = chain_;
+    chain.clear();
     const double before = state.cost();
     for (const ResourceId a : allowed) {
       if (a == b || state.at(i, a) == 0) continue;
@@ -82,7 +78,8 @@ bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
 
 bool LocalSearch::improve_by_swaps(SearchState& state) {
   const System& system = state.system();
-  std::vector<Spot> spots;
+  std::vector<Spot>& spots = spots_;
+  spots.clear();
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resources_for(i)) {
       if (state.at(i, j) > 0) spots.push_back({i, j});

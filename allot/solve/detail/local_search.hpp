@@ -36,9 +36,17 @@ class LocalSearch {
   bool improve_by_swaps(SearchState& state);
   void apply(SearchState& state, const Exchange& exchange);
 
+  /// A type at a resource.
+  struct Spot {
+    TaskType i{};
+    ResourceId j{};
+  };
+
   StopPoll& poll_;
   Visitor visitor_;
   std::uint64_t evaluations_ = 0;
+  std::vector<Spot> spots_;       // buffers, kept to save allocations
+  std::vector<Exchange> chain_;
 };
 
 }  // namespace allot::detail

@@ -47,6 +47,14 @@ class SearchState {
            column.throughput;
   }
 
+  /// Eq. 8 as printed, n (mu_ij - X_j) / n_j, for a single ps server that has tasks; elsewhere, `change`.
+  double printed_change(TaskType i, ResourceId j, Count n) const noexcept {
+    const Column& column = columns_[index(j)];
+    if (column.discipline != Discipline::kPs || column.servers != 1 || column.sums.tasks == 0) return change(i, j, n);
+    return static_cast<double>(n) * (system_->rate(i, j) - column.throughput) /
+           static_cast<double>(column.sums.tasks);
+  }
+
   /// Under ps one task more or fewer changes X_j by base + slope * mu, mu being its rate there.
   struct Line {
     double base = 0;

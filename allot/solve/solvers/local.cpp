@@ -17,8 +17,8 @@ using detail::LocalSearch;
 using detail::SearchState;
 
 /// Rated moves per (type, resource) pair that perturbation may spend.
-constexpr std::uint64_t kThroughputEffort = 200;
-constexpr std::uint64_t kPriorityEffort = 2000;
+constexpr std::uint64_t kThroughputEffort = 120;
+constexpr std::uint64_t kPriorityEffort = 400;
 
 std::vector<Assignment> starts(const System& system, const SolveOptions& options) {
   std::vector<Assignment> result;

@@ -24,16 +24,6 @@ using detail::SearchState;
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr double kAlways = -kNever;
 
-/// D_tj of Eq. 8 as printed, for a single ps server that has tasks; the exact difference of adding (n = 1) or
-/// removing (n = -1) a task everywhere else.
-double printed_sensitivity(const SearchState& state, TaskType i, ResourceId j, Count n) noexcept {
-  const Resource& resource = state.system().resource(j);
-  const Count tasks = state.tasks_at(j);
-  if (resource.discipline != Discipline::kPs || resource.servers != 1 || tasks == 0) return state.change(i, j, n);
-  const double x = -state.change(i, j, -tasks);  // X_j: what would be lost with every task
-  return static_cast<double>(n) * (state.system().rate(i, j) - x) / static_cast<double>(tasks);
-}
-
 /// A resource and how much one task more, or one fewer, changes its throughput.
 struct End {
   ResourceId resource{};
@@ -140,7 +130,7 @@ class Climb {
   /// D_tj: the worth of one task more (n = 1) or one fewer (n = -1).
   double worth(TaskType i, ResourceId j, Count n) const noexcept {
     if (linear_) return (n > 0 ? state_->additions() : state_->removals())[index(j)].at(state_->system().rate(i, j));
-    return kind_ == Sensitivity::kExact ? state_->change(i, j, n) : printed_sensitivity(*state_, i, j, n);
+    return kind_ == Sensitivity::kExact ? state_->change(i, j, n) : state_->printed_change(i, j, n);
   }
 
   /// j_max: where one more task helps most, one resource left out. Ties: the lowest index.

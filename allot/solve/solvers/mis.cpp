@@ -1,0 +1,108 @@
+// MIS, minimise squared error independently: the paper's Algorithm 4, read so that it can also take a type
+// below its share back up or above its share down (see paper/README.md).
+//
+// From MAP's answer, types from low to high priority: one task of the type goes from where it hurts the
+// throughput least to where it helps most (the printed direction, which only ever raises the type's own
+// throughput), or the other way round; whichever lowers the total squared error more, while either does.
+// Until a pass over all types changes nothing.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/search_state.hpp"
+#include "allot/solve/map.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::solvers {
+namespace {
+
+using detail::Exchange;
+using detail::SearchState;
+
+/// D_tj of Eq. 8: the exact difference of n tasks, or the printed derivative where it is defined.
+double sensitivity(const SearchState& state, Sensitivity kind, TaskType i, ResourceId j, Count n) noexcept {
+  return kind == Sensitivity::kExact ? state.change(i, j, n) : state.printed_change(i, j, n);
+}
+
+/// The move between the two ends that Eq. 8 picks. `towards_better`: from the smallest loss to the largest
+/// gain of throughput; else from the largest loss to the smallest gain.
+Exchange pick_move(const SearchState& state, Sensitivity kind, TaskType i, bool towards_better) {
+  Exchange best;
+  double best_value = -std::numeric_limits<double>::infinity();
+  const auto allowed = state.system().resources_for(i);
+  for (const ResourceId a : allowed) {
+    if (state.at(i, a) == 0) continue;
+    for (const ResourceId b : allowed) {
+      if (a == b) continue;
+      const Count n = state.smallest_move(i, a, b);
+      if (n == 0) continue;
+      const double gain = sensitivity(state, kind, i, a, -n) + sensitivity(state, kind, i, b, n);
+      const double value = towards_better ? gain : -gain;
+      if (value > best_value) {
+        best_value = value;
+        best = {i, a, b, n, {}, 0};
+      }
+    }
+  }
+  return best;
+}
+
+std::vector<TaskType> by_rising_priority(const System& system) {
+  std::vector<TaskType> order;
+  for (const TaskType i : system.types()) {
+    if (system.count(i) > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](TaskType a, TaskType b) {
+    return system.shares()[index(a)] < system.shares()[index(b)];
+  });
+  return order;
+}
+
+bool improve(SearchState& state, const SolveOptions& options, TaskType i) {
+  Exchange best;
+  double best_change = -state.tolerance();
+  for (const bool towards_better : {true, false}) {
+    if (!towards_better && options.mis_moves == MisMoves::kForward) continue;
+    const Exchange move = pick_move(state, options.sensitivity, i, towards_better);
+    if (move.n == 0) continue;
+    const double change = state.cost_change(move);
+    if (change < best_change) {
+      best_change = change;
+      best = move;
+    }
+  }
+  if (best.n == 0) return false;
+  state.apply(best);
+  return true;
+}
+
+Solution mis_search(const Problem& problem, const SolveOptions& options) {
+  const System& system = problem.system;
+  Solution solution;
+  if (MapSolver().solve(system, solution.assignment, options).outcome == Outcome::kInfeasible) {
+    return detail::no_placement(system);
+  }
+  SearchState state;
+  state.reset(system, Objective::kPriority, solution.assignment);
+  StopPoll poll(options.stop);
+  const std::vector<TaskType> order = by_rising_priority(system);
+  for (bool changed = true; changed && !poll.stopped();) {
+    changed = false;
+    for (const TaskType i : order) {
+      while (!poll.should_stop() && improve(state, options, i)) changed = true;
+    }
+  }
+  solution.assignment = state.assignment();
+  solution.outcome = detail::outcome_of(poll);
+  return solution;
+}
+
+}  // namespace
+
+extern const SolverInfo mis;
+const SolverInfo mis{"mis", "the paper's MIS: single moves towards the desired shares, from MAP's answer", false, true,
+                     mis_search};
+
+}  // namespace allot::solvers
