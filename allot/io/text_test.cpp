@@ -1,0 +1,52 @@
+#include "allot/io/detail/text.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "gmock/gmock.h"
+
+namespace allot::detail {
+namespace {
+
+TEST(Text, PrintsOneLineWhateverTheBytes) {
+  EXPECT_EQ(printable("a\tb\nc\x1b[31m\x7f"), "a\\tb\\nc\\x1b[31m\\x7f");
+  EXPECT_EQ(printable("\xC3\xA9 \xF0\x9F\x98\x80"), "\xC3\xA9 \xF0\x9F\x98\x80");
+  EXPECT_EQ(printable("\xC3( \xED\xA0\x80 \xC0\x80 \xF5"), "\\xc3( \\xed\\xa0\\x80 \\xc0\\x80 \\xf5");
+  EXPECT_EQ(printable("\xC2\x85"), "\\xc2\\x85");  // a control character of two bytes
+  EXPECT_EQ(printable("abcdef", 3), "abc...");
+}
+
+TEST(Text, FindsTheNameThatWasMeant) {
+  const std::vector<std::string_view> names = {"name",       "kind",  "servers",
+                                               "discipline", "power", "idle_power"};
+  EXPECT_EQ(nearest("sevrers", names), "servers");
+  EXPECT_EQ(nearest("Power", names), "power");
+  EXPECT_EQ(nearest("idle-power", names), "idle_power");
+  EXPECT_EQ(nearest("title", names), std::nullopt);
+  EXPECT_EQ(nearest("x", std::vector<std::string_view>{"y"}), std::nullopt);
+  EXPECT_EQ(nearest(std::string(100, 'x'), names), std::nullopt);
+}
+
+TEST(Text, CutsLongLists) {
+  EXPECT_EQ(listed(std::vector<std::string_view>(12, "x")), "x, x, x, x, x, x, x, x, x, x and 2 more");
+}
+
+TEST(Text, WritesDoublesThatReadBackTheSame) {
+  EXPECT_EQ(shortest(0.1), "0.1");
+  EXPECT_EQ(shortest(65), "65.0");
+  EXPECT_EQ(shortest(1e22), "1e+22");
+  EXPECT_EQ(shortest(std::numeric_limits<double>::quiet_NaN()), "nan");
+  EXPECT_EQ(shortest(-std::numeric_limits<double>::infinity()), "-inf");
+  RandomStream random(1);
+  for (int k = 0; k < 2000; ++k) {
+    const double value =
+        std::ldexp(static_cast<double>(random.bits() >> 11), static_cast<int>(random.below(2000)) - 1040);
+    EXPECT_EQ(std::strtod(shortest(value).c_str(), nullptr), value);
+  }
+}
+
+}  // namespace
+}  // namespace allot::detail
