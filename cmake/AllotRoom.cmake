@@ -6,7 +6,6 @@
 #   The plug-ins allot/ROOM/FOLDER/<word>.cpp and the table of built-ins, made from cmake/builtin_FOLDER.cpp.in.
 #   Sets ALLOT_FOLDER_SOURCES, to be given to allot_room as further SOURCES.
 include_guard(GLOBAL)
-include(AllotTest)
 
 set_property(GLOBAL PROPERTY ALLOT_ROOMS "")
 
