@@ -17,6 +17,8 @@ class Rates {
   Rates(std::size_t types, std::size_t resources, std::vector<double> values);
 
   double operator()(TaskType i, ResourceId j) const noexcept { return values_[index(i) * resources_ + index(j)]; }
+  /// The rates of a type, one per resource.
+  const double* row(TaskType i) const noexcept { return &values_[index(i) * resources_]; }
   std::size_t types() const noexcept { return types_; }
   std::size_t resources() const noexcept { return resources_; }
   const std::vector<double>& values() const noexcept { return values_; }

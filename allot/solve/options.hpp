@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "allot/base/stop.hpp"
@@ -27,12 +28,21 @@ enum class ShareReading {
   kFloor,  ///< every type gets at least its share of the largest common level, then X is maximal
 };
 
+/// How far a long search has come.
+struct SolveProgress {
+  std::optional<double> best;   ///< throughput of the best assignment so far
+  std::optional<double> bound;  ///< proven upper bound so far
+};
+
 struct SolveOptions {
   StopLimits stop;         ///< deadline and stop flag; asked at least every millisecond
   std::uint64_t seed = 1;  ///< of `local` and of the search for a first answer in `exact`
 
   /// An assignment to start from, besides the solver's own starts. Ignored unless it fits the system.
   std::optional<Assignment> start;
+
+  /// Called from the solver's thread when `exact` has found a better assignment or bound.
+  std::function<void(const SolveProgress&)> progress;
 
   Sensitivity sensitivity = Sensitivity::kExact;
   MisMoves mis_moves = MisMoves::kBoth;
@@ -44,7 +54,7 @@ struct SolveOptions {
   /// relaxation's supremum is not attained.
   bool slsqp_occupied = true;
   /// `exact`: stop when the proven relative gap is at most this.
-  double gap_tolerance = 1e-9;
+  double gap_tolerance = 1e-10;
 };
 
 }  // namespace allot

@@ -1,0 +1,277 @@
+#include "allot/solve/detail/column_pricing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace allot::detail {
+namespace {
+
+constexpr double kWorst = -std::numeric_limits<double>::infinity();
+/// A range of totals is skipped when it cannot be better by more than this, relative to the resource's rate.
+constexpr double kSkip = 1e-13;
+
+}  // namespace
+
+ColumnPricer::ColumnPricer(const System& system, ResourceId j)
+    : servers_(system.resource(j).servers),
+      min_depth_(system.resource(j).min_depth),
+      harmonic_(system.resource(j).discipline == Discipline::kFcfs && servers_ == 1) {
+  for (const TaskType i : system.types()) {
+    if (!system.can_run(i, j) || system.count(i) == 0) continue;
+    types_.push_back(i);
+    rates_.push_back(system.rate(i, j));
+    seconds_.push_back(system.seconds_per_task(i, j));
+    counts_.push_back(system.count(i));
+    reach_ += system.count(i);
+    fastest_ = std::max(fastest_, system.rate(i, j));
+  }
+  order_.resize(types_.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  key_.resize(types_.size());
+  gain_.resize(types_.size());
+  task_price_.resize(types_.size());
+  premium_.resize(types_.size());
+}
+
+ColumnDomain ColumnPricer::whole_domain() const {
+  ColumnDomain domain;
+  if (reach_ < min_depth_) {
+    domain.totals.push_back({0, 0});
+  } else if (min_depth_ <= 1) {
+    domain.totals.push_back({0, reach_});
+  } else {
+    domain.totals = {{0, 0}, {min_depth_, reach_}};
+  }
+  return domain;
+}
+
+double ColumnPricer::weight(Count total) const noexcept {
+  return total <= servers_ ? 1.0 : static_cast<double>(servers_) / static_cast<double>(total);
+}
+
+void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
+  limits_ = {};
+  lower_ = domain.lower;
+  upper_ = domain.upper;
+  if (lower_.empty()) lower_.assign(types_.size(), 0);
+  if (upper_.empty()) upper_ = counts_;
+  bool has_premium = false;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    limits_.least += lower_[t];
+    limits_.most += upper_[t];
+    task_price_[t] = prices.task[index(types_[t])];
+    const double premium = prices.completion.empty() ? 0.0 : prices.completion[index(types_[t])];
+    has_premium |= premium > 0;
+    // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
+    premium_[t] = harmonic_ ? premium * fastest_ : 0.0;
+    gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
+  }
+  slopes_.clear();
+  if (!harmonic_) return;
+  // The order by lambda_i + theta / mu_i changes only where two types cross. With premiums the prices depend on
+  // the total, so the crossings are found for each total in turn.
+  if (!has_premium) {
+    premium_.assign(types_.size(), 0.0);
+  }
+}
+
+/// Sorts order_ by falling key. Insertion sort: the order is nearly right from the total before.
+void ColumnPricer::sort_by_key() noexcept {
+  for (std::size_t at = 1; at < order_.size(); ++at) {
+    const std::uint32_t t = order_[at];
+    std::size_t to = at;
+    for (; to > 0 && key_[order_[to - 1]] < key_[t]; --to) order_[to] = order_[to - 1];
+    order_[to] = t;
+  }
+}
+
+double ColumnPricer::evaluate(Count total, std::vector<Count>* content) {
+  if (total < limits_.least || total > limits_.most) return kWorst;
+  return harmonic_ && total > 1 ? evaluate_harmonic(total, content) : evaluate_linear(total, content);
+}
+
+double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
+  const double w = weight(total);
+  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = gain_[t] * w - task_price_[t];
+  sort_by_key();
+  double value = 0;
+  if (content != nullptr) *content = lower_;
+  if (limits_.least > 0) {
+    for (std::size_t t = 0; t < types_.size(); ++t) value += key_[t] * static_cast<double>(lower_[t]);
+  }
+  Count left = total - limits_.least;
+  for (const std::uint32_t t : order_) {
+    if (left == 0) break;
+    const Count n = std::min(left, upper_[t] - lower_[t]);
+    value += key_[t] * static_cast<double>(n);
+    left -= n;
+    if (content != nullptr) (*content)[t] += n;
+  }
+  return value;
+}
+
+double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content) {
+  const double m = static_cast<double>(total);
+  const std::size_t size = types_.size();
+  const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] / m; };
+  const bool fixed_prices = std::all_of(premium_.begin(), premium_.end(), [](double p) { return p == 0; });
+  if (slopes_.empty() || !fixed_prices) {
+    std::vector<double> crossings;
+    for (std::size_t a = 0; a < size; ++a) {
+      for (std::size_t b = a + 1; b < size; ++b) {
+        const double theta = (price(b) - price(a)) / (seconds_[a] - seconds_[b]);
+        if (std::isfinite(theta) && theta > 0) crossings.push_back(theta);
+      }
+    }
+    std::sort(crossings.begin(), crossings.end());
+    slopes_.clear();
+    double before = 0;
+    for (const double theta : crossings) {
+      slopes_.push_back((before + theta) / 2);
+      before = theta;
+    }
+    slopes_.push_back(before * 2 + 1);
+  }
+  // At the optimum theta = m / S^2, and S lies between m / fastest and m / slowest.
+  const double slowest = 1 / *std::max_element(seconds_.begin(), seconds_.end());
+  double best = kWorst;
+  double best_theta = 0;
+  const auto fill = [&](double theta, std::vector<Count>* into) {
+    for (std::size_t t = 0; t < size; ++t) key_[t] = -(price(t) + theta * seconds_[t]);
+    sort_by_key();
+    if (into != nullptr) *into = lower_;
+    double seconds = 0;
+    double paid = 0;
+    for (std::size_t t = 0; t < size; ++t) {
+      seconds += seconds_[t] * static_cast<double>(lower_[t]);
+      paid += price(t) * static_cast<double>(lower_[t]);
+    }
+    Count left = total - limits_.least;
+    for (const std::uint32_t t : order_) {
+      if (left == 0) break;
+      const Count n = std::min(left, upper_[t] - lower_[t]);
+      seconds += seconds_[t] * static_cast<double>(n);
+      paid += price(t) * static_cast<double>(n);
+      left -= n;
+      if (into != nullptr) (*into)[t] += n;
+    }
+    return m / seconds - paid;
+  };
+  // The slopes that bracket the possible range belong to it as well: the true theta may share their order.
+  auto first = std::lower_bound(slopes_.begin(), slopes_.end(), slowest * slowest / m);
+  auto last = std::upper_bound(slopes_.begin(), slopes_.end(), fastest_ * fastest_ / m);
+  if (first != slopes_.begin()) --first;
+  if (last != slopes_.end()) ++last;
+  for (auto theta = first; theta != last; ++theta) {
+    const double value = fill(*theta, nullptr);
+    if (value > best) {
+      best = value;
+      best_theta = *theta;
+    }
+  }
+  if (content != nullptr) fill(best_theta, content);
+  return best;
+}
+
+/// No total from first to last has a larger value.
+double ColumnPricer::bound(Count first, Count last) {
+  first = std::max(first, limits_.least);
+  last = std::min(last, limits_.most);
+  if (first > last) return kWorst;
+  const double w = weight(first);
+  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = gain_[t] * w - task_price_[t];
+  sort_by_key();
+  double value = 0;
+  for (std::size_t t = 0; t < types_.size(); ++t) value += key_[t] * static_cast<double>(lower_[t]);
+  Count placed = limits_.least;
+  for (const std::uint32_t t : order_) {
+    if (placed == last || (placed >= first && key_[t] <= 0)) break;
+    const Count room = key_[t] > 0 ? last - placed : first - placed;
+    const Count n = std::min(room, upper_[t] - lower_[t]);
+    value += key_[t] * static_cast<double>(n);
+    placed += n;
+  }
+  return value;
+}
+
+bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll,
+                        Best& result) {
+  prepare(prices, domain);
+  const double skip = kSkip * (fastest_ + 1e-300);
+  double best_value = kWorst;
+  Count best_total = 0;
+  const auto offer = [&](Count total) {
+    const double value = evaluate(total, nullptr);
+    if (value > best_value) {
+      best_value = value;
+      best_total = total;
+    }
+  };
+  for (const Interval& interval : domain.totals) {
+    if (interval.first <= hint && hint <= interval.last) offer(hint);
+  }
+  std::vector<Interval> open;
+  for (const Interval& interval : domain.totals) {
+    if (interval.first == interval.last) {
+      offer(interval.first);
+    } else {
+      open.push_back(interval);
+    }
+  }
+  while (!open.empty()) {
+    if (poll.should_stop()) return true;
+    const Interval range = open.back();
+    open.pop_back();
+    if (range.last - range.first < 3) {
+      for (Count total = range.first; total <= range.last; ++total) offer(total);
+      continue;
+    }
+    if (bound(range.first, range.last) <= best_value + skip) continue;
+    // Totals vary in effect by their ratio, so ranges are split at the geometric middle.
+    const double middle = std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) *
+                                    static_cast<double>(range.last));
+    const Count split = std::clamp(static_cast<Count>(middle), range.first, range.last - 1);
+    offer(split);
+    open.push_back({split + 1, range.last});
+    open.push_back({range.first, split});
+  }
+  if (best_value == kWorst) return false;
+  result.total = best_total;
+  result.value = evaluate(best_total, &result.content) + skip;
+  return true;
+}
+
+void ColumnPricer::keep_at_least(const Prices& prices, double threshold, ColumnDomain& domain) {
+  prepare(prices, domain);
+  std::vector<Interval> kept;
+  const auto keep = [&](Count first, Count last) {
+    if (!kept.empty() && kept.back().last + 1 == first) {
+      kept.back().last = last;
+    } else {
+      kept.push_back({first, last});
+    }
+  };
+  std::vector<Interval> open(domain.totals.rbegin(), domain.totals.rend());
+  while (!open.empty()) {
+    const Interval range = open.back();
+    open.pop_back();
+    if (range.first == range.last) {
+      if (evaluate(range.first, nullptr) >= threshold) keep(range.first, range.last);
+      continue;
+    }
+    if (bound(range.first, range.last) < threshold) continue;
+    // Huge ranges are not taken apart to the last total: what is kept too much costs time, not truth.
+    if (static_cast<double>(range.last - range.first) < 1e-4 * static_cast<double>(range.first)) {
+      keep(range.first, range.last);
+      continue;
+    }
+    const Count split = range.first + (range.last - range.first) / 2;
+    open.push_back({split + 1, range.last});
+    open.push_back({range.first, split});
+  }
+  domain.totals = std::move(kept);
+}
+
+}  // namespace allot::detail

@@ -1,0 +1,102 @@
+// The best content of one resource when every task has a price: the inner maximum of the Lagrangian bound.
+//
+// With a price lambda_i for each task of type i and a premium pi_i >= 0 for each completion of type i (the
+// multiplier of its floor), the best content of resource j is
+//
+//     max over x of  X_j(x) + sum_i pi_i X_ij(x) - sum_i lambda_i x_i .
+//
+// For a given total m, ps makes this linear in x, so filling m places greedily is exact. For fcfs with one
+// server it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy fillings by
+// lambda_i + theta / mu_ij. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means are
+// below arithmetic ones, and a mean taken over fewer places is never smaller.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot::detail {
+
+/// Whole numbers from first to last.
+struct Interval {
+  Count first = 0;
+  Count last = 0;
+};
+
+/// What a resource may hold within one part of the search: which totals, and how many of each type.
+struct ColumnDomain {
+  std::vector<Interval> totals;  ///< disjoint, ascending
+  std::vector<Count> lower;      ///< per type of the pricer; empty: all 0
+  std::vector<Count> upper;      ///< per type of the pricer; empty: all tasks of the type
+
+  bool empty() const noexcept { return totals.empty(); }
+};
+
+/// Prices per task type: lambda (any sign) and pi (>= 0; empty: all 0).
+struct Prices {
+  std::vector<double> task;
+  std::vector<double> completion;
+};
+
+class ColumnPricer {
+ public:
+  ColumnPricer(const System& system, ResourceId j);
+
+  /// The types that can be here, in index order; contents below are given in this order.
+  std::span<const TaskType> types() const noexcept { return types_; }
+  /// All totals that the least depth and the population allow.
+  ColumnDomain whole_domain() const;
+
+  struct Best {
+    double value = 0;
+    Count total = 0;
+    std::vector<Count> content;  ///< per type of the pricer
+  };
+
+  /// The maximum over the domain; false when the domain allows no content. `hint`: a total worth trying first.
+  /// For fcfs resources with completion prices the value is an upper bound on the maximum.
+  /// Once the poll says stop, the result is meaningless.
+  bool best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll, Best& result);
+
+  /// Removes from the domain totals whose value is below the threshold.
+  void keep_at_least(const Prices& prices, double threshold, ColumnDomain& domain);
+
+ private:
+  struct Limits {
+    Count least = 0;  ///< sum of the lower bounds
+    Count most = 0;   ///< sum of the upper bounds
+  };
+
+  void prepare(const Prices& prices, const ColumnDomain& domain);
+  double evaluate(Count total, std::vector<Count>* content);
+  double evaluate_linear(Count total, std::vector<Count>* content);
+  double evaluate_harmonic(Count total, std::vector<Count>* content);
+  double bound(Count first, Count last);
+  double weight(Count total) const noexcept;
+  void sort_by_key() noexcept;
+
+  Count servers_;
+  Count min_depth_;
+  bool harmonic_;  // fcfs with one server: harmonic means for totals above 1
+  std::vector<TaskType> types_;
+  std::vector<double> rates_;
+  std::vector<double> seconds_;
+  std::vector<Count> counts_;
+  Count reach_ = 0;
+  double fastest_ = 0;
+
+  // Set by prepare() for one call.
+  std::vector<double> task_price_;
+  std::vector<double> gain_;  // what a completion law of 1 per rate yields: (1 + pi_i) mu_i
+  std::vector<double> premium_;
+  std::vector<Count> lower_;
+  std::vector<Count> upper_;
+  Limits limits_;
+  std::vector<double> key_;
+  std::vector<std::uint32_t> order_;
+  std::vector<double> slopes_;  // one theta between each pair of neighbouring crossings
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,261 @@
+#include "allot/solve/detail/configuration_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "allot/model/throughput.hpp"
+#include "allot/solve/detail/linear_program.hpp"
+
+namespace allot::detail {
+namespace {
+
+/// How far the prices used stay behind those of the linear programme, which jump about.
+constexpr double kSmoothing = 0.6;
+/// Bound and programme count as equal within this, relative.
+constexpr double kEqual = 1e-10;
+
+std::size_t hash_of(const std::vector<Count>& content) noexcept {
+  std::size_t hash = 1469598103934665603ULL;
+  for (const Count n : content) hash = (hash ^ static_cast<std::size_t>(n)) * 1099511628211ULL;
+  return hash;
+}
+
+}  // namespace
+
+ConfigurationBound::ConfigurationBound(const System& system, StopPoll& poll)
+    : system_(system), poll_(poll), pool_hashes_(system.resource_count()) {
+  scale_ = 0;
+  for (const ResourceId j : system.resource_ids()) {
+    pricers_.emplace_back(system, j);
+    hints_.push_back(system.resource(j).servers);
+    double fastest = 0;
+    for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
+    scale_ += fastest * static_cast<double>(std::min(system.resource(j).servers, system.reach(j)));
+  }
+  if (!(scale_ > 0)) scale_ = 1;
+}
+
+std::vector<ColumnDomain> ConfigurationBound::whole_domains() const {
+  std::vector<ColumnDomain> domains;
+  for (const ColumnPricer& pricer : pricers_) domains.push_back(pricer.whole_domain());
+  return domains;
+}
+
+void ConfigurationBound::add_assignment(const Assignment& assignment) {
+  std::vector<Count> content;
+  for (const ResourceId j : system_.resource_ids()) {
+    content.clear();
+    Count total = 0;
+    for (const TaskType i : pricer(j).types()) {
+      content.push_back(assignment(i, j));
+      total += assignment(i, j);
+    }
+    offer(j, content);
+    hints_[index(j)] = total;
+  }
+}
+
+void ConfigurationBound::offer(ResourceId j, const std::vector<Count>& content) {
+  std::vector<std::size_t>& seen = pool_hashes_[index(j)];
+  const std::size_t hash = hash_of(content);
+  const auto at = std::lower_bound(seen.begin(), seen.end(), hash);
+  if (at != seen.end() && *at == hash) return;
+  seen.insert(at, hash);
+  Pooled pooled;
+  pooled.resource = j;
+  pooled.content = content;
+  ColumnSums sums;
+  const auto types = pricer(j).types();
+  for (std::size_t t = 0; t < types.size(); ++t) {
+    sums = sums.plus(content[t], system_.rate(types[t], j), system_.seconds_per_task(types[t], j));
+  }
+  const Resource& resource = system_.resource(j);
+  pooled.total = sums.tasks;
+  pooled.throughput = column_throughput(resource.discipline, resource.servers, sums);
+  if (system_.has_floors()) {
+    const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);
+    for (std::size_t t = 0; t < types.size(); ++t) {
+      pooled.by_type.push_back(static_cast<double>(content[t]) *
+                               (law.per_rate * system_.rate(types[t], j) + law.per_task));
+    }
+  }
+  pool_.push_back(std::move(pooled));
+}
+
+bool ConfigurationBound::fits(const Pooled& pooled, const ColumnDomain& domain) const noexcept {
+  const bool total_allowed = std::any_of(domain.totals.begin(), domain.totals.end(), [&](const Interval& interval) {
+    return interval.first <= pooled.total && pooled.total <= interval.last;
+  });
+  if (!total_allowed) return false;
+  for (std::size_t t = 0; t < pooled.content.size(); ++t) {
+    if (!domain.lower.empty() && pooled.content[t] < domain.lower[t]) return false;
+    if (!domain.upper.empty() && pooled.content[t] > domain.upper[t]) return false;
+  }
+  return true;
+}
+
+double ConfigurationBound::lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
+                                      std::vector<double>& values) {
+  double sum = 0;
+  for (const TaskType i : system_.types()) {
+    sum += prices.task[index(i)] * static_cast<double>(system_.count(i));
+    if (!prices.completion.empty()) sum -= prices.completion[index(i)] * system_.floor(i);
+  }
+  values.assign(pricers_.size(), 0.0);
+  for (const ResourceId j : system_.resource_ids()) {
+    if (!pricers_[index(j)].best(prices, domains[index(j)], hints_[index(j)], poll_, best_)) return -kInfinity;
+    if (poll_.stopped()) return kInfinity;
+    values[index(j)] = best_.value;
+    hints_[index(j)] = best_.total;
+    sum += best_.value;
+    offer(j, best_.content);
+  }
+  return sum;
+}
+
+bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices& prices, double cutoff) {
+  std::vector<double> values;
+  const double bound = lagrangian(domains, prices, values);
+  if (bound == -kInfinity) return false;
+  if (bound == kInfinity) return true;
+  for (const ResourceId j : system_.resource_ids()) {
+    const double threshold = cutoff - (bound - values[index(j)]) - 1e-12 * scale_;
+    pricers_[index(j)].keep_at_least(prices, threshold, domains[index(j)]);
+    if (domains[index(j)].empty()) return false;
+  }
+  return true;
+}
+
+ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains, const Prices& start,
+                                                     double cutoff, int max_rounds) {
+  const std::size_t types = system_.type_count();
+  const bool floors = system_.has_floors();
+  Result result;
+  result.bound = kInfinity;
+  result.prices = start;
+  if (result.prices.task.empty()) {
+    result.prices.task.assign(types, 0.0);
+    if (floors) result.prices.completion.assign(types, 0.0);
+  }
+  std::vector<double> values;
+  std::size_t known = pool_.size();
+  result.bound = lagrangian(domains, result.prices, values);
+  if (result.bound == -kInfinity) return result.end = End::kEmpty, result;
+  if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
+  if (poll_.stopped()) return result.end = End::kStopped, result;
+
+  // Rows: one per type (every thread placed), one per resource (one content), one per floor.
+  LinearProgram programme;
+  for (const TaskType i : system_.types()) {
+    const double n = static_cast<double>(system_.count(i));
+    programme.add_row(n, n);
+  }
+  for (std::size_t j = 0; j < pricers_.size(); ++j) programme.add_row(1, 1);
+  if (floors) {
+    for (const TaskType i : system_.types()) programme.add_row(system_.floor(i), kInfinity);
+  }
+  // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
+  // prices bounded; if a solution still pays them, they are raised.
+  double penalty = 4 * scale_;
+  std::vector<int> slacks;
+  for (std::size_t i = 0; i < types; ++i) {
+    const int row = static_cast<int>(i);
+    const int floor_row = static_cast<int>(types + pricers_.size() + i);
+    for (const double sign : {1.0, -1.0}) {
+      slacks.push_back(programme.add_column(penalty, 0, kInfinity, {&row, 1}, {&sign, 1}));
+    }
+    const double one = 1.0;
+    if (floors) slacks.push_back(programme.add_column(penalty, 0, kInfinity, {&floor_row, 1}, {&one, 1}));
+  }
+  std::vector<std::size_t> in_programme;  // pool index of each column after the slacks
+  const auto add_new = [&](std::size_t from) {
+    LinearProgram::Batch batch;
+    for (std::size_t at = from; at < pool_.size(); ++at) {
+      const Pooled& pooled = pool_[at];
+      if (!fits(pooled, domains[index(pooled.resource)])) continue;
+      batch.begin_column(-pooled.throughput);
+      const auto column_types = pricer(pooled.resource).types();
+      for (std::size_t t = 0; t < column_types.size(); ++t) {
+        if (pooled.content[t] != 0) {
+          batch.entry(static_cast<int>(index(column_types[t])), static_cast<double>(pooled.content[t]));
+        }
+      }
+      batch.entry(static_cast<int>(types + index(pooled.resource)), 1.0);
+      for (std::size_t t = 0; t < pooled.by_type.size(); ++t) {
+        if (pooled.by_type[t] != 0) {
+          batch.entry(static_cast<int>(types + pricers_.size() + index(column_types[t])), pooled.by_type[t]);
+        }
+      }
+      in_programme.push_back(at);
+    }
+    programme.add_columns(std::move(batch));
+  };
+  add_new(0);
+  known = pool_.size();
+
+  double smoothing = start.task.empty() ? 0.0 : kSmoothing;
+  Prices tried = result.prices;
+  result.end = End::kStalled;
+  for (int round = 0; round < max_rounds; ++round) {
+    if (poll_.should_stop_now()) {
+      result.end = End::kStopped;
+      break;
+    }
+    if (programme.solve() != LinearProgram::Status::kOptimal) break;  // numerical trouble: keep what is proven
+    const double value = -programme.value();
+    if (result.bound - value <= kEqual * scale_) {
+      result.end = End::kConverged;
+    } else {
+      const auto duals = programme.duals();
+      for (std::size_t i = 0; i < types; ++i) {
+        tried.task[i] = smoothing * result.prices.task[i] - (1 - smoothing) * duals[i];
+        if (floors) {
+          const double pi = std::max(0.0, duals[types + pricers_.size() + i]);
+          tried.completion[i] = smoothing * result.prices.completion[i] + (1 - smoothing) * pi;
+        }
+      }
+      const double bound = lagrangian(domains, tried, values);
+      if (bound < result.bound) {
+        result.bound = bound;
+        result.prices = tried;
+      }
+      if (result.bound <= cutoff) {
+        result.end = End::kBelowCutoff;
+        break;
+      }
+      if (pool_.size() > known) {
+        add_new(known);
+        known = pool_.size();
+        smoothing = kSmoothing;
+        continue;
+      }
+      if (smoothing > 0) {  // nothing new near the smoothed prices: ask at the programme's own
+        smoothing = 0;
+        continue;
+      }
+      result.end = End::kConverged;
+    }
+    // Converged. If threads are still unplaced, the penalty was too small to forbid it.
+    double paid = 0;
+    const auto solution = programme.columns();
+    for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
+    if (paid <= 1e-7 || penalty > 1e9 * scale_) break;
+    penalty *= 30;
+    for (const int slack : slacks) programme.set_cost(slack, penalty);
+    result.end = End::kStalled;
+  }
+  if (result.end == End::kBelowCutoff) return result;
+  const auto solution = programme.columns();
+  double paid = 0;
+  for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
+  result.complete = paid <= 1e-7;
+  for (std::size_t at = 0; at < in_programme.size() && slacks.size() + at < solution.size(); ++at) {
+    const double weight = solution[slacks.size() + at];
+    if (weight <= 1e-9) continue;
+    const Pooled& pooled = pool_[in_programme[at]];
+    result.support.push_back({pooled.resource, weight, pooled.total, &pooled.content});
+  }
+  return result;
+}
+
+}  // namespace allot::detail

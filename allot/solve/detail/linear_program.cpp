@@ -1,0 +1,75 @@
+#include "allot/solve/detail/linear_program.hpp"
+
+#include <coin/ClpSimplex.hpp>
+
+namespace allot::detail {
+
+struct LinearProgram::Simplex {
+  ClpSimplex clp;
+};
+
+namespace {
+
+double clp_bound(double value) noexcept {
+  return value == kInfinity ? COIN_DBL_MAX : value == -kInfinity ? -COIN_DBL_MAX : value;
+}
+
+}  // namespace
+
+LinearProgram::LinearProgram() : simplex_(std::make_unique<Simplex>()) {
+  simplex_->clp.setLogLevel(0);
+  simplex_->clp.setOptimizationDirection(1);
+}
+LinearProgram::~LinearProgram() = default;
+LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;
+LinearProgram& LinearProgram::operator=(LinearProgram&&) noexcept = default;
+
+int LinearProgram::add_row(double lower, double upper) {
+  simplex_->clp.addRow(0, nullptr, nullptr, clp_bound(lower), clp_bound(upper));
+  return simplex_->clp.numberRows() - 1;
+}
+
+int LinearProgram::add_column(double cost, double lower, double upper, std::span<const int> rows,
+                              std::span<const double> values) {
+  simplex_->clp.addColumn(static_cast<int>(rows.size()), rows.data(), values.data(), clp_bound(lower),
+                          clp_bound(upper), cost);
+  return simplex_->clp.numberColumns() - 1;
+}
+
+void LinearProgram::add_columns(Batch batch) {
+  batch.starts_.push_back(static_cast<int>(batch.rows_.size()));
+  simplex_->clp.addColumns(static_cast<int>(batch.size()), nullptr, nullptr, batch.costs_.data(),
+                           batch.starts_.data(), batch.rows_.data(), batch.values_.data());
+}
+
+void LinearProgram::set_row(int row, double lower, double upper) {
+  simplex_->clp.setRowBounds(row, clp_bound(lower), clp_bound(upper));
+}
+
+void LinearProgram::set_column(int column, double lower, double upper) {
+  simplex_->clp.setColumnBounds(column, clp_bound(lower), clp_bound(upper));
+}
+
+void LinearProgram::set_cost(int column, double cost) { simplex_->clp.setObjectiveCoefficient(column, cost); }
+
+LinearProgram::Status LinearProgram::solve() {
+  simplex_->clp.primal(1);
+  switch (simplex_->clp.status()) {
+    case 0: return Status::kOptimal;
+    case 1: return Status::kInfeasible;
+    case 2: return Status::kUnbounded;
+    default: return Status::kFailed;
+  }
+}
+
+double LinearProgram::value() const { return simplex_->clp.objectiveValue(); }
+
+std::span<const double> LinearProgram::columns() const {
+  return {simplex_->clp.getColSolution(), static_cast<std::size_t>(simplex_->clp.numberColumns())};
+}
+
+std::span<const double> LinearProgram::duals() const {
+  return {simplex_->clp.getRowPrice(), static_cast<std::size_t>(simplex_->clp.numberRows())};
+}
+
+}  // namespace allot::detail

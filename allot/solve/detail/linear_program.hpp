@@ -1,0 +1,65 @@
+// A linear programme: minimise, subject to ranges on rows and columns. The only file that knows the LP library.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace allot::detail {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class LinearProgram {
+ public:
+  enum class Status { kOptimal, kInfeasible, kUnbounded, kFailed };
+
+  LinearProgram();
+  ~LinearProgram();
+  LinearProgram(LinearProgram&&) noexcept;
+  LinearProgram& operator=(LinearProgram&&) noexcept;
+
+  /// lower <= row <= upper. Returns its index. Rows come before the columns that use them.
+  int add_row(double lower, double upper);
+  /// A variable with its cost, range and entries. Returns its index.
+  int add_column(double cost, double lower, double upper, std::span<const int> rows, std::span<const double> values);
+  /// Variables >= 0 added together, which is much faster than one by one.
+  class Batch {
+   public:
+    void begin_column(double cost) {
+      starts_.push_back(static_cast<int>(rows_.size()));
+      costs_.push_back(cost);
+    }
+    void entry(int row, double value) {
+      rows_.push_back(row);
+      values_.push_back(value);
+    }
+    std::size_t size() const noexcept { return costs_.size(); }
+
+   private:
+    friend class LinearProgram;
+    std::vector<int> starts_;
+    std::vector<int> rows_;
+    std::vector<double> values_;
+    std::vector<double> costs_;
+  };
+  void add_columns(Batch batch);
+
+  void set_row(int row, double lower, double upper);
+  void set_column(int column, double lower, double upper);
+  void set_cost(int column, double cost);
+
+  /// Starts from the last basis.
+  Status solve();
+
+  double value() const;
+  std::span<const double> columns() const;
+  /// y such that cost - A' y >= 0 for columns at their lower bound.
+  std::span<const double> duals() const;
+
+ private:
+  struct Simplex;
+  std::unique_ptr<Simplex> simplex_;
+};
+
+}  // namespace allot::detail
