@@ -3,6 +3,8 @@ add_library(allot_settings INTERFACE)
 target_compile_options(
   allot_settings
   INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+            # Plain structs are written with designated initializers; what is left out keeps its default.
+            -Wno-missing-field-initializers
             # Results must not depend on the optimisation level: no fused multiply-adds.
             -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
