@@ -1,0 +1,460 @@
+// The command from the outside: exit statuses, what goes to which stream, and the JSON that scripts rely on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/cli/process.hpp"
+
+namespace allot::testing {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+const std::string kWorkstation = ALLOT_SOURCE_DIR "/examples/workstation.toml";
+const std::string kNoPriorities = ALLOT_SOURCE_DIR "/examples/biglittle.toml";
+
+/// A file that is gone after the test.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& extension, const std::string& text)
+      : path_(std::filesystem::temp_directory_path() /
+              ("allot-cli-" + std::to_string(::getpid()) + "-" + std::to_string(next_++) + extension)) {
+    std::ofstream(path_) << text;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  static inline int next_ = 0;
+  std::filesystem::path path_;
+};
+
+/// One document, nothing else on either stream, status 0.
+Json json_of(std::vector<std::string> arguments) {
+  arguments.emplace_back("--json");
+  const Finished finished = run_allot(arguments);
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.err, IsEmpty());
+  EXPECT_THAT(finished.out, Not(HasSubstr("nan")));
+  EXPECT_THAT(finished.out, Not(HasSubstr("inf,")));
+  return Json::parse(finished.out);
+}
+
+/// A scenario too large for anything to be quick on it.
+std::string large_scenario() {
+  return run_allot({"generate", "--gps", "5", "--sas", "1", "--threads", "120"}).out;
+}
+
+std::string invalid_scenario() {
+  return "[[resources]]\nname = \"cpu\"\nservers = 0\n\n[[tasks]]\nname = \"a\"\ncount = -1\nrates = { cpu = "
+         "1, gpu = 2 }\n";
+}
+
+void expect_usage_error(const std::vector<std::string>& arguments, const std::string& says) {
+  const Finished finished = run_allot(arguments);
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.out, IsEmpty());
+  EXPECT_THAT(finished.err, HasSubstr(says));
+}
+
+void expect_invalid_input(const std::vector<std::string>& arguments, const std::string& says) {
+  const Finished finished = run_allot(arguments);
+  EXPECT_EQ(finished.status, 3);
+  EXPECT_THAT(finished.out, IsEmpty());
+  EXPECT_THAT(finished.err, HasSubstr(says));
+}
+
+/// The fields that every answer of a solver has, of the right kind and shape.
+void expect_solution(const Json& answer, std::size_t types, std::size_t resources) {
+  EXPECT_TRUE(answer.at("solver").is_string());
+  EXPECT_THAT(answer.at("objective").get<std::string>(), AnyOf("throughput", "priority"));
+  EXPECT_THAT(answer.at("outcome").get<std::string>(),
+              AnyOf("optimal", "converged", "time_limit", "budget", "interrupted", "infeasible"));
+  EXPECT_EQ(answer.at("tasks").size(), types);
+  EXPECT_EQ(answer.at("resources").size(), resources);
+  ASSERT_EQ(answer.at("assignment").size(), types);
+  for (const Json& row : answer.at("assignment")) {
+    EXPECT_EQ(row.size(), resources);
+    for (const Json& count : row) EXPECT_TRUE(count.is_number_unsigned());
+  }
+  EXPECT_TRUE(answer.at("throughput").is_number());
+  double by_task = 0;
+  double by_resource = 0;
+  for (const Json& x : answer.at("throughput_by_task")) by_task += x.get<double>();
+  for (const Json& x : answer.at("throughput_by_resource")) by_resource += x.get<double>();
+  EXPECT_NEAR(by_task, answer.at("throughput").get<double>(), 1e-9 * by_task);
+  EXPECT_NEAR(by_resource, answer.at("throughput").get<double>(), 1e-9 * by_resource);
+  for (const char* const field : {"response_time", "upper_bound", "gap", "priority_error"}) {
+    EXPECT_TRUE(answer.at(field).is_number() || answer.at(field).is_null()) << field;
+  }
+  EXPECT_EQ(answer.at("upper_bound").is_null(), answer.at("gap").is_null());
+  EXPECT_TRUE(answer.at("shares").is_array() || answer.at("shares").is_null());
+  EXPECT_TRUE(answer.at("proven_optimal").is_boolean());
+  EXPECT_TRUE(answer.at("approximate").is_boolean());
+  EXPECT_GE(answer.at("seconds").get<double>(), 0);
+}
+
+TEST(Command, PrintsNameVersionAndCommit) {
+  const Finished finished = run_allot({"--version"});
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_THAT(finished.out, ::testing::MatchesRegex("allot [0-9]+\\.[0-9]+\\.[0-9]+ \\(.+\\)\n"));
+  EXPECT_THAT(finished.err, IsEmpty());
+}
+
+TEST(Command, ExplainsEveryCommandWithAnExampleWithin100Columns) {
+  const Finished general = run_allot({"--help"});
+  EXPECT_EQ(general.status, 0);
+  for (const std::string command : {"solve", "certify", "pareto", "whatif", "generate", "list"}) {
+    EXPECT_THAT(general.out, HasSubstr("  " + command + " "));
+    const Finished help = run_allot({command, "--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_THAT(help.err, IsEmpty());
+    EXPECT_THAT(help.out, HasSubstr("$ allot " + command));
+    EXPECT_EQ(run_allot({"help", command}).out, help.out);
+    for (std::size_t at = 0; at < help.out.size();) {
+      const std::size_t end = help.out.find('\n', at);
+      EXPECT_LE(end - at, 100U) << help.out.substr(at, end - at);
+      at = end + 1;
+    }
+  }
+}
+
+TEST(Command, SuggestsTheNearestCommandAndOption) {
+  expect_usage_error({"slove"}, "'allot solve'");
+  expect_usage_error({"gen"}, "'allot generate'");
+  expect_usage_error({"solve", kWorkstation, "--solvr", "map"}, "'--solver'");
+}
+
+TEST(Command, RefusesWrongUsage) {
+  expect_usage_error({}, "Usage");
+  expect_usage_error({"solve"}, "FILE");
+  expect_usage_error({"solve", kWorkstation, "another"}, "another");
+  expect_usage_error({"solve", kWorkstation, "--seed", "-1"}, "--seed");
+  expect_usage_error({"solve", kWorkstation, "--seed", "1x"}, "--seed");
+  expect_usage_error({"solve", kWorkstation, "--time-limit", "0"}, "--time-limit");
+  expect_usage_error({"solve", kWorkstation, "--time-limit", "nan"}, "--time-limit");
+  expect_usage_error({"solve", kWorkstation, "--objective", "speed"}, "throughput or priority");
+  expect_usage_error({"pareto", kWorkstation, "--points", "1"}, "--points");
+  expect_usage_error({"generate", "--rates", "3"}, "--rates");
+  expect_usage_error({"generate", "--rates", "3,2"}, "LO < HI");
+  expect_usage_error({"generate", "--threads", "2"}, "--threads");
+  expect_usage_error({"generate", "--gps", "0", "--sas", "0"}, "--gps");
+}
+
+TEST(Command, NamesTheSolversThatSupportAnObjective) {
+  expect_usage_error({"solve", kWorkstation, "--solver", "nosuch"}, "'map'");
+  expect_usage_error({"solve", kWorkstation, "--solver", "map", "--objective", "priority"}, "'mis'");
+  expect_usage_error({"solve", kWorkstation, "--solver", "mis", "--objective", "throughput"}, "'map'");
+}
+
+TEST(Command, ReportsEveryProblemOfAnInvalidFile) {
+  const TemporaryFile file(".toml", invalid_scenario());
+  for (const char* const command : {"solve", "certify", "pareto", "whatif"}) {
+    const Finished finished = run_allot({command, file.path()});
+    EXPECT_EQ(finished.status, 3);
+    EXPECT_THAT(finished.out, IsEmpty());
+    EXPECT_THAT(finished.err, HasSubstr(file.path() + ":3: "));
+    EXPECT_THAT(finished.err, HasSubstr(file.path() + ":7: "));
+    EXPECT_THAT(finished.err, HasSubstr(file.path() + ":8: "));
+    EXPECT_EQ(run_allot({command, file.path(), "--json"}).out, "");
+  }
+  expect_invalid_input({"solve", "/nonexistent.toml"}, "/nonexistent.toml");
+}
+
+TEST(Command, RefusesWorkThatVariesOverTimeAndSaysWhatTakesIt) {
+  const TemporaryFile file(".json", R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "a", "count": 1,
+      "rates": {"cpu": 1}}], "arrivals": [{"task": "a", "rate": 1}]})");
+  for (const char* const command : {"solve", "certify", "pareto", "whatif"}) {
+    expect_invalid_input({command, file.path()}, "simulate");
+    expect_invalid_input({command, file.path()}, "[[arrivals]]");
+  }
+}
+
+TEST(Command, AsksForPrioritiesWhereThePriorityObjectiveHasNone) {
+  expect_invalid_input({"solve", kNoPriorities, "--objective", "priority"}, "priority");
+  expect_invalid_input({"solve", kNoPriorities, "--solver", "mis"}, "priority");
+  expect_invalid_input({"pareto", kNoPriorities}, "priority");
+}
+
+TEST(Command, ReadsJsonFromStandardInput) {
+  const std::string scenario = run_allot({"generate", "--json"}).out;
+  const Finished finished = Process(allot_words({"solve", "-", "--json"})).input(scenario).run();
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  expect_solution(Json::parse(finished.out), 3, 3);
+}
+
+TEST(Command, NotesAViolatedAffinityRuleOnStandardErrorOnly) {
+  const TemporaryFile file(
+      ".toml",
+      "[[resources]]\nname = \"a\"\n[[resources]]\nname = \"b\"\n[[tasks]]\nname = \"t\"\ncount = 2\n"
+      "home = \"a\"\nrates = { a = 1, b = 2 }\n");
+  const Finished finished = run_allot({"solve", file.path(), "--json"});
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_THAT(finished.err, StartsWith("note: "));
+  expect_solution(Json::parse(finished.out), 1, 2);
+}
+
+TEST(Command, SolveAnswersInJsonForEverySolverAndObjective) {
+  for (const Json& solver : json_of({"list"}).at("solvers")) {
+    for (const Json& objective : solver.at("objectives")) {
+      SCOPED_TRACE(solver.at("name").get<std::string>() + " " + objective.get<std::string>());
+      const Json answer =
+          json_of({"solve", kWorkstation, "--solver", solver.at("name"), "--objective", objective});
+      expect_solution(answer, 4, 3);
+      EXPECT_EQ(answer.at("solver"), solver.at("name"));
+      EXPECT_EQ(answer.at("objective"), objective);
+      if (answer.at("solver") == "slsqp") {
+        EXPECT_EQ(answer.at("relaxed_assignment").size(), 4U);
+        EXPECT_TRUE(answer.at("relaxed_throughput").is_number());
+      }
+      if (answer.at("solver") == "weighted") {
+        EXPECT_EQ(answer.at("time_shares").size(), 4U);
+      }
+    }
+  }
+}
+
+TEST(Command, SolveTakesTheObjectiveThatTheSolverHas) {
+  EXPECT_EQ(json_of({"solve", kWorkstation}).at("solver"), "map");
+  EXPECT_EQ(json_of({"solve", kWorkstation, "--objective", "priority"}).at("solver"), "mis");
+  EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "mis"}).at("objective"), "priority");
+  EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "weighted"}).at("objective"), "priority");
+  EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "exhaustive"}).at("objective"), "throughput");
+}
+
+TEST(Command, SolveExplainsEveryPlacementInJson) {
+  const Json answer = json_of({"solve", kWorkstation, "--explain"});
+  std::size_t placements = 0;
+  for (const Json& row : answer.at("assignment")) {
+    for (const Json& count : row) placements += count.get<int>() > 0 ? 1 : 0;
+  }
+  ASSERT_EQ(answer.at("explanation").size(), placements);
+  for (const Json& placement : answer.at("explanation")) {
+    EXPECT_TRUE(placement.at("task").is_string());
+    EXPECT_TRUE(placement.at("resource").is_string());
+    EXPECT_GT(placement.at("count").get<int>(), 0);
+    for (const Json& alternative : placement.at("alternatives")) {
+      EXPECT_TRUE(alternative.at("resource").is_string());
+      EXPECT_TRUE(alternative.at("gain").is_number());
+      EXPECT_TRUE(alternative.at("error_change").is_number());
+      EXPECT_TRUE(alternative.at("allowed").is_boolean());
+    }
+  }
+}
+
+TEST(Command, SolveWithoutThreadsHasNullTimesAndShares) {
+  const TemporaryFile file(
+      ".toml", "[[resources]]\nname = \"a\"\n[[tasks]]\nname = \"t\"\ncount = 0\nrates = { a = 1 }\n");
+  const Json answer = json_of({"solve", file.path()});
+  EXPECT_EQ(answer.at("throughput"), 0);
+  EXPECT_TRUE(answer.at("response_time").is_null());
+  EXPECT_TRUE(answer.at("shares").is_null());
+  EXPECT_TRUE(answer.at("priority_error").is_null());
+  EXPECT_EQ(run_allot({"solve", file.path(), "--explain"}).status, 0);
+}
+
+TEST(Command, SolveFailsWhenEnumerationIsRefused) {
+  const Finished text = run_allot({"solve", kWorkstation, "--solver", "exhaustive", "--max-states", "10"});
+  EXPECT_EQ(text.status, 1);
+  EXPECT_THAT(text.out, IsEmpty());
+  EXPECT_THAT(text.err, HasSubstr("--max-states"));
+  const Finished json =
+      run_allot({"solve", kWorkstation, "--solver", "exhaustive", "--max-states", "10", "--json"});
+  EXPECT_EQ(json.status, 1);
+  EXPECT_EQ(Json::parse(json.out).at("outcome"), "budget");
+}
+
+TEST(Command, SolveFailsWhenAFloorCannotBeMet) {
+  const TemporaryFile file(
+      ".toml",
+      "[[resources]]\nname = \"a\"\n[[tasks]]\nname = \"t\"\ncount = 1\nfloor = 5\nrates = { a = 1 }\n");
+  const Finished finished = run_allot({"solve", file.path(), "--solver", "exhaustive", "--json"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(Json::parse(finished.out).at("outcome"), "infeasible");
+  EXPECT_TRUE(Json::parse(finished.out).at("reason").is_string());
+}
+
+TEST(Command, CertifyProvesTheOptimum) {
+  const Json answer = json_of({"certify", kWorkstation});
+  expect_solution(answer, 4, 3);
+  EXPECT_EQ(answer.at("solver"), "exact");
+  EXPECT_TRUE(answer.at("proven_optimal").get<bool>());
+  EXPECT_NEAR(answer.at("gap").get<double>(), 0, 1e-6);
+  const Json enumerated = json_of({"solve", kWorkstation, "--solver", "exhaustive"});
+  EXPECT_NEAR(answer.at("throughput").get<double>(), enumerated.at("throughput").get<double>(), 1e-6);
+  EXPECT_THAT(run_allot({"certify", kWorkstation}).out,
+              HasSubstr("Proven optimal: no assignment completes more than"));
+}
+
+TEST(Command, CertifySaysWhyNothingCanBeProven) {
+  const TemporaryFile file(".toml",
+                           "[[resources]]\nname = \"gpu\"\nservers = 2\ndiscipline = \"fcfs\"\n"
+                           "[[tasks]]\nname = \"t\"\ncount = 5\nrates = { gpu = 1 }\n");
+  const Finished finished = run_allot({"certify", file.path()});
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("Nothing can be proven: 'gpu' is fcfs with 2 servers"));
+  EXPECT_TRUE(json_of({"certify", file.path()}).at("upper_bound").is_null());
+}
+
+TEST(Command, ParetoGoesFromTheLargestThroughputToTheSmallestError) {
+  const Json answer = json_of({"pareto", kWorkstation, "--points", "7"});
+  const Json& points = answer.at("points");
+  ASSERT_GE(points.size(), 2U);
+  EXPECT_LE(points.size(), 7U);
+  for (std::size_t at = 0; at < points.size(); ++at) {
+    EXPECT_EQ(points[at].at("assignment").size(), 4U);
+    if (at == 0) continue;
+    EXPECT_LT(points[at].at("throughput").get<double>(), points[at - 1].at("throughput").get<double>());
+    EXPECT_LT(points[at].at("priority_error").get<double>(),
+              points[at - 1].at("priority_error").get<double>());
+  }
+  expect_solution(answer.at("weighted"), 4, 3);
+  EXPECT_THAT(run_allot({"pareto", kWorkstation}).out, HasSubstr("of the throughput to cut the error by"));
+}
+
+TEST(Command, WhatifSortsTheChangesByGain) {
+  const Json answer = json_of({"whatif", kWorkstation});
+  const double base = answer.at("base").get<double>();
+  const Json& changes = answer.at("changes");
+  EXPECT_EQ(changes.size(), 3U + 4U + 8U);  // servers, threads, pairs
+  double last = INFINITY;
+  for (const Json& change : changes) {
+    const std::string what = change.at("change");
+    EXPECT_THAT(what, AnyOf("server", "thread", "rate"));
+    EXPECT_EQ(change.at("resource").is_null(), what == "thread");
+    EXPECT_EQ(change.at("task").is_null(), what == "server");
+    EXPECT_NEAR(change.at("throughput").get<double>(), base * (1 + change.at("gain").get<double>()),
+                1e-9 * base);
+    EXPECT_LE(change.at("gain").get<double>(), last);
+    last = change.at("gain");
+  }
+}
+
+TEST(Command, GenerateIsAFunctionOfItsOptions) {
+  const std::string once = run_allot({"generate", "--seed", "7", "--priorities", "--powers"}).out;
+  EXPECT_EQ(run_allot({"generate", "--seed", "7", "--priorities", "--powers"}).out, once);
+  EXPECT_NE(run_allot({"generate", "--seed", "8", "--priorities", "--powers"}).out, once);
+  const Json scenario = json_of(
+      {"generate", "--gps", "3", "--sas", "2", "--threads", "40", "--rule", "none", "--rates", "2,9"});
+  EXPECT_EQ(scenario.at("resources").size(), 5U);
+  int threads = 0;
+  for (const Json& task : scenario.at("tasks")) {
+    threads += task.at("count").get<int>();
+    for (const Json& rate : task.at("rates")) {
+      EXPECT_GT(rate.get<double>(), 2);
+      EXPECT_LT(rate.get<double>(), 9);
+    }
+  }
+  EXPECT_EQ(threads, 40);
+}
+
+TEST(Command, ListsEverythingInJson) {
+  const Json list = json_of({"list"});
+  for (const char* const key : {"solvers", "policies", "distributions", "disciplines"}) {
+    ASSERT_TRUE(list.at(key).is_array()) << key;
+    for (const Json& entry : list.at(key)) {
+      EXPECT_FALSE(entry.at("name").get<std::string>().empty());
+      EXPECT_FALSE(entry.at("summary").get<std::string>().empty());
+    }
+  }
+  EXPECT_EQ(list.at("disciplines").size(), 2U);
+}
+
+TEST(Command, PrintsTheBestSoFarWhenInterrupted) {
+  const TemporaryFile file(".toml", large_scenario());
+  for (const bool json : {false, true}) {
+    std::vector<std::string> arguments = {"solve",      file.path(),    "--solver",
+                                          "exhaustive", "--max-states", "1e300"};
+    if (json) arguments.emplace_back("--json");
+    Process process(allot_words(arguments));
+    process.start();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    process.send(SIGINT);
+    const Finished finished = process.finish();
+    EXPECT_EQ(finished.status, 130) << finished.err;
+    if (json) {
+      EXPECT_EQ(Json::parse(finished.out).at("outcome"), "interrupted");
+    } else {
+      EXPECT_THAT(finished.out, HasSubstr("interrupted, the best so far"));
+    }
+  }
+}
+
+TEST(Command, StopsAtTheTimeLimitWithTheBestSoFar) {
+  const TemporaryFile file(".toml", large_scenario());
+  const Json answer = json_of(
+      {"solve", file.path(), "--solver", "exhaustive", "--max-states", "1e300", "--time-limit", "0.2"});
+  EXPECT_EQ(answer.at("outcome"), "time_limit");
+  EXPECT_LT(answer.at("seconds").get<double>(), 5);
+}
+
+TEST(Command, EndsQuietlyWhenTheReaderHasGone) {
+  const Finished finished = Process(allot_words({"list"})).output_unread().run();
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_THAT(finished.err, IsEmpty());
+}
+
+TEST(Command, FailsWhenItsOutputCannotBeWritten) {
+  for (const char* const command : {"list", "generate"}) {
+    const Finished full = Process(allot_words({command})).output_to("/dev/full").run();
+    EXPECT_EQ(full.status, 1);
+    EXPECT_THAT(full.err, HasSubstr("cannot write to standard output"));
+    const Finished closed = Process(allot_words({command})).output_closed().run();
+    EXPECT_EQ(closed.status, 1);
+    EXPECT_THAT(closed.err, HasSubstr("cannot write to standard output"));
+  }
+}
+
+TEST(Command, ColoursOnATerminalOnly) {
+  EXPECT_THAT(run_allot({"solve", kWorkstation}).out, Not(HasSubstr("\x1b[")));
+  const std::vector<std::string> words = allot_words({"solve", kWorkstation});
+  EXPECT_THAT(Process(words).on_terminal(100).environment("TERM", "xterm").run().out, HasSubstr("\x1b["));
+  EXPECT_THAT(Process(words).on_terminal(100).environment("TERM", "dumb").run().out, Not(HasSubstr("\x1b[")));
+  EXPECT_THAT(
+      Process(words).on_terminal(100).environment("TERM", "xterm").environment("NO_COLOR", "1").run().out,
+      Not(HasSubstr("\x1b[")));
+  const Finished json = Process(allot_words({"solve", kWorkstation, "--json"})).on_terminal(100).run();
+  expect_solution(Json::parse(json.out), 4, 3);
+}
+
+TEST(Command, StaysWithinANarrowTerminal) {
+  const TemporaryFile file(".toml",
+                           run_allot({"generate", "--gps", "32", "--sas", "32", "--threads", "200"}).out);
+  const Finished finished =
+      Process(allot_words({"solve", file.path()})).on_terminal(80).environment("NO_COLOR", "1").run();
+  EXPECT_EQ(finished.status, 0);
+  EXPECT_THAT(finished.out, HasSubstr("gp32"));
+  for (std::size_t at = 0; at < finished.out.size();) {
+    const std::size_t end = std::min(finished.out.find("\r\n", at), finished.out.size());
+    EXPECT_LE(end - at, 80U) << finished.out.substr(at, end - at);
+    at = end + 2;
+  }
+}
+
+TEST(Command, EscapesControlCharactersInNames) {
+  const TemporaryFile file(".json", R"({"name": "evil \u001b[31m", "resources": [{"name": "a\u0007"}],
+      "tasks": [{"name": "t\u009b31m", "count": 1, "rates": {"a\u0007": 1}}]})");
+  const Finished finished = run_allot({"solve", file.path(), "--explain"});
+  if (finished.status == 3) return;  // refusing such names is as good
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_EQ(finished.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(finished.out.find('\x07'), std::string::npos);
+  EXPECT_EQ(finished.out.find("\xc2\x9b"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace allot::testing
