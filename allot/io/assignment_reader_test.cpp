@@ -1,9 +1,9 @@
 #include "allot/io/assignment_reader.hpp"
 
+#include <gmock/gmock.h>
+
 #include <string>
 #include <vector>
-
-#include "gmock/gmock.h"
 
 namespace allot {
 namespace {

@@ -1,8 +1,8 @@
 #include "allot/io/document.hpp"
 
-#include <string>
+#include <gmock/gmock.h>
 
-#include "gmock/gmock.h"
+#include <string>
 
 namespace allot {
 namespace {

@@ -1,4 +1,6 @@
 // Every file of tests/malformed is refused with exactly the diagnostics of its neighbour *.expected.
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "allot/io/scenario_reader.hpp"
-#include "gmock/gmock.h"
 
 namespace allot {
 namespace {

@@ -10,6 +10,7 @@ namespace allot {
 namespace {
 
 constexpr std::size_t kMostProblems = 10'000;
+constexpr std::size_t kMostSuggestions = 300;
 
 }  // namespace
 
@@ -26,6 +27,10 @@ void Problems::add(const Node& where, std::string message) {
   } else {
     ++left_out_;
   }
+}
+
+std::string Problems::suggestion(std::string_view name, std::span<const std::string_view> names) const {
+  return size() < kMostSuggestions ? detail::suggestion(name, names) : std::string();
 }
 
 std::vector<Diagnostic> Problems::diagnostics() const {
@@ -86,7 +91,7 @@ TableReader::TableReader(const Node& node, std::string_view what, std::span<cons
   for (const Entry& entry : *table) {
     if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
     problems.add(entry.value, "unknown key " + detail::in_quotes(entry.key) +
-                                  detail::suggestion(entry.key, keys) +
+                                  problems.suggestion(entry.key, keys) +
                                   " (allowed here: " + detail::listed(keys) + ")");
   }
 }
@@ -110,7 +115,7 @@ std::optional<std::size_t> TableReader::word(std::string_view key,
   if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
   problems_.add(*value, detail::in_quotes(key) + " must be one of " + detail::listed(words, true) + ", is " +
                             problems_.document().describe(*value) +
-                            (text ? detail::suggestion(*text, words) : ""));
+                            (text ? problems_.suggestion(*text, words) : ""));
   return std::nullopt;
 }
 

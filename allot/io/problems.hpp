@@ -21,6 +21,9 @@ class Problems {
   void add(const Node& where, std::string message);
   bool empty() const noexcept { return found_.empty(); }
   std::size_t size() const noexcept { return found_.size() + left_out_; }
+  /// "; did you mean 'x'?" for the nearest of the names, or nothing. Only the first few hundred problems get
+  /// one: the search is not cheap, and a file with more of them is not mistyped.
+  std::string suggestion(std::string_view name, std::span<const std::string_view> names) const;
 
   /// In the order of the file. Beyond 10,000 only their number is told.
   std::vector<Diagnostic> diagnostics() const;

@@ -1,4 +1,6 @@
 // Whatever is written reads back equal, in both formats.
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -8,7 +10,6 @@
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
 #include "allot/model/generate.hpp"
-#include "gmock/gmock.h"
 
 namespace allot {
 namespace {

@@ -1,5 +1,6 @@
 #include "allot/io/scenario_reader.hpp"
 
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,7 +8,6 @@
 #include <string>
 
 #include "allot/io/scenario_writer.hpp"
-#include "gmock/gmock.h"
 
 namespace allot {
 namespace {

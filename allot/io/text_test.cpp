@@ -1,12 +1,13 @@
 #include "allot/io/detail/text.hpp"
 
+#include <gmock/gmock.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <vector>
 
 #include "allot/base/random.hpp"
-#include "gmock/gmock.h"
 
 namespace allot::detail {
 namespace {

@@ -127,7 +127,7 @@ std::optional<std::size_t> resolve(const Names& names, std::string_view name, co
   if (it != names.index.end()) return it->second;
   if (names.is_complete) {
     problems.add(where, "unknown " + std::string(names.noun) + " " + in_quotes(name) +
-                            suggestion(name, names.order) + " (" + std::string(names.noun) +
+                            problems.suggestion(name, names.order) + " (" + std::string(names.noun) +
                             "s: " + listed(names.order) + ")");
   }
   return std::nullopt;
