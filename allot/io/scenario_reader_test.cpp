@@ -5,9 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
-#include "allot/io/scenario_writer.hpp"
+#include "allot/io/assignment_reader.hpp"
 
 namespace allot {
 namespace {
@@ -207,6 +208,25 @@ TEST(ScenarioReader, ReadsEveryPublishedCase) {
     ++cases;
   }
   EXPECT_GE(cases, 30u);
+}
+
+TEST(ScenarioReader, ReadsTheExamplesOfItsReference) {
+  std::ifstream in(fs::path(ALLOT_SOURCE_DIR) / "docs/reference/scenario.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  const auto block = [&](const std::string& language) {
+    const std::size_t begin = page.find("```" + language + "\n") + language.size() + 4;
+    return page.substr(begin, page.find("```", begin) - begin);
+  };
+  const Scenario toml = read_toml(block("toml"));
+  const auto json = read_scenario_text(block("json"), FileFormat::kJson);
+  ASSERT_TRUE(json) << to_string(json.diagnostics().front());
+  EXPECT_EQ(*json, toml);
+  EXPECT_EQ(toml.system.population(), 18);
+
+  const std::size_t begin = page.find("{\"tasks\": [\"sort\"");
+  const auto assignment =
+      read_assignment_text(page.substr(begin, page.find('\n', begin) - begin), toml.system);
+  EXPECT_TRUE(assignment) << to_string(assignment.diagnostics().front());
 }
 
 TEST_F(ScenarioFiles, AreTomlOrJsonByTheirExtension) {
