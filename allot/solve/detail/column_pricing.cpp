@@ -31,6 +31,10 @@ ColumnPricer::ColumnPricer(const System& system, ResourceId j)
   std::iota(order_.begin(), order_.end(), 0U);
   key_.resize(types_.size());
   gain_.resize(types_.size());
+  most_gain_.resize(types_.size());
+  by_speed_ = order_;
+  std::sort(by_speed_.begin(), by_speed_.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return seconds_[a] < seconds_[b]; });
   task_price_.resize(types_.size());
   premium_.resize(types_.size());
 }
@@ -64,17 +68,26 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     task_price_[t] = prices.task[index(types_[t])];
     const double premium = prices.completion.empty() ? 0.0 : prices.completion[index(types_[t])];
     has_premium |= premium > 0;
+    premium_[t] = premium;
+    gain_[t] = rates_[t] * (1 + premium);
     // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
-    premium_[t] = harmonic_ ? premium * fastest_ : 0.0;
-    gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
+    most_gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
   }
+  has_premium_ = has_premium;
   slopes_.clear();
-  if (!harmonic_) return;
-  // The order by lambda_i + theta / mu_i changes only where two types cross. With premiums the prices depend on
-  // the total, so the crossings are found for each total in turn.
-  if (!has_premium) {
-    premium_.assign(types_.size(), 0.0);
+}
+
+/// The least that the times of `total` tasks can sum to: the fastest types first.
+double ColumnPricer::least_seconds(Count total) const noexcept {
+  double seconds = 0;
+  for (std::size_t t = 0; t < types_.size(); ++t) seconds += seconds_[t] * static_cast<double>(lower_[t]);
+  Count left = total - limits_.least;
+  for (const std::uint32_t t : by_speed_) {
+    const Count n = std::min(left, upper_[t] - lower_[t]);
+    seconds += seconds_[t] * static_cast<double>(n);
+    left -= n;
   }
+  return seconds;
 }
 
 /// Sorts order_ by falling key. Insertion sort: the order is nearly right from the total before.
@@ -115,9 +128,12 @@ double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
 double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content) {
   const double m = static_cast<double>(total);
   const std::size_t size = types_.size();
-  const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] / m; };
-  const bool fixed_prices = std::all_of(premium_.begin(), premium_.end(), [](double p) { return p == 0; });
-  if (slopes_.empty() || !fixed_prices) {
+  // Type i completes x_i / S; its premium is paid as if S were as small as it can be, which keeps the value an
+  // upper bound and the problem one of prices per task.
+  const double per_task = has_premium_ ? 1 / least_seconds(total) : 0.0;
+  const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] * per_task; };
+  // The order by price + theta / mu_i changes only where two types cross.
+  if (slopes_.empty() || has_premium_) {
     std::vector<double> crossings;
     for (std::size_t a = 0; a < size; ++a) {
       for (std::size_t b = a + 1; b < size; ++b) {
@@ -181,7 +197,7 @@ double ColumnPricer::bound(Count first, Count last) {
   last = std::min(last, limits_.most);
   if (first > last) return kWorst;
   const double w = weight(first);
-  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = gain_[t] * w - task_price_[t];
+  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = most_gain_[t] * w - task_price_[t];
   sort_by_key();
   double value = 0;
   for (std::size_t t = 0; t < types_.size(); ++t) value += key_[t] * static_cast<double>(lower_[t]);

@@ -75,6 +75,7 @@ class ColumnPricer {
   double evaluate_harmonic(Count total, std::vector<Count>* content);
   double bound(Count first, Count last);
   double weight(Count total) const noexcept;
+  double least_seconds(Count total) const noexcept;
   void sort_by_key() noexcept;
 
   Count servers_;
@@ -84,13 +85,16 @@ class ColumnPricer {
   std::vector<double> rates_;
   std::vector<double> seconds_;
   std::vector<Count> counts_;
+  std::vector<std::uint32_t> by_speed_;
   Count reach_ = 0;
   double fastest_ = 0;
 
   // Set by prepare() for one call.
   std::vector<double> task_price_;
-  std::vector<double> gain_;  // what a completion law of 1 per rate yields: (1 + pi_i) mu_i
-  std::vector<double> premium_;
+  std::vector<double> gain_;       // of a task that completes mu_i per second: (1 + pi_i) mu_i
+  std::vector<double> most_gain_;  // of a task in any state, per unit of weight
+  std::vector<double> premium_;    // pi_i
+  bool has_premium_ = false;
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;

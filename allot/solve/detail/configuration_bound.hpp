@@ -32,6 +32,8 @@ class ConfigurationBound {
 
   const ColumnPricer& pricer(ResourceId j) const noexcept { return pricers_[index(j)]; }
   std::vector<ColumnDomain> whole_domains() const;
+  /// The largest throughput that rates and servers would allow: the size of the numbers here.
+  double scale() const noexcept { return scale_; }
 
   /// Offers the columns of an assignment to the linear programme.
   void add_assignment(const Assignment& assignment);

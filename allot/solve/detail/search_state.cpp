@@ -102,6 +102,7 @@ Count SearchState::smallest_deep_move(TaskType i, ResourceId a, ResourceId b) co
   const Column& from = columns_[index(a)];
   const Column& to = columns_[index(b)];
   Count n = std::max<Count>(1, to.min_depth - to.sums.tasks);
+  if (n > here) return 0;
   const Count left = from.sums.tasks - n;
   if (left != 0 && left < from.min_depth) n = from.sums.tasks;  // then the resource must be emptied
   return n <= here ? n : 0;

@@ -91,9 +91,10 @@ class BranchAndPrice {
 
  private:
   bool has_answer() const noexcept { return incumbent_ && value_ > -kInfinity; }
-  /// Nothing at or below this is of interest.
+  /// Nothing at or below this is of interest. Without an answer that is a little below zero: no throughput is
+  /// negative, so a part whose bound is holds no feasible assignment.
   double cutoff() const noexcept {
-    return has_answer() ? value_ + options_.gap_tolerance * std::abs(value_) : -kInfinity;
+    return has_answer() ? value_ + options_.gap_tolerance * std::abs(value_) : -1e-6 * bound_.scale();
   }
 
   /// Takes the assignment if it is feasible and better.

@@ -1,0 +1,64 @@
+// Random systems for property tests: every feature of the model, small enough to enumerate.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot::testing {
+
+/// What a random system may contain.
+struct SystemShape {
+  std::size_t max_types = 4;
+  std::size_t max_resources = 4;
+  Count max_count = 6;
+  Count max_servers = 3;
+  bool fcfs = true;           ///< some resources are fcfs
+  bool several_fcfs = false;  ///< fcfs resources may have several servers (then nothing is exact)
+  bool depths = false;
+  bool floors = false;
+  bool priorities = false;
+};
+
+/// The same seed and shape always give the same system: paste the seed to replay.
+inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
+  RandomStream random(seed, 0xa110);
+  const std::size_t types = 1 + random.below(shape.max_types);
+  const std::size_t resources = 1 + random.below(shape.max_resources);
+  std::vector<Resource> machine(resources);
+  std::vector<TaskClass> tasks(types);
+  std::vector<double> rates(types * resources, 0.0);
+  for (std::size_t j = 0; j < resources; ++j) {
+    Resource& resource = machine[j];
+    resource.name = "r" + std::to_string(j + 1);
+    resource.servers = 1 + static_cast<Count>(random.below(static_cast<std::uint64_t>(shape.max_servers)));
+    if (shape.fcfs && random.below(2) == 0) {
+      resource.discipline = Discipline::kFcfs;
+      if (!shape.several_fcfs) resource.servers = 1;
+    }
+    if (shape.depths && random.below(3) == 0) resource.min_depth = 2 + static_cast<Count>(random.below(2));
+    if (j > 0 && random.below(4) == 0) resource.kind = Kind::kSpecialized;
+  }
+  for (std::size_t i = 0; i < types; ++i) {
+    TaskClass& task = tasks[i];
+    task.name = "t" + std::to_string(i + 1);
+    task.count = static_cast<Count>(random.below(static_cast<std::uint64_t>(shape.max_count) + 1));
+    for (std::size_t j = 0; j < resources; ++j) {
+      if (machine[j].kind == Kind::kSpecialized && j % types != i) continue;
+      if (j > 0 && random.below(5) == 0) continue;
+      // Sometimes equal or round rates, where ties lurk.
+      rates[i * resources + j] =
+          random.below(6) == 0 ? 1.0 + static_cast<double>(random.below(3)) : random.uniform(0.1, 10);
+    }
+    if (shape.floors && random.below(3) == 0) task.floor = random.uniform(0, 3);
+    if (shape.priorities) task.priority = random.uniform(0.05, 1);
+  }
+  return System(std::move(machine), std::move(tasks), Rates(types, resources, std::move(rates)));
+}
+
+}  // namespace allot::testing
