@@ -68,7 +68,7 @@ Json solution_object(const System& system, const Solution& solution) {
   object["response_time"] = number(performance.response_time);
   object["response_time_by_task"] = numbers(performance.response_time_by_task);
   object["upper_bound"] = number(solution.upper_bound);
-  object["gap"] = number(solution.gap());
+  object["gap"] = object["upper_bound"].is_null() ? Json(nullptr) : number(solution.gap());
   object["proven_optimal"] = solution.proven_optimal;
   object["shares"] = performance.shares.empty() ? Json(nullptr) : numbers(performance.shares);
   object["priority_error"] = number(performance.priority_error);

@@ -29,10 +29,10 @@ GridCell cell(bool can_run, bool occupied, std::string text) {
 
 std::string share(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
 
-Margin numbers(std::string title, const std::vector<double>& values, Style style = Style::kPlain) {
+Margin numbers(std::string title, const std::vector<double>& values) {
   const ColumnFormat format(values);
   Margin margin{std::move(title), {}};
-  for (const double value : values) margin.cells.push_back({format(value), style});
+  for (const double value : values) margin.cells.push_back({format(value), Style::kPlain});
   return margin;
 }
 
@@ -57,11 +57,10 @@ std::vector<Margin> task_margins(const System& system, const Performance& perfor
     }
     if (!system.shares().empty()) {
       asked.cells.push_back({share(system.shares()[at]), Style::kPlain});
-      got.cells.push_back({performance.shares.empty() ? "" : share(performance.shares[at]), Style::kBold});
+      got.cells.push_back({performance.shares.empty() ? "" : share(performance.shares[at]), Style::kPlain});
     }
   }
-  std::vector<Margin> margins = {std::move(threads),
-                                 numbers("tasks/s", performance.throughput_by_task, Style::kBold)};
+  std::vector<Margin> margins = {std::move(threads), numbers("tasks/s", performance.throughput_by_task)};
   if (system.has_floors()) margins.push_back(std::move(floors));
   margins.push_back(std::move(response));
   if (!system.shares().empty()) {
@@ -90,7 +89,7 @@ std::vector<Margin> resource_margins(const System& system, const Assignment& ass
     margins.push_back(std::move(queue));
   if (any([](const Resource& r) { return r.servers > 1; })) margins.push_back(std::move(servers));
   margins.push_back(std::move(tasks));
-  margins.push_back(numbers("tasks/s", performance.throughput_by_resource, Style::kBold));
+  margins.push_back(numbers("tasks/s", performance.throughput_by_resource));
   return margins;
 }
 
@@ -98,28 +97,28 @@ std::vector<Margin> resource_margins(const System& system, const Assignment& ass
 void print_ending(Console& console, const Solution& solution) {
   const std::string who =
       std::string(solution.solver) + ", objective " + std::string(to_string(solution.objective));
-  const std::string took = " in " + duration(solution.seconds);
+  const std::string took = duration(solution.seconds);
   const auto say = [&](Style style, const std::string& text) {
-    console.print("{}\n", console.styled(style, text));
+    console.print("{}\n", console.styled(style, who + ": " + text));
   };
   switch (solution.outcome) {
     case Outcome::kOptimal:
-      say(Style::kDim, who + ": proven optimal" + took);
+      say(Style::kDim, "proven optimal in " + took);
       break;
     case Outcome::kConverged:
-      say(Style::kDim, who + ": converged" + took);
+      say(Style::kDim, "converged in " + took);
       break;
     case Outcome::kTimeLimit:
-      say(Style::kBad, who + ": stopped at the time limit, the best so far" + took);
+      say(Style::kBad, "stopped by the time limit after " + took + ", the best so far");
       break;
     case Outcome::kBudget:
-      say(Style::kBad, who + ": stopped at a limit of its own, the best so far" + took);
+      say(Style::kBad, "stopped by a limit of its own after " + took + ", the best so far");
       break;
     case Outcome::kInterrupted:
-      say(Style::kBad, who + ": interrupted, the best so far" + took);
+      say(Style::kBad, "interrupted after " + took + ", the best so far");
       break;
     case Outcome::kInfeasible:
-      say(Style::kBad, who + ": no feasible answer, what follows is the nearest" + took);
+      say(Style::kBad, "no feasible answer found; this is the nearest");
       break;
   }
   if (!solution.reason.empty()) console.print("{}\n", wrapped(solution.reason, console.width(), 0));

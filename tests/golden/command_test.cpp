@@ -113,8 +113,8 @@ TEST_P(Transcript, ReplaysAsWritten) {
   EXPECT_EQ(actual, expected) << "If the change is wanted: see tests/golden/README.md";
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, Transcript, ::testing::ValuesIn(transcripts()), [](const auto& info) {
-  std::string name = fs::relative(info.param, kRoot).string();
+INSTANTIATE_TEST_SUITE_P(Golden, Transcript, ::testing::ValuesIn(transcripts()), [](const auto& transcript) {
+  std::string name = fs::relative(transcript.param, kRoot).string();
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
