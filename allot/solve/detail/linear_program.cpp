@@ -19,6 +19,8 @@ double clp_bound(double value) noexcept {
 LinearProgram::LinearProgram() : simplex_(std::make_unique<Simplex>()) {
   simplex_->clp.setLogLevel(0);
   simplex_->clp.setOptimizationDirection(1);
+  simplex_->clp.setPrimalTolerance(1e-9);
+  simplex_->clp.setDualTolerance(1e-9);
 }
 LinearProgram::~LinearProgram() = default;
 LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;

@@ -140,7 +140,8 @@ double SearchState::cost_of(const double* by_task, double throughput) const noex
   const double penalty = system_->has_floors() ? floor_penalty(floor_shortfall(*system_, x)) : 0.0;
   if (objective_ == Objective::kThroughput) return -throughput + scale_ * penalty;
   // With nothing completed, no share exists: worse than every state that completes something.
-  return (throughput > 0 ? priority_error(x, throughput, system_->shares()) : 4.0) + penalty;
+  const double error = throughput > 0 ? priority_error(x, throughput, system_->shares()) : 4.0;
+  return error - throughput_weight_ * throughput / scale_ + penalty;
 }
 
 double SearchState::general_cost_change(const Exchange& e) const noexcept {

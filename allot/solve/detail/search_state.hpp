@@ -76,6 +76,10 @@ class SearchState {
   /// Whether both resources keep their least depth.
   bool keeps_depths(const Exchange& e) const noexcept;
 
+  /// With the priority objective: how much of the error a gain in throughput may cost. The cost becomes error
+  /// - weight * X / (the throughput that rates and servers would allow). 0 by default; `reset` keeps it.
+  void set_throughput_weight(double weight) noexcept { throughput_weight_ = weight; }
+
   /// What the search minimises: -X, or the priority error, with missed floors above everything else.
   double cost() const noexcept { return cost_; }
   /// The cost after an exchange, minus the cost now. O(1) for throughput without floors, else O(T).
@@ -109,6 +113,7 @@ class SearchState {
   bool plain_throughput_ = true;
   double scale_ = 1;
   double tolerance_ = 0;
+  double throughput_weight_ = 0;
   double cost_ = 0;
   std::vector<Count> counts_;
   std::vector<Column> columns_;

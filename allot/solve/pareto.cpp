@@ -1,0 +1,151 @@
+#include "allot/solve/pareto.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "allot/base/error.hpp"
+#include "allot/solve/detail/local_search.hpp"
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/states.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot {
+namespace {
+
+/// Systems with at most so many states are enumerated.
+constexpr double kEnumerated = 500'000;
+/// Weights of the throughput against the error that the search goes through, per factor of ten.
+constexpr int kWeightsPerDecade = 4;
+
+/// The states that no other beats in both, by falling throughput and falling error.
+class Archive {
+ public:
+  /// Whether a state with these values belongs here; `insert` it then.
+  bool welcomes(double throughput, double error) const {
+    // The first point with at most this throughput is the one after all that have more.
+    const auto at = points_.lower_bound(throughput);  // keys fall: first key <= throughput
+    if (at != points_.end() && at->first == throughput && at->second.priority_error <= error) return false;
+    return at == points_.begin() || std::prev(at)->second.priority_error > error;
+  }
+
+  void insert(ParetoPoint point) {
+    auto at = points_.lower_bound(point.throughput);
+    while (at != points_.end() && at->second.priority_error >= point.priority_error) at = points_.erase(at);
+    points_.emplace_hint(at, point.throughput, std::move(point));
+  }
+
+  std::vector<ParetoPoint> points() const {
+    std::vector<ParetoPoint> result;
+    for (const auto& [throughput, point] : points_) result.push_back(point);
+    return result;
+  }
+
+ private:
+  std::map<double, ParetoPoint, std::greater<>> points_;
+};
+
+void enumerate(const System& system, Archive& archive, StopPoll& poll) {
+  detail::StateVisitor visitor(system);
+  std::vector<double> by_task;
+  visitor.visit_all([&] {
+    if (system.has_depths() && !visitor.keeps_depths()) return !poll.should_stop();
+    const double x = visitor.throughput_by_task(by_task);
+    if (x > 0 && floor_shortfall(system, by_task) == 0) {
+      const double error = priority_error(by_task, x, system.shares());
+      if (archive.welcomes(x, error)) {
+        ParetoPoint point{{}, x, error};
+        visitor.write(point.assignment);
+        archive.insert(std::move(point));
+      }
+    }
+    return !poll.should_stop();
+  });
+}
+
+void offer(const System& system, Archive& archive, const Assignment& assignment) {
+  if (!is_placement(system, assignment)) return;
+  const Performance performance = evaluate(system, assignment);
+  if (!performance.priority_error || floor_shortfall(system, performance.throughput_by_task) > 0) return;
+  if (!archive.welcomes(performance.throughput, *performance.priority_error)) return;
+  archive.insert({assignment, performance.throughput, *performance.priority_error});
+}
+
+/// Searches for the least error at a falling weight of throughput, from each answer to the next and back again,
+/// and keeps every state on the way that no other beats.
+void search(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
+  const Solution fastest = solve(*find_solver("local"), Problem{system, Objective::kThroughput}, options);
+  const Solution fairest = solve(*find_solver("local"), Problem{system, Objective::kPriority}, options);
+  offer(system, archive, fastest.assignment);
+  offer(system, archive, fairest.assignment);
+  if (!is_placement(system, fastest.assignment) || !is_placement(system, fairest.assignment)) return;
+  detail::LocalSearch walk(poll, [&](const detail::SearchState& state) { offer(system, archive, state.assignment()); });
+  detail::SearchState state;
+  RandomStream random(options.seed, 1);
+  const int decades = 6;  // weights from 10 down to 1e-5
+  for (const bool from_fastest : {true, false}) {
+    Assignment at = from_fastest ? fastest.assignment : fairest.assignment;
+    for (int step = 0; step <= decades * kWeightsPerDecade && !poll.stopped(); ++step) {
+      const int rank = from_fastest ? step : decades * kWeightsPerDecade - step;
+      state.set_throughput_weight(std::pow(10.0, 1.0 - static_cast<double>(rank) / kWeightsPerDecade));
+      state.reset(system, Objective::kPriority, at);
+      walk.descend(state);
+      walk.perturb(state, random, 20 * system.type_count() * system.resource_count());
+      state.write(at);
+      offer(system, archive, at);
+    }
+  }
+}
+
+/// Leaves out, one after the other, the point that is nearest to the line between its neighbours in steps of
+/// throughput and error, until few enough are left. The ends stay.
+void thin(std::vector<ParetoPoint>& points, std::size_t most) {
+  if (points.size() <= most) return;
+  const double width = points.front().throughput - points.back().throughput;
+  const double height = points.front().priority_error - points.back().priority_error;
+  const auto step = [&](const ParetoPoint& a, const ParetoPoint& b) {
+    return std::hypot((a.throughput - b.throughput) / width, (a.priority_error - b.priority_error) / height);
+  };
+  while (points.size() > most) {
+    std::size_t least = 1;
+    double least_step = std::numeric_limits<double>::infinity();
+    for (std::size_t at = 1; at + 1 < points.size(); ++at) {
+      const double around = step(points[at - 1], points[at + 1]);
+      if (around < least_step) {
+        least_step = around;
+        least = at;
+      }
+    }
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(least));
+  }
+}
+
+}  // namespace
+
+ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options) {
+  if (system.shares().empty()) {
+    throw InvalidModel("tasks", "the trade-off needs a priority for every task type");
+  }
+  if (max_points < 2) throw InvalidModel("points", "must be at least 2");
+  StopPoll poll(options.stop);
+  Archive archive;
+  ParetoFrontier frontier;
+  const bool small = detail::count_states(system) <= kEnumerated;
+  if (small) {
+    enumerate(system, archive, poll);
+  } else {
+    search(system, archive, options, poll);
+  }
+  frontier.exhaustive = small && !poll.stopped();
+  frontier.approximate = system.approximate();
+  frontier.points = archive.points();
+  thin(frontier.points, max_points);
+  const bool proven = frontier.exhaustive && !frontier.approximate;
+  frontier.outcome = frontier.points.empty() && !poll.stopped()
+                         ? Outcome::kInfeasible
+                         : detail::outcome_of(poll, proven ? Outcome::kOptimal : Outcome::kConverged);
+  return frontier;
+}
+
+}  // namespace allot

@@ -1,0 +1,88 @@
+#include "allot/solve/whatif.hpp"
+
+#include <algorithm>
+
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot {
+namespace {
+
+Solution best_of(const System& system, const SolveOptions& options, const Assignment* start) {
+  SolveOptions from_start = options;
+  if (start != nullptr) from_start.start = *start;
+  return solve(*find_solver("local"), Problem{system, Objective::kThroughput}, from_start);
+}
+
+std::vector<Change> possible_changes(const System& system) {
+  std::vector<Change> changes;
+  for (const ResourceId j : system.resource_ids()) {
+    if (system.resource(j).servers < kMaxCount) changes.push_back({Change::What::kServer, std::nullopt, j, 0, 0, false});
+  }
+  for (const TaskType i : system.types()) {
+    if (!system.resources_for(i).empty() && system.count(i) < kMaxCount) {
+      changes.push_back({Change::What::kThread, i, std::nullopt, 0, 0, false});
+    }
+  }
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      if (system.count(i) > 0) changes.push_back({Change::What::kRate, i, j, 0, 0, false});
+    }
+  }
+  return changes;
+}
+
+System changed(const System& system, const Change& change) {
+  switch (change.what) {
+    case Change::What::kServer:
+      return system.with_servers(*change.resource, system.resource(*change.resource).servers + 1);
+    case Change::What::kThread: {
+      std::vector<Count> counts;
+      for (const TaskType i : system.types()) counts.push_back(system.count(i) + (i == *change.task ? 1 : 0));
+      return system.with_counts(counts);
+    }
+    case Change::What::kRate:
+      break;
+  }
+  return system.with_rate(*change.task, *change.resource, kFasterPair * system.rate(*change.task, *change.resource));
+}
+
+}  // namespace
+
+WhatIf what_if(const System& system, const SolveOptions& options) {
+  WhatIf result;
+  StopPoll poll(options.stop, 1);
+  result.base = best_of(system, options, options.start ? &*options.start : nullptr);
+  for (Change change : possible_changes(system)) {
+    if (poll.should_stop_now()) break;
+    const System other = changed(system, change);
+    Assignment start = result.base.assignment;
+    if (change.what == Change::What::kThread) ++start(*change.task, *system.home(*change.task));
+    const Solution solution = best_of(other, options, &start);
+    if (poll.should_stop_now()) break;  // that answer may have been cut short
+    if (solution.outcome == Outcome::kInfeasible) continue;
+    change.throughput = solution.performance.throughput;
+    change.approximate = solution.performance.approximate;
+    result.changes.push_back(change);
+    if (change.what == Change::What::kThread) continue;
+    // The answer for a changed machine may be better than the base on the machine as it is. Then it is the base:
+    // a gain must be due to the change.
+    const Performance unchanged = evaluate(system, solution.assignment);
+    if (unchanged.throughput > result.base.performance.throughput &&
+        floor_shortfall(system, unchanged.throughput_by_task) == 0) {
+      result.base.assignment = solution.assignment;
+      result.base.performance = unchanged;
+    }
+  }
+  const double base = result.base.performance.throughput;
+  for (Change& change : result.changes) {
+    // The base's own answer remains possible after a change that takes nothing away.
+    change.gain = base > 0 ? change.throughput / base - 1 : 0.0;
+  }
+  std::stable_sort(result.changes.begin(), result.changes.end(),
+                   [](const Change& a, const Change& b) { return a.gain > b.gain; });
+  result.outcome = detail::outcome_of(poll);
+  return result;
+}
+
+}  // namespace allot
