@@ -98,8 +98,8 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
   }
 }
 
-/// Leaves out, one after the other, the point that is nearest to the line between its neighbours in steps of
-/// throughput and error, until few enough are left. The ends stay.
+/// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
+/// over the whole frontier, until few enough are left. The ends stay.
 void thin(std::vector<ParetoPoint>& points, std::size_t most) {
   if (points.size() <= most) return;
   const double width = points.front().throughput - points.back().throughput;
