@@ -10,7 +10,7 @@
 namespace allot::app {
 namespace {
 
-constexpr std::size_t kTextColumn = 30;  // where descriptions begin
+constexpr std::size_t kTextColumn = 36;  // where descriptions begin
 constexpr std::size_t kWidest = 100;
 
 using Entry = std::pair<std::string, std::string>;  // what to type, and what it does

@@ -27,7 +27,7 @@ struct Arguments {
 struct Bargain {
   double given_up = 0;
   double cut = 0;
-  double worth() const noexcept { return cut - given_up; }
+  double worth() const noexcept { return (1 - given_up) * cut; }
 };
 
 Bargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
@@ -36,13 +36,17 @@ Bargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
           fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
 }
 
-/// The point whose cut of the error exceeds the throughput given up by the most: beyond it, each further
-/// percent of the error costs more than a percent of the throughput.
+/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
+/// larger part than it gives up; else the fastest.
 std::size_t advised(const ParetoFrontier& frontier) {
   std::size_t best = 0;
+  double best_worth = 0;
   for (std::size_t at = 1; at < frontier.points.size(); ++at) {
-    if (bargain(frontier, frontier.points[at]).worth() > bargain(frontier, frontier.points[best]).worth())
+    const Bargain offer = bargain(frontier, frontier.points[at]);
+    if (offer.cut > offer.given_up && offer.worth() > best_worth) {
       best = at;
+      best_worth = offer.worth();
+    }
   }
   return best;
 }
@@ -72,6 +76,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
     errors.push_back(point.priority_error);
   }
   const ColumnFormat throughput(throughputs);
+  const ColumnFormat error(errors, 5);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
   table.title({"", "tasks/s", "given up", "error", "error cut"});
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
@@ -81,7 +86,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
     table.row({{at == at_advice ? ">" : "", style},
                {throughput(point.throughput), style},
                {at == 0 ? "-" : percent(offer.given_up), style},
-               {number(point.priority_error, 3), style},
+               {error(point.priority_error), style},
                {at == 0 ? "-" : percent(offer.cut), style}});
   }
   console.print("{}", table.text(console));

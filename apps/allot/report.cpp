@@ -204,7 +204,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
   std::string text = number(performance.throughput) + " tasks/s";
   if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
   if (with_error && performance.priority_error)
-    text += ", priority error " + number(*performance.priority_error, 3);
+    text += ", priority error " + error_number(*performance.priority_error);
   console.print("{}\n", console.styled(Style::kBold, text));
 }
 
@@ -233,7 +233,7 @@ void print_comparison(Console& console, const System& system, const Solution& so
   const double throughput = solution.performance.throughput;
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority
-               ? ", with a priority error of " + number(*other.performance.priority_error, 3)
+               ? ", with a priority error of " + error_number(*other.performance.priority_error)
                : std::string();
   };
   const SolverInfo* best_fit = find_solver("best-fit");
@@ -267,35 +267,36 @@ void print_explanation(Console& console, const System& system, const Solution& s
   console.print("\nWhat moving one task to the best other place would change{}\n\n",
                 solution.time_shares.empty() ? "" : ", if each resource shared its time evenly");
   Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight});
+  std::string immovable;
   bool improves = false;
   for (const Placement& placement : placements) {
-    const std::string what =
-        "one " + in_quotes(system.task(placement.task).name) + " of " + whole(placement.count);
-    const std::string from = "from " + shown(system.resource(placement.resource).name);
+    const std::string task = in_quotes(system.task(placement.task).name);
+    const std::string from = shown(system.resource(placement.resource).name);
     const Alternative* best = nullptr;
     for (const Alternative& other : placement.alternatives) {
       if (!other.allowed) continue;
-      if (best == nullptr || (by_error ? other.error_change < best->error_change : other.gain > best->gain))
+      if (best == nullptr || (by_error ? other.error_change < best->error_change : other.gain > best->gain)) {
         best = &other;
+      }
     }
     if (best == nullptr) {
-      table.row({{what, Style::kPlain},
-                 {from + (placement.alternatives.empty() ? ": can run nowhere else"
-                                                         : ": would break a least depth"),
-                  Style::kDim}});
+      const char* const why = placement.alternatives.empty() ? " can run nowhere else"
+                                                             : " must stay, or a least depth would break";
+      immovable += (immovable.empty() ? "" : "; ") + task + " on " + from + why;
       continue;
     }
-    const bool helps = by_error ? best->error_change < -1e-9
+    const bool helps = by_error ? best->error_change < -kSame
                                 : best->gain > kSame * std::max(1.0, solution.performance.throughput);
     improves |= helps;
-    table.row({{what, Style::kPlain},
-               {from + " to " + shown(system.resource(best->resource).name), Style::kPlain},
+    table.row({{"one " + task + " of " + whole(placement.count), Style::kPlain},
+               {"from " + from + " to " + shown(system.resource(best->resource).name), Style::kPlain},
                {change(best->gain), helps && !by_error ? Style::kGood : Style::kBold},
                {"tasks/s", Style::kPlain},
                {with_error ? "error " + change(best->error_change) : "",
                 helps && by_error ? Style::kGood : Style::kPlain}});
   }
   console.print("{}", table.text(console));
+  if (!immovable.empty()) console.print("\n{}.\n", wrapped(immovable, console.width(), 0));
   if (improves && solution.time_shares.empty()) {
     console.print("\nA single move would do better: this solver stopped short of it.{}\n",
                   by_error ? " Try --solver local." : " Try --solver local, or 'allot certify'.");

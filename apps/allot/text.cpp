@@ -111,6 +111,8 @@ std::string change(double value) {
   return (value > 0 ? "+" : "") + number(value, 3);
 }
 
+std::string error_number(double error) { return error < 1e-12 ? "0" : number(error, 3); }
+
 std::string counted(Count count, std::string_view noun) {
   return whole(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -183,11 +185,11 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-ColumnFormat::ColumnFormat(std::span<const double> values) noexcept {
+ColumnFormat::ColumnFormat(std::span<const double> values, int digits) noexcept {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   scientific_ = is_extreme(largest);
-  decimals_ = largest == 0 ? 0 : decimals(largest, 4);
+  decimals_ = largest == 0 ? 0 : decimals(largest, digits);
 }
 
 std::string ColumnFormat::operator()(double value) const {

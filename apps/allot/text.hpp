@@ -24,6 +24,8 @@ std::string percent(double fraction);
 std::string duration(double seconds);
 /// +0.31 or -0.31: a sign always, unless it is 0
 std::string change(double value);
+/// A priority error in three digits; rounding is no error.
+std::string error_number(double error);
 /// "1 thread", "2 threads"
 std::string counted(Count count, std::string_view noun);
 /// A name fit for a terminal: control characters are escaped.
@@ -39,11 +41,11 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
 /// The candidate that a mistyped word most likely meant, or empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-/// Numbers of one column with the same decimals, so that their points line up: the largest shows four
+/// Numbers of one column with the same decimals, so that their points line up: the largest shows so many
 /// significant digits.
 class ColumnFormat {
  public:
-  explicit ColumnFormat(std::span<const double> values) noexcept;
+  explicit ColumnFormat(std::span<const double> values, int digits = 4) noexcept;
   std::string operator()(double value) const;
 
  private:

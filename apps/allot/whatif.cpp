@@ -40,7 +40,7 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
   const std::size_t count = top == 0 ? result.changes.size() : std::min(top, result.changes.size());
   std::vector<double> throughputs;
   for (const Change& change : result.changes) throughputs.push_back(change.throughput);
-  const ColumnFormat throughput(throughputs);
+  const ColumnFormat throughput(throughputs, 5);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.title({"change", "tasks/s", "gain", ""});
   for (std::size_t at = 0; at < count; ++at) {
