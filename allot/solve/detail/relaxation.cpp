@@ -19,8 +19,8 @@ bool occupy_all(const System& system, Assignment& assignment) {
   const Assignment before = assignment;
   for (const ResourceId empty : system.resource_ids()) {
     if (system.reach(empty) == 0 || assignment.column_sum(empty) > 0) continue;
-    // Breadth first from the empty resource: a task comes from a resource, which takes one from another if it was
-    // its last, and so on until one can spare a task.
+    // Breadth first from the empty resource: a task comes from a resource, which takes one from another if it
+    // was its last, and so on until one can spare a task.
     struct Step {
       TaskType type{};
       ResourceId to{};
@@ -111,7 +111,8 @@ double Relaxation::throughput(const double* point, double* gradient) const noexc
     total += units * mean;
     if (gradient == nullptr) continue;
     for (const std::size_t v : column.variables) {
-      const double mean_slope = shared ? (pairs_[v].rate - mean) / n : (1 - mean * pairs_[v].seconds) / seconds;
+      const double mean_slope =
+          shared ? (pairs_[v].rate - mean) / n : (1 - mean * pairs_[v].seconds) / seconds;
       gradient[v] = slope * mean + units * mean_slope;
     }
   }
@@ -137,7 +138,8 @@ double Relaxation::throughput_of(TaskType i, const double* point, double* gradie
     const bool shared = system_.resource(column.resource).discipline == Discipline::kPs;
     const double weight = shared ? pair.rate : 1.0;
     const double whole = shared ? n : seconds;
-    const double part = weight * std::max(0.0, point[*mine]) / whole;  // completions of the type per busy unit
+    const double part =
+        weight * std::max(0.0, point[*mine]) / whole;  // completions of the type per busy unit
     total += units * part;
     if (gradient == nullptr) continue;
     for (const std::size_t v : column.variables) {
@@ -187,7 +189,8 @@ std::vector<double> Relaxation::home_start() const { return *point_of(occupied_h
 std::vector<double> Relaxation::even_start() const {
   std::vector<double> even(size());
   for (const Row& row : rows_) {
-    for (std::size_t v = row.begin; v < row.end; ++v) even[v] = row.count / static_cast<double>(row.end - row.begin);
+    for (std::size_t v = row.begin; v < row.end; ++v)
+      even[v] = row.count / static_cast<double>(row.end - row.begin);
   }
   // Towards the home start, which keeps every column occupied, as far as the emptiest column needs.
   const std::vector<double> home = home_start();
@@ -212,7 +215,8 @@ std::optional<std::vector<double>> Relaxation::point_of(const Assignment& assign
 std::vector<double> Relaxation::matrix(std::span<const double> point) const {
   std::vector<double> values(system_.type_count() * system_.resource_count());
   for (std::size_t v = 0; v < size(); ++v) {
-    values[index(pairs_[v].type) * system_.resource_count() + index(columns_[pairs_[v].column].resource)] = point[v];
+    values[index(pairs_[v].type) * system_.resource_count() + index(columns_[pairs_[v].column].resource)] =
+        point[v];
   }
   return values;
 }

@@ -1,17 +1,18 @@
-// The relaxed problem: tasks may be split, so that the throughput is a function of real numbers with a gradient.
+// The relaxed problem: tasks may be split, so that the throughput is a function of real numbers with a
+// gradient.
 //
-// One variable n_ij >= 0 for each type that has threads and each resource that can run it; the variables of a type
-// sum to N_i. With n_j the sum of a column and a_j = min(n_j, c_j) busy units, X_ij is
+// One variable n_ij >= 0 for each type that has threads and each resource that can run it; the variables of a
+// type sum to N_i. With n_j the sum of a column and a_j = min(n_j, c_j) busy units, X_ij is
 //
 //     ps     a_j mu_ij n_ij / n_j
 //     fcfs   a_j n_ij / sum_l (n_lj / mu_lj)
 //
-// and 0 in an empty column: the model's formulas, but for an fcfs resource with several servers and nobody waiting,
-// where the harmonic mean goes on so that X stays continuous.
+// and 0 in an empty column: the model's formulas, but for an fcfs resource with several servers and nobody
+// waiting, where the harmonic mean goes on so that X stays continuous.
 //
-// The paper's own relaxation lets any amount of tasks, however small, keep one unit busy: a_j = min(max(n_j, 1), c_j).
-// Its supremum is not attained: an arbitrarily small amount of the fastest type gives a resource its full rate. Where
-// every column holds at least one task, as `occupied` demands, the two agree.
+// The paper's own relaxation lets any amount of tasks, however small, keep one unit busy: a_j = min(max(n_j,
+// 1), c_j). Its supremum is not attained: an arbitrarily small amount of the fastest type gives a resource
+// its full rate. Where every column holds at least one task, as `occupied` demands, the two agree.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +26,9 @@ namespace allot::detail {
 
 class Relaxation {
  public:
-  /// `occupied`: keep at least one task at every resource that can have one. Where the threads do not suffice for
-  /// that, no column is kept occupied. Otherwise, the paper's relaxation. The system must outlive the relaxation.
+  /// `occupied`: keep at least one task at every resource that can have one. Where the threads do not suffice
+  /// for that, no column is kept occupied. Otherwise, the paper's relaxation. The system must outlive the
+  /// relaxation.
   Relaxation(const System& system, bool occupied);
 
   /// Number of variables.
@@ -51,7 +53,8 @@ class Relaxation {
   /// Types with threads and a floor.
   std::span<const TaskType> floors() const noexcept { return floors_; }
 
-  /// X at the point. `gradient`: null, or where its size() derivatives go. At the kinks n_j = c_j those of larger n_j.
+  /// X at the point. `gradient`: null, or where its size() derivatives go. At the kinks n_j = c_j those of
+  /// larger n_j.
   double throughput(const double* point, double* gradient) const noexcept;
   /// X_i at the point, likewise.
   double throughput_of(TaskType i, const double* point, double* gradient) const noexcept;
@@ -63,8 +66,8 @@ class Relaxation {
   /// Whether rows, bounds and occupied columns hold within the relative tolerance.
   bool feasible(const double* point, double tolerance) const noexcept;
 
-  /// Points that keep the occupied columns: every task at home but for those needed elsewhere, and every type spread
-  /// evenly over its resources.
+  /// Points that keep the occupied columns: every task at home but for those needed elsewhere, and every type
+  /// spread evenly over its resources.
   std::vector<double> home_start() const;
   std::vector<double> even_start() const;
   /// An assignment as a point; nothing where it leaves an occupied column empty.
@@ -103,8 +106,8 @@ class Relaxation {
   Assignment occupied_home_;  // the home assignment with a task in every occupied column
 };
 
-/// Moves as few tasks as possible until every resource that can have a task has one; false, with the assignment as
-/// it was, when the threads do not suffice.
+/// Moves as few tasks as possible until every resource that can have a task has one; false, with the
+/// assignment as it was, when the threads do not suffice.
 bool occupy_all(const System& system, Assignment& assignment);
 
 }  // namespace allot::detail

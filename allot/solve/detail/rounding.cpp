@@ -27,7 +27,8 @@ struct Box {
     std::vector<Choice> choices;  // entries that are not whole
   };
 
-  Box(const System& system, std::span<const double> relaxed) : floors(system.type_count(), system.resource_count()) {
+  Box(const System& system, std::span<const double> relaxed)
+      : floors(system.type_count(), system.resource_count()) {
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
       Row row{i, system.count(i), {}};
@@ -60,7 +61,8 @@ struct Box {
   std::vector<Row> rows;
 
  private:
-  /// Only a relaxed row that does not sum to its count can have more left than choices: the surplus goes home.
+  /// Only a relaxed row that does not sum to its count can have more left than choices: the surplus goes
+  /// home.
   void settle(const System& system, Row& row) {
     const Count surplus = row.left - static_cast<Count>(row.choices.size());
     if (surplus <= 0) return;
@@ -132,9 +134,8 @@ class Rounder {
     Assignment result = box_.floors;
     for (const Box::Row& row : box_.rows) {
       std::vector<Box::Choice> order = row.choices;
-      std::stable_sort(order.begin(), order.end(), [](const Box::Choice& a, const Box::Choice& b) {
-        return a.fraction > b.fraction;
-      });
+      std::stable_sort(order.begin(), order.end(),
+                       [](const Box::Choice& a, const Box::Choice& b) { return a.fraction > b.fraction; });
       for (Count n = 0; n < row.left; ++n) ++result(row.type, order[static_cast<std::size_t>(n)].resource);
     }
     return result;
@@ -200,9 +201,10 @@ class Rounder {
     return moved;
   }
 
-  /// Every rounding: `up` more choices of the row go up, from the `choice`-th on. Columns are copied rather than
-  /// changed back, so that errors do not add up.
-  bool visit_all(std::size_t at_row, std::size_t choice, Count up, const Columns& columns, Assignment& trial) {
+  /// Every rounding: `up` more choices of the row go up, from the `choice`-th on. Columns are copied rather
+  /// than changed back, so that errors do not add up.
+  bool visit_all(std::size_t at_row, std::size_t choice, Count up, const Columns& columns,
+                 Assignment& trial) {
     if (at_row == box_.rows.size()) {
       // Most roundings are worse; those need no closer look.
       if (system_.has_floors() || !best_ || columns.throughput() > throughput_) {
@@ -258,7 +260,8 @@ class Rounder {
   void offer(const Assignment& assignment) {
     const Performance performance = evaluate(system_, assignment);
     const double missing = floor_shortfall(system_, performance.throughput_by_task);
-    if (best_ && (missing > missing_ || (missing == missing_ && performance.throughput <= throughput_))) return;
+    if (best_ && (missing > missing_ || (missing == missing_ && performance.throughput <= throughput_)))
+      return;
     best_ = assignment;
     missing_ = missing;
     throughput_ = performance.throughput;
@@ -278,7 +281,8 @@ double count_roundings(const System& system, std::span<const double> relaxed) {
   return Box(system, relaxed).roundings();
 }
 
-std::optional<Assignment> best_rounding(const System& system, std::span<const double> relaxed, StopPoll& poll) {
+std::optional<Assignment> best_rounding(const System& system, std::span<const double> relaxed,
+                                        StopPoll& poll) {
   return Rounder(system, relaxed, poll).run();
 }
 

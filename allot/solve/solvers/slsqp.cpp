@@ -1,10 +1,11 @@
-// The paper's rival: the relaxed problem (detail/relaxation.hpp) by sequential least-squares programming, as NLopt
-// has it, then the best rounding (detail/rounding.hpp).
+// The paper's rival: the relaxed problem (detail/relaxation.hpp) by sequential least-squares programming, as
+// NLopt has it, then the best rounding (detail/rounding.hpp).
 //
-// The relaxation is not concave, so where the method ends depends on where it starts: it starts at home, as MAP does,
-// and from an even spread, and the better end counts. A step solves a quadratic programme in all variables, whose cost
-// grows with their third power and which cannot be interrupted. So the deadline is kept by not beginning a step that
-// would pass it, and a stop flag takes effect at the end of a step.
+// The relaxation is not concave, so where the method ends depends on where it starts: it starts at home, as
+// MAP does, and from an even spread, and the better end counts. A step solves a quadratic programme in all
+// variables, whose cost grows with their third power and which cannot be interrupted. So the deadline is kept
+// by not beginning a step that would pass it, a stop flag takes effect at the end of a step, and problems
+// with steps of many seconds are refused.
 #include <nlopt.h>
 
 #include <algorithm>
@@ -25,9 +26,11 @@ namespace {
 
 using detail::Relaxation;
 
-constexpr double kTolerance = 1e-9;     // relative change of X between steps at which a search ends
-constexpr double kConstraints = 1e-8;   // by how much a constraint may be missed, relative to its size
-constexpr int kMaxEvaluations = 2000;   // of one search
+constexpr double kTolerance = 1e-9;          // relative change of X between steps at which a search ends
+constexpr double kConstraints = 1e-8;        // by how much a constraint may be missed, relative to its size
+constexpr int kMaxEvaluations = 2000;        // of one search
+constexpr std::size_t kMaxVariables = 1000;  // a step takes some seconds then
+constexpr double kStepSeconds = 2.5e-9;      // of a step, about, per third power of the variables
 
 struct Destroy {
   void operator()(nlopt_opt_s* opt) const noexcept { nlopt_destroy(opt); }
@@ -42,12 +45,16 @@ class Search {
     for (const ResourceId j : system.resource_ids()) {
       double fastest = 0;
       for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
-      scale_ += fastest * static_cast<double>(std::min(system.resource(j).servers, std::max(Count{1}, system.reach(j))));
+      scale_ += fastest * static_cast<double>(
+                              std::min(system.resource(j).servers, std::max(Count{1}, system.reach(j))));
     }
     for (const TaskType i : relaxation.floors()) floors_.push_back({i, system.floor(i)});
     // The mean content of a column as the unit makes the first step, along the gradient, a sensible one.
-    unit_ = std::max(1.0, static_cast<double>(system.population()) / static_cast<double>(system.resource_count()));
+    unit_ = std::max(1.0,
+                     static_cast<double>(system.population()) / static_cast<double>(system.resource_count()));
     point_.resize(relaxation.size());
+    longest_step_ = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(kStepSeconds * std::pow(static_cast<double>(relaxation.size()), 3)));
   }
 
   nlopt_result run(std::vector<double> start) {
@@ -60,7 +67,7 @@ class Search {
     if (!configure()) throw std::bad_alloc();  // NLopt refuses these settings only for want of memory
     for (double& n : start) n /= unit_;
     double value = 0;
-    last_call_ = Clock::now();
+    started_ = false;
     const nlopt_result result = nlopt_optimize(opt_, start.data(), &value);
     opt_ = nullptr;
     relaxation_.clean(best_.data());
@@ -91,10 +98,11 @@ class Search {
     const std::vector<double> column_tolerance(relaxation_.occupied().size(), kConstraints / unit_);
     const std::vector<double> floor_tolerance(floors_.size(), kConstraints);
     const auto size = [](const std::vector<double>& values) { return static_cast<unsigned>(values.size()); };
-    bool ok = nlopt_set_min_objective(opt_, objective, this) > 0 && nlopt_set_lower_bounds1(opt_, 0) > 0 &&
-              nlopt_set_upper_bounds(opt_, upper.data()) > 0 && nlopt_set_ftol_rel(opt_, kTolerance) > 0 &&
-              nlopt_set_maxeval(opt_, kMaxEvaluations) > 0 &&
-              nlopt_add_equality_mconstraint(opt_, size(row_tolerance), row_sums, this, row_tolerance.data()) > 0;
+    bool ok =
+        nlopt_set_min_objective(opt_, objective, this) > 0 && nlopt_set_lower_bounds1(opt_, 0) > 0 &&
+        nlopt_set_upper_bounds(opt_, upper.data()) > 0 && nlopt_set_ftol_rel(opt_, kTolerance) > 0 &&
+        nlopt_set_maxeval(opt_, kMaxEvaluations) > 0 &&
+        nlopt_add_equality_mconstraint(opt_, size(row_tolerance), row_sums, this, row_tolerance.data()) > 0;
     if (!column_tolerance.empty()) {
       ok = ok && nlopt_add_inequality_mconstraint(opt_, size(column_tolerance), column_sums, this,
                                                   column_tolerance.data()) > 0;
@@ -118,7 +126,8 @@ class Search {
   /// The deadline and the flag, and whether one more step like the longest so far would pass the deadline.
   void watch() noexcept {
     const Clock::time_point now = Clock::now();
-    longest_step_ = std::max(longest_step_, now - last_call_);
+    if (started_) longest_step_ = std::max(longest_step_, now - last_call_);
+    started_ = true;
     last_call_ = now;
     if (poll_.should_stop_now()) {
       nlopt_force_stop(opt_);
@@ -203,7 +212,8 @@ class Search {
   double best_value_ = 0;
   double best_missing_ = 0;
   Clock::time_point last_call_;
-  Clock::duration longest_step_{0};
+  Clock::duration longest_step_{};
+  bool started_ = false;
   bool out_of_time_ = false;
 };
 
@@ -227,7 +237,16 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
   double best_value = 0;
   double best_missing = 0;
   bool out_of_budget = false;
+  const bool too_large = relaxation.size() > kMaxVariables;
   for (std::vector<double>& start : starts) {
+    if (too_large) {
+      const double value = relaxation.throughput(start.data(), nullptr);
+      if (best.empty() || value > best_value) {
+        best = std::move(start);
+        best_value = value;
+      }
+      continue;
+    }
     const nlopt_result result = search.run(std::move(start));
     if (best.empty() || search.missing() < best_missing ||
         (search.missing() == best_missing && search.value() > best_value)) {
@@ -246,7 +265,12 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
                         "); the best point so far counts";
     }
   }
-  if (out_of_budget && solution.outcome == Outcome::kConverged) {
+  if (too_large) {
+    solution.outcome = Outcome::kBudget;
+    solution.reason = "refused: " + std::to_string(relaxation.size()) +
+                      " variables, more than the limit of " + std::to_string(kMaxVariables) +
+                      "; the answer is the best start, rounded";
+  } else if (out_of_budget && solution.outcome == Outcome::kConverged) {
     solution.outcome = Outcome::kBudget;
     solution.reason = "stopped after " + std::to_string(kMaxEvaluations) + " evaluations from one start";
   }
@@ -270,7 +294,8 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo slsqp;
-const SolverInfo slsqp{"slsqp", "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
+const SolverInfo slsqp{"slsqp",
+                       "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
                        true, false, slsqp_search};
 
 }  // namespace allot::solvers
