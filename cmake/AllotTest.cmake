@@ -1,5 +1,6 @@
-# allot_test(NAME FOLDER folder LABEL label SOURCES word... [LIBRARIES target...] [TIMEOUT seconds])
+# allot_test(NAME FOLDER folder LABEL label SOURCES word... [FILES file...] [LIBRARIES target...] [TIMEOUT seconds])
 #   One GoogleTest executable, NAME_test, from folder/<word>_test.cpp, each TEST of it a test of ctest with the label.
+#   FILES, relative to the project, are compiled into it as well.
 #   The test programs may use GoogleMock, RapidCheck, tests/support and every header of the library; they find the
 #   project's files through the macro ALLOT_SOURCE_DIR and the built command through ALLOT_COMMAND.
 include_guard(GLOBAL)
@@ -11,7 +12,7 @@ if(ALLOT_BUILD_TESTS)
 endif()
 
 function(allot_test NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FOLDER;LABEL;TIMEOUT" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "FOLDER;LABEL;TIMEOUT" "SOURCES;FILES;LIBRARIES")
   if(TEST_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allot_test(${NAME}): what is '${TEST_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -24,8 +25,9 @@ function(allot_test NAME)
   endif()
   list(TRANSFORM words PREPEND "${PROJECT_SOURCE_DIR}/${TEST_FOLDER}/")
   list(TRANSFORM words APPEND "_test.cpp")
+  list(TRANSFORM TEST_FILES PREPEND "${PROJECT_SOURCE_DIR}/")
 
-  add_executable(${NAME}_test ${words})
+  add_executable(${NAME}_test ${words} ${TEST_FILES})
   target_link_libraries(
     ${NAME}_test PRIVATE allot allot_settings GTest::gmock_main rapidcheck_gmock rapidcheck_gtest ${TEST_LIBRARIES})
   target_compile_definitions(
