@@ -17,7 +17,7 @@ using detail::LocalSearch;
 using detail::SearchState;
 
 /// Rated moves per (type, resource) pair that perturbation may spend.
-constexpr std::uint64_t kThroughputEffort = 120;
+constexpr std::uint64_t kThroughputEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
 
 std::vector<Assignment> starts(const System& system, const SolveOptions& options) {

@@ -34,6 +34,9 @@ struct End {
   }
 };
 
+/// Changes remembered at a time: a fixed number, so that a long climb allocates no more than a short one.
+constexpr std::size_t kLogSize = 1024;
+
 constexpr ResourceId kNoResource{~std::uint32_t{0}};
 
 /// The accelerator where a type is at home, or kNoResource when its home is none.
@@ -81,6 +84,7 @@ class Climb {
     kind_ = kind;
     linear_ = kind == Sensitivity::kExact && !has_fcfs(state.system());
     log_.clear();
+    log_.reserve(kLogSize);
     processor_limits_.assign(state.system().type_count(), {});
     accelerator_limits_.assign(state.system().type_count(), {});
     homes_.clear();
@@ -170,6 +174,13 @@ class Climb {
     return limit.worth;
   }
 
+  /// Empties the log; every type is then looked at again.
+  void forget() noexcept {
+    log_.clear();
+    std::fill(processor_limits_.begin(), processor_limits_.end(), Limit{});
+    std::fill(accelerator_limits_.begin(), accelerator_limits_.end(), Limit{});
+  }
+
   /// Keeps the move of one task if the throughput rises.
   bool try_move(TaskType i, const End& from, const End& to) {
     if (kind_ == Sensitivity::kExact && from.value + to.value <= 0) return false;
@@ -178,6 +189,7 @@ class Climb {
     const auto lines_at = [&](ResourceId j) {
       return Shift{j, state_->additions()[index(j)], state_->removals()[index(j)]};
     };
+    if (log_.size() + 2 > kLogSize) forget();
     const Shift before[] = {lines_at(from.resource), lines_at(to.resource)};
     state_->apply(move);
     for (const Shift& old : before) {
@@ -228,7 +240,7 @@ class Climb {
   SearchState* state_ = nullptr;
   Sensitivity kind_ = Sensitivity::kExact;
   bool linear_ = true;               // every D_tj is a line in the rate: ps throughout, exact differences
-  std::vector<Shift> log_;           // two entries for every move so far
+  std::vector<Shift> log_;           // two entries for every move since it was last emptied
   std::vector<Limit> processor_limits_;
   std::vector<Limit> accelerator_limits_;
   std::vector<ResourceId> homes_;  // the accelerator where each type is at home

@@ -222,11 +222,8 @@ class WeightedSearch {
         solution.assignment = std::move(counts);
         continue;
       }
-      if (too_shallow_) {  // do without the resource whose least depth cannot be kept
-        for (std::size_t at = 0; at < pairs_.size(); ++at) {
-          if (pairs_[at].j == *too_shallow_) part.least[at] = part.most[at] = 0;
-        }
-        open.push(std::move(part));
+      if (too_shallow_) {
+        if (close(part, *too_shallow_)) open.push(std::move(part));
         continue;
       }
       if (split == pairs_.size()) continue;
@@ -303,6 +300,17 @@ class WeightedSearch {
     return "no whole numbers of tasks realise the shares with every least depth kept";
   }
 
+  /// Does without a resource whose least depth cannot be kept. False when the part does so already.
+  bool close(Part& part, ResourceId j) const {
+    bool was_open = false;
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      if (pairs_[at].j != j) continue;
+      was_open |= part.most[at] > 0;
+      part.least[at] = part.most[at] = 0;
+    }
+    return was_open;
+  }
+
   /// Whole numbers n_ij >= f_ij with row sums N_i. Where a type needs more threads than it has, `split` is the
   /// pair to branch on.
   bool realise(const Part& part, Shares& shares, Assignment& counts, std::size_t& split) {
@@ -327,19 +335,31 @@ class WeightedSearch {
       }
       if (needed > system_.count(i)) return false;
       split = pairs_.size();
-      spread_rest(i, shares, system_.count(i) - needed, counts);
+      spread_rest(i, part, shares, system_.count(i) - needed, counts);
     }
     return deepen(shares, counts);
   }
 
+  bool is_open(const Part& part, TaskType i, ResourceId j) const noexcept {
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      if (pairs_[at].i == i && pairs_[at].j == j) return part.most[at] > 0;
+    }
+    return false;
+  }
+
   /// The threads that no time share asks for go where the type's time shares are largest per thread.
-  void spread_rest(TaskType i, const Shares& shares, Count rest, Assignment& counts) const {
+  void spread_rest(TaskType i, const Part& part, const Shares& shares, Count rest, Assignment& counts) const {
     double total = 0;
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       if (pairs_[at].i == i) total += shares.time[at];
     }
-    if (total <= kTiny) {  // starved: at home
-      counts(i, *system_.home(i)) += rest;
+    if (total <= kTiny) {  // starved: at home, or else at the first resource that is open to it
+      ResourceId place = *system_.home(i);
+      for (std::size_t at = pairs_.size(); at-- > 0;) {
+        const bool home_is_open = place == *system_.home(i) && is_open(part, i, place);
+        if (pairs_[at].i == i && part.most[at] > 0 && !home_is_open) place = pairs_[at].j;
+      }
+      counts(i, place) += rest;
       return;
     }
     Count left = rest;
