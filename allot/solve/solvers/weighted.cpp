@@ -340,11 +340,15 @@ class WeightedSearch {
     return deepen(shares, counts);
   }
 
-  bool is_open(const Part& part, TaskType i, ResourceId j) const noexcept {
+  /// Where threads of a starved type wait.
+  ResourceId resting_place(const Part& part, TaskType i) const noexcept {
+    std::optional<ResourceId> first_open;
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      if (pairs_[at].i == i && pairs_[at].j == j) return part.most[at] > 0;
+      if (pairs_[at].i != i || part.most[at] == 0) continue;
+      if (pairs_[at].j == *system_.home(i)) return pairs_[at].j;
+      if (!first_open) first_open = pairs_[at].j;
     }
-    return false;
+    return first_open.value_or(*system_.home(i));
   }
 
   /// The threads that no time share asks for go where the type's time shares are largest per thread.
@@ -354,12 +358,7 @@ class WeightedSearch {
       if (pairs_[at].i == i) total += shares.time[at];
     }
     if (total <= kTiny) {  // starved: at home, or else at the first resource that is open to it
-      ResourceId place = *system_.home(i);
-      for (std::size_t at = pairs_.size(); at-- > 0;) {
-        const bool home_is_open = place == *system_.home(i) && is_open(part, i, place);
-        if (pairs_[at].i == i && part.most[at] > 0 && !home_is_open) place = pairs_[at].j;
-      }
-      counts(i, place) += rest;
+      counts(i, resting_place(part, i)) += rest;
       return;
     }
     Count left = rest;
