@@ -1,0 +1,23 @@
+#include "allot/policy/policy.hpp"
+
+namespace allot {
+
+void Policy::set_population(std::span<const Count>) {}
+
+void Policy::choices(TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
+                     std::vector<Choice>& out) const {
+  Choice choice;
+  choice.memory.assign(memory.begin(), memory.end());
+  RandomStream unused(0);
+  choice.resource = place(i, situation, choice.memory, unused);
+  out.assign(1, std::move(choice));
+}
+
+const PolicyInfo* find_policy(std::string_view name) noexcept {
+  for (const PolicyInfo* policy : builtin_policies()) {
+    if (policy->name == name) return policy;
+  }
+  return nullptr;
+}
+
+}  // namespace allot

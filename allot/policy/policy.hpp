@@ -1,0 +1,96 @@
+// Where does the next task go? One interface for the simulator, the exact chain and live dispatchers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/model/system.hpp"
+#include "allot/solve/options.hpp"
+
+namespace allot {
+
+/// What a policy may look at when it places a task. The task itself is not counted yet, and the task whose place
+/// it takes has left already. Views only: valid during the call.
+struct Situation {
+  const System* system = nullptr;
+  std::span<const Count> counts;  ///< n_ij, row-major: type by resource
+  std::span<const Count> totals;  ///< n_j
+  /// Seconds of work left at each resource if it had it to itself: sum of remaining size / mu over its tasks,
+  /// not divided by its servers. Empty unless the policy `looks_at_sizes()`.
+  std::span<const double> remaining;
+
+  Count count(TaskType i, ResourceId j) const noexcept { return counts[index(i) * totals.size() + index(j)]; }
+  Count total(ResourceId j) const noexcept { return totals[index(j)]; }
+};
+
+/// What a policy remembers between decisions, such as round-robin's pointers. Kept by the host, so that a policy
+/// object is immutable while it decides and can serve several hosts or threads; and so that the exact chain can
+/// make it part of the state.
+using PolicyMemory = std::span<std::uint32_t>;
+
+/// One possible decision of a randomised policy and what it remembers afterwards.
+struct Choice {
+  ResourceId resource{};
+  double probability = 1;
+  std::vector<std::uint32_t> memory;
+};
+
+/// Thread safety: `place` and `choices` are const and may be called from several threads, each with its own
+/// memory and stream; `set_population` needs to be alone.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  /// Called before the first decision and whenever the numbers of threads N_i change. May take long (a solver may
+  /// run), once for each population it has not seen.
+  virtual void set_population(std::span<const Count> threads_by_type);
+
+  /// Whether `Situation::remaining` is needed: then the policy knows task sizes, which no real scheduler does.
+  virtual bool looks_at_sizes() const noexcept { return false; }
+
+  /// How many numbers it remembers; all start at 0.
+  virtual std::size_t memory_size() const noexcept { return 0; }
+
+  /// The resource for a task of type i: one that can run it. O(R) or better, no allocation, does not throw.
+  virtual ResourceId place(TaskType i, const Situation& situation, PolicyMemory memory,
+                           RandomStream& random) const noexcept = 0;
+
+  /// All decisions that `place` might take, with their probabilities. The default suits policies that draw no
+  /// random numbers: it asks `place` on a copy of the memory.
+  virtual void choices(TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
+                       std::vector<Choice>& out) const;
+
+  /// The assignment that the policy holds, if it holds one; and for weighted service the time shares it wants
+  /// resources to divide by (row-major; empty: even sharing).
+  virtual const Assignment* target() const noexcept { return nullptr; }
+  virtual std::span<const double> time_shares() const noexcept { return {}; }
+};
+
+/// What a policy may be told when it is made.
+struct PolicyOptions {
+  std::optional<Assignment> assignment;              ///< of `fixed`
+  ShareReading shares = ShareReading::kExact;        ///< of `weighted`
+  std::vector<double> placement_probabilities;       ///< of `random`, row-major: by type; empty: uniform
+  double solve_seconds = 10;                         ///< limit on each solve of `optimal`
+};
+
+/// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
+/// system lacks what the policy needs (priorities, an assignment).
+struct PolicyInfo {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Policy> (*make)(const System&, const PolicyOptions&);
+};
+
+/// All built-in policies, in the order of the source list in CMakeLists.txt.
+std::span<const PolicyInfo* const> builtin_policies() noexcept;
+/// Null when there is no policy of that name.
+const PolicyInfo* find_policy(std::string_view name) noexcept;
+
+}  // namespace allot
