@@ -27,6 +27,9 @@ using detail::kInfinity;
 using detail::Prices;
 using detail::WeightedContent;
 
+/// A relative gap up to this is called none.
+constexpr double kProven = 1e-9;
+
 constexpr int kRootRounds = 2000;
 constexpr int kNodeRounds = 60;
 
@@ -79,12 +82,14 @@ class BranchAndPrice {
       }
       return solution;
     }
-    solution.proven_optimal = upper_ <= cutoff();
-    if (solution.proven_optimal) {
+    if (!std::isfinite(upper_)) return solution;
+    solution.upper_bound = std::max(upper_, value_);
+    if (upper_ <= value_ + kProven * std::abs(value_)) {  // the difference is rounding
+      solution.proven_optimal = true;
       solution.outcome = Outcome::kOptimal;
       solution.upper_bound = value_;
-    } else if (std::isfinite(upper_)) {
-      solution.upper_bound = upper_;
+    } else if (solution.outcome == Outcome::kOptimal) {
+      solution.outcome = Outcome::kConverged;  // as close as was asked for
     }
     return solution;
   }
@@ -233,6 +238,7 @@ class BranchAndPrice {
     upper_ = kInfinity;
     if (poll_.stopped()) return;
     process(std::move(root), open, kRootRounds);
+    if (poll_.stopped()) return;  // whatever the root proved is in upper_
     while (!open.empty()) {
       upper_ = std::min(upper_, open.top().bound);
       if (upper_ <= cutoff()) break;
