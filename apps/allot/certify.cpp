@@ -32,7 +32,7 @@ std::string why_nothing_is_proven(const System& system) {
              ", and while tasks wait there its throughput has no exact formula";
     }
   }
-  return "the solver gave no bound";
+  return "there was no time to find a bound";
 }
 
 /// Digits that show the bound apart from the throughput.
@@ -44,7 +44,7 @@ void print_verdict(Console& console, const System& system, const Solution& solut
     console.print("{}\n", console.styled(style, wrapped(text, console.width(), 0)));
   };
   if (solution.outcome == Outcome::kInfeasible) {
-    say(Style::kBad, "No feasible assignment: " + solution.reason + ".");
+    say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
     say(Style::kGood,
         "Proven optimal: no assignment completes more than " + number(throughput) + " tasks/s.");
@@ -55,7 +55,8 @@ void print_verdict(Console& console, const System& system, const Solution& solut
                           " tasks/s, and none completes more than " +
                           number_above(*solution.upper_bound, digits) + ".");
   } else {
-    say(Style::kBad, "Nothing can be proven: " + why_nothing_is_proven(system) + ".");
+    say(Style::kBad, (system.approximate() ? "Nothing can be proven: " : "Nothing is proven: ") +
+                         why_nothing_is_proven(system) + ".");
   }
   if (solution.outcome == Outcome::kTimeLimit)
     say(Style::kPlain, "The time limit came first; more time may prove more.");
@@ -74,12 +75,12 @@ Exit run_certify(const Arguments& arguments, Console& console) {
   } else {
     print_system(console, scenario);
     print_verdict(console, scenario.system, solution);
-    console.print("\n");
+    console.gap();
     print_headline(console, solution.performance, !scenario.system.shares().empty());
     console.print("{}\n\n", console.styled(Style::kDim, std::string(solution.solver) + " in " +
                                                             duration(solution.seconds)));
     print_assignment(console, scenario.system, solution.assignment, solution.performance);
-    console.print("\n");
+    console.gap();
     print_comparison(console, scenario.system, solution, options);
   }
   if (interrupted()) return Exit::kInterrupted;

@@ -89,6 +89,7 @@ void Console::complain(std::string_view text) const noexcept {
 }
 
 void Console::deliver() {
+  while (buffer_.ends_with("\n\n")) buffer_.pop_back();
   const int error = write_all(STDOUT_FILENO, buffer_);
   buffer_.clear();
   if (error == EPIPE) throw Failure(Exit::kFailed, "");

@@ -32,6 +32,11 @@ class Console {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
   }
 
+  /// Begins a new paragraph: one blank line, unless there is one already.
+  void gap() {
+    if (!buffer_.empty() && !buffer_.ends_with("\n\n")) buffer_ += '\n';
+  }
+
   /// A line on standard error, at once: "note: ...".
   void note(std::string_view text) const noexcept;
   /// A line on standard error, at once: "error: ...".

@@ -23,7 +23,7 @@ void print_group(Console& console, const std::string& title, const std::vector<N
     console.print("  {}{}{}\n", entry.name, std::string(column - 2 - display_width(entry.name), ' '),
                   wrapped(text, console.width(), column));
   }
-  console.print("\n");
+  console.gap();
 }
 
 Exit run_list(bool json, Console& console) {

@@ -94,7 +94,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
 
 void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted) {
   if (weighted.outcome == Outcome::kInfeasible) {
-    console.print("{}\n", wrapped("Weighted service cannot match the shares: " + weighted.reason + ".",
+    console.print("{}\n", wrapped("Weighted service cannot match the shares: " + shown(weighted.reason) + ".",
                                   console.width(), 0));
     return;
   }
@@ -125,22 +125,25 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
   if (const SolverInfo* solver = find_solver("weighted")) {
     weighted = solve(*solver, Problem{system, Objective::kPriority}, options);
   }
-  const bool failed = frontier.points.empty() || frontier.outcome == Outcome::kInfeasible;
+  const bool failed = system.population() > 0 && frontier.points.empty();
   if (arguments.json) {
     console.print(pareto_json(system, frontier, weighted ? &*weighted : nullptr));
   } else if (failed) {
     throw Failure(Exit::kFailed, "no assignment completes a task and meets all floors and least depths");
+  } else if (frontier.points.empty()) {
+    print_system(console, scenario);
+    console.print("There are no threads, so there is nothing to choose.\n");
   } else {
     print_system(console, scenario);
     console.print("Throughput against priority error: no assignment {} beats one of these in both\n\n",
                   frontier.exhaustive ? "at all" : "that was found");
     const std::size_t at = advised(frontier);
     print_frontier(console, frontier, at);
-    console.print("\n{}\n\n",
-                  console.styled(Style::kGood, wrapped(advice(frontier, at), console.width(), 0)));
+    console.gap();
+    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier, at), console.width(), 0)));
     const Assignment& assignment = frontier.points[at].assignment;
     print_assignment(console, system, assignment, evaluate(system, assignment));
-    console.print("\n");
+    console.gap();
     if (weighted) print_weighted(console, frontier, *weighted);
     if (frontier.approximate)
       console.print("Approximate: tasks waiting for several fcfs servers have no exact formula.\n");

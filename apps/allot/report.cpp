@@ -121,7 +121,7 @@ void print_ending(Console& console, const Solution& solution) {
       say(Style::kBad, "no feasible answer found; this is the nearest");
       break;
   }
-  if (!solution.reason.empty()) console.print("{}\n", wrapped(solution.reason, console.width(), 0));
+  if (!solution.reason.empty()) console.print("{}\n", wrapped(shown(solution.reason), console.width(), 0));
 }
 
 void print_time_shares(Console& console, const System& system, const Solution& solution) {
@@ -149,9 +149,13 @@ void print_time_shares(Console& console, const System& system, const Solution& s
                                            : Cell{kNone, Style::kDim});
   }
   grid.bottom.push_back(std::move(margin));
-  console.print("\nTime shares: how many units of a resource work on each type, on average\n\n");
+  console.gap();
+  console.print("Time shares: how many units of a resource work on each type, on average\n\n");
   console.print("{}", grid_text(grid, console));
-  if (!solution.binding.empty()) console.print("\nWhat keeps the throughput from being larger:\n");
+  if (!solution.binding.empty()) {
+    console.gap();
+    console.print("What keeps the throughput from being larger:\n");
+  }
   for (const std::string& sentence : solution.binding) {
     console.print("  - {}\n", wrapped(shown(sentence), console.width(), 4));
   }
@@ -212,16 +216,16 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
   const System& system = scenario.system;
   print_headline(console, solution.performance, !system.shares().empty());
   print_ending(console, solution);
-  console.print("\n");
+  console.gap();
   print_assignment(console, system, solution.assignment, solution.performance);
   if (!solution.time_shares.empty()) print_time_shares(console, system, solution);
-  console.print("\n");
+  console.gap();
   if (system.population() == 0) console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
     console.print(
         "{}\n",
         wrapped("Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
-                "the true throughput is higher.",
+                "the true throughput tends to be higher.",
                 console.width(), 0));
   }
   print_bound(console, solution);
@@ -229,7 +233,7 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
 
 void print_comparison(Console& console, const System& system, const Solution& solution,
                       const SolveOptions& options) {
-  if (system.population() == 0) return;
+  if (system.population() == 0 || solution.outcome == Outcome::kInfeasible) return;
   const double throughput = solution.performance.throughput;
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority
@@ -245,12 +249,13 @@ void print_comparison(Console& console, const System& system, const Solution& so
                            : "Best Fit (every task at home) would complete " +
                                  number(plain.performance.throughput) + " tasks/s: " + verdict +
                                  error_of(plain) + ".";
-    if (plain.outcome == Outcome::kInfeasible) text += " But " + plain.reason + ".";
+    if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
     console.print("{}\n", wrapped(text, console.width(), 0));
   }
   if (solution.objective == Objective::kPriority) {
     const Solution fastest =
         solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
+    if (fastest.outcome == Outcome::kTimeLimit || fastest.outcome == Outcome::kInterrupted) return;
     console.print("{}\n", wrapped("For throughput alone, " + std::string(fastest.solver) + " finds " +
                                       number(fastest.performance.throughput) +
                                       " tasks/s: " + compared(fastest.performance.throughput, throughput) +
@@ -264,8 +269,6 @@ void print_explanation(Console& console, const System& system, const Solution& s
   if (placements.empty()) return;
   const bool by_error = solution.objective == Objective::kPriority;
   const bool with_error = !system.shares().empty();
-  console.print("\nWhat moving one task to the best other place would change{}\n\n",
-                solution.time_shares.empty() ? "" : ", if each resource shared its time evenly");
   Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight});
   std::string immovable;
   bool improves = false;
@@ -295,10 +298,19 @@ void print_explanation(Console& console, const System& system, const Solution& s
                {with_error ? "error " + change(best->error_change) : "",
                 helps && by_error ? Style::kGood : Style::kPlain}});
   }
-  console.print("{}", table.text(console));
-  if (!immovable.empty()) console.print("\n{}.\n", wrapped(immovable, console.width(), 0));
+  if (!table.empty()) {
+    console.gap();
+    console.print("What moving one task to the best other place would change{}\n\n",
+                  solution.time_shares.empty() ? "" : ", if each resource shared its time evenly");
+    console.print("{}", table.text(console));
+  }
+  if (!immovable.empty()) {
+    console.gap();
+    console.print("{}.\n", wrapped(immovable, console.width(), 0));
+  }
   if (improves && solution.time_shares.empty()) {
-    console.print("\nA single move would do better: this solver stopped short of it.{}\n",
+    console.gap();
+    console.print("A single move would do better: this solver stopped short of it.{}\n",
                   by_error ? " Try --solver local." : " Try --solver local, or 'allot certify'.");
   }
 }

@@ -70,6 +70,7 @@ class Table {
   void row(std::vector<Cell> cells);
   void blank() { rows_.emplace_back(); }
 
+  bool empty() const noexcept { return rows_.empty(); }
   std::size_t width() const;
   /// Each line indented by two spaces and ended by a newline, without trailing spaces.
   std::string text(const Console& console) const;

@@ -49,13 +49,39 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
     const Style style = none ? Style::kDim : change.gain > 0 ? Style::kGood : Style::kBad;
     table.row({{described(system, change), none ? Style::kDim : Style::kPlain},
                {throughput(change.throughput), none ? Style::kDim : Style::kPlain},
-               {none ? "0%" : (change.gain > 0 ? "+" : "") + percent(change.gain), style},
+               {!(result.base.performance.throughput > 0) ? "-"
+                : none                                    ? "0%"
+                       : (change.gain > 0 ? "+" : "") + percent(change.gain),
+                style},
                {change.approximate ? "approximate" : "", Style::kDim}});
   }
   console.print("{}", table.text(console));
   if (count < result.changes.size()) {
     console.print("  ... and {} more, none worth more than these; '--top 0' shows all\n",
                   whole(static_cast<Count>(result.changes.size() - count)));
+  }
+}
+
+void print_result(Console& console, const System& system, const WhatIf& result, std::size_t top) {
+  if (result.base.outcome == Outcome::kInfeasible) {
+    console.print("{}\n", wrapped("There is no feasible answer today: " + shown(result.base.reason) + ".",
+                                  console.width(), 0));
+    if (result.changes.empty()) return;
+  }
+  const std::string today = "Today at best " + number(result.base.performance.throughput) + " tasks/s.";
+  console.print("{}\n",
+                console.styled(Style::kBold, result.changes.empty() ? today : today + " What would help:"));
+  if (!result.changes.empty()) {
+    console.gap();
+    print_changes(console, system, result, top);
+  }
+  if (result.outcome == Outcome::kTimeLimit) {
+    console.gap();
+    console.print("The time limit came first: changes are missing.\n");
+  }
+  if (result.outcome == Outcome::kInterrupted) {
+    console.gap();
+    console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the changes tried so far."));
   }
 }
 
@@ -69,20 +95,7 @@ Exit run_whatif(const Arguments& arguments, Console& console) {
     console.print(what_if_json(system, result));
   } else {
     print_system(console, scenario);
-    console.print("{}\n\n",
-                  console.styled(Style::kBold, "Today at best " + number(result.base.performance.throughput) +
-                                                   " tasks/s. What would help:"));
-    print_changes(console, system, result, arguments.top);
-    if (result.outcome == Outcome::kTimeLimit)
-      console.print("\nThe time limit came first: changes are missing.\n");
-    if (result.outcome == Outcome::kInterrupted) {
-      console.print("\n{}\n",
-                    console.styled(Style::kBad, "Interrupted: these are the changes tried so far."));
-    }
-    if (result.base.outcome == Outcome::kInfeasible) {
-      console.print("\n{}\n", wrapped("Today's answer is not feasible: " + result.base.reason + ".",
-                                      console.width(), 0));
-    }
+    print_result(console, system, result, arguments.top);
   }
   if (interrupted()) return Exit::kInterrupted;
   return result.base.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
