@@ -23,6 +23,7 @@ struct SystemShape {
   bool depths = false;
   bool floors = false;
   bool priorities = false;
+  bool zero_priorities = false;  ///< some types are to have no share
 };
 
 /// The same seed and shape always give the same system: paste the seed to replay.
@@ -57,8 +58,50 @@ inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
     }
     if (shape.floors && random.below(3) == 0) task.floor = random.uniform(0, 3);
     if (shape.priorities) task.priority = random.uniform(0.05, 1);
+    if (shape.zero_priorities && i > 0 && random.below(3) == 0) task.priority = 0.0;
   }
   return System(std::move(machine), std::move(tasks), Rates(types, resources, std::move(rates)));
+}
+
+/// Small enough for naive enumeration of all states.
+inline constexpr SystemShape kTiny{.max_types = 3, .max_resources = 3, .max_count = 4};
+
+/// The system with its types and resources in another order: new type i is old type types[i], and so on.
+inline System relabelled(const System& system, const std::vector<std::size_t>& types,
+                         const std::vector<std::size_t>& resources) {
+  std::vector<Resource> machine;
+  for (const std::size_t j : resources) machine.push_back(system.resources()[j]);
+  std::vector<TaskClass> tasks;
+  std::vector<double> rates;
+  for (const std::size_t i : types) {
+    tasks.push_back(system.tasks()[i]);
+    if (const auto home = tasks.back().home) {
+      const auto at = std::find(resources.begin(), resources.end(), index(*home));
+      tasks.back().home = resource_id(static_cast<std::size_t>(at - resources.begin()));
+    }
+    for (const std::size_t j : resources) rates.push_back(system.rate(task_type(i), resource_id(j)));
+  }
+  return System(std::move(machine), std::move(tasks), Rates(types.size(), resources.size(), std::move(rates)));
+}
+
+/// A random order of 0 .. size-1.
+inline std::vector<std::size_t> random_order(std::size_t size, RandomStream& random) {
+  std::vector<std::size_t> order(size);
+  for (std::size_t at = 0; at < size; ++at) order[at] = at;
+  for (std::size_t at = size; at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
+  return order;
+}
+
+/// All rates, and floors, multiplied.
+inline System scaled(const System& system, double factor) {
+  std::vector<double> rates = system.rates().values();
+  for (double& rate : rates) rate *= factor;
+  std::vector<TaskClass> tasks = system.tasks();
+  for (TaskClass& task : tasks) {
+    if (task.floor) *task.floor *= factor;
+  }
+  return System(system.resources(), std::move(tasks),
+                Rates(system.type_count(), system.resource_count(), std::move(rates)));
 }
 
 }  // namespace allot::testing
