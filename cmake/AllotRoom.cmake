@@ -2,8 +2,9 @@
 #   An object library allot_NAME from allot/NAME/<word>.cpp, part of the library `allot`; and, with TESTS, one GoogleTest
 #   executable from allot/NAME/<word>_test.cpp. LIBRARIES are private: no installed header needs them.
 #
-# allot_table(ROOM FOLDER word...)
-#   The plug-ins allot/ROOM/FOLDER/<word>.cpp and the table of built-ins, made from cmake/builtin_FOLDER.cpp.in.
+# allot_table(ROOM FOLDER TYPE word...)
+#   The plug-ins allot/ROOM/FOLDER/<word>.cpp and the table of built-ins, made from cmake/builtin_FOLDER.cpp.in: each
+#   plug-in defines `const TYPE <word>` in the namespace allot::FOLDER.
 #   Sets ALLOT_FOLDER_SOURCES, to be given to allot_room as further SOURCES.
 include_guard(GLOBAL)
 
@@ -63,14 +64,14 @@ function(allot_room NAME)
   endif()
 endfunction()
 
-function(allot_table ROOM FOLDER)
+function(allot_table ROOM FOLDER TYPE)
   allot_present(words "${PROJECT_SOURCE_DIR}/allot/${ROOM}/${FOLDER}/" ".cpp" ${ARGN})
   list(LENGTH words count)
   set(declarations "")
   set(entries "")
   set(sources "")
   foreach(word IN LISTS words)
-    string(APPEND declarations "extern const SolverInfo ${word};\n")
+    string(APPEND declarations "extern const ${TYPE} ${word};\n")
     string(APPEND entries "      &${FOLDER}::${word},\n")
     list(APPEND sources "${FOLDER}/${word}")
   endforeach()
