@@ -1,6 +1,7 @@
-# allot_room(NAME SOURCES word... [TESTS word...] [LIBRARIES target...])
+# allot_room(NAME SOURCES word... [TESTS word...] [TEST_FILES file...] [LIBRARIES target...])
 #   An object library allot_NAME from allot/NAME/<word>.cpp, part of the library `allot`; and, with TESTS, one GoogleTest
-#   executable from allot/NAME/<word>_test.cpp. LIBRARIES are private: no installed header needs them.
+#   executable from allot/NAME/<word>_test.cpp and the TEST_FILES, relative to the project. LIBRARIES are private: no
+#   installed header needs them.
 #
 # allot_table(ROOM FOLDER TYPE word...)
 #   The plug-ins allot/ROOM/FOLDER/<word>.cpp and the table of built-ins, made from cmake/builtin_FOLDER.cpp.in: each
@@ -29,7 +30,7 @@ function(allot_present OUT PREFIX SUFFIX)
 endfunction()
 
 function(allot_room NAME)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;TEST_FILES;LIBRARIES")
   if(ROOM_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allot_room(${NAME}): what is '${ROOM_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -60,7 +61,8 @@ function(allot_room NAME)
       ${NAME}
       FOLDER "allot/${NAME}"
       LABEL unit
-      SOURCES ${ROOM_TESTS})
+      SOURCES ${ROOM_TESTS}
+      FILES ${ROOM_TEST_FILES})
   endif()
 endfunction()
 

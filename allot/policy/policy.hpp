@@ -15,8 +15,8 @@
 
 namespace allot {
 
-/// What a policy may look at when it places a task. The task itself is not counted yet, and the task whose place
-/// it takes has left already. Views only: valid during the call.
+/// What a policy may look at when it places a task. The task itself is not counted yet, and the task whose
+/// place it takes has left already. Views only: valid during the call.
 struct Situation {
   const System* system = nullptr;
   std::span<const Count> counts;  ///< n_ij, row-major: type by resource
@@ -29,9 +29,9 @@ struct Situation {
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }
 };
 
-/// What a policy remembers between decisions, such as round-robin's pointers. Kept by the host, so that a policy
-/// object is immutable while it decides and can serve several hosts or threads; and so that the exact chain can
-/// make it part of the state.
+/// What a policy remembers between decisions, such as round-robin's pointers. Kept by the host, so that a
+/// policy object is immutable while it decides and can serve several hosts or threads; and so that the exact
+/// chain can make it part of the state.
 using PolicyMemory = std::span<std::uint32_t>;
 
 /// One possible decision of a randomised policy and what it remembers afterwards.
@@ -47,11 +47,12 @@ class Policy {
  public:
   virtual ~Policy() = default;
 
-  /// Called before the first decision and whenever the numbers of threads N_i change. May take long (a solver may
-  /// run), once for each population it has not seen.
+  /// Called before the first decision and whenever the numbers of threads N_i change. May take long (a solver
+  /// may run), once for each population it has not seen.
   virtual void set_population(std::span<const Count> threads_by_type);
 
-  /// Whether `Situation::remaining` is needed: then the policy knows task sizes, which no real scheduler does.
+  /// Whether `Situation::remaining` is needed: then the policy knows task sizes, which no real scheduler
+  /// does.
   virtual bool looks_at_sizes() const noexcept { return false; }
 
   /// How many numbers it remembers; all start at 0.
@@ -70,14 +71,18 @@ class Policy {
   /// resources to divide by (row-major; empty: even sharing).
   virtual const Assignment* target() const noexcept { return nullptr; }
   virtual std::span<const double> time_shares() const noexcept { return {}; }
+
+  /// What a user should know about the present target, such as a floor that it misses or a search that was
+  /// cut short; mostly empty. Valid until the next `set_population`.
+  virtual std::string_view note() const noexcept { return {}; }
 };
 
 /// What a policy may be told when it is made.
 struct PolicyOptions {
-  std::optional<Assignment> assignment;              ///< of `fixed`
-  ShareReading shares = ShareReading::kExact;        ///< of `weighted`
-  std::vector<double> placement_probabilities;       ///< of `random`, row-major: by type; empty: uniform
-  double solve_seconds = 10;                         ///< limit on each solve of `optimal`
+  std::optional<Assignment> assignment;         ///< of `fixed`
+  ShareReading shares = ShareReading::kExact;   ///< of `weighted`
+  std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
+  double solve_seconds = 10;                    ///< limit on each solve of `optimal`
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the

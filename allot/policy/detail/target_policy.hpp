@@ -1,0 +1,35 @@
+// What all policies with a target share: hold an assignment, send each task where the most is missing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/policy/policy.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot::detail {
+
+/// What to hold for one population.
+struct Target {
+  Assignment assignment;
+  std::vector<double> time_shares;  ///< row-major; empty: even sharing
+  std::string note;                 ///< what a user should know about it; empty when all is well
+};
+
+/// The target for a system with the counts of the present population. It must depend on the system alone:
+/// what a policy has seen before must not change a simulation's result. (A former target would be no use as a
+/// start, since its row sums differ.)
+using FindTarget = std::function<Target(const System&)>;
+
+/// A policy that places a task of type i at the resource with the largest shortfall target_ij - n_ij, and
+/// asks `find` for each population that it has not seen lately ("piece-wise optimal"). Holds no target, and
+/// so balances each type by its own counts, until the population is first set.
+std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find);
+
+/// A target from a solver's answer, with a note when it misses a constraint or its search was cut short.
+Target target_of(Solution solution);
+
+}  // namespace allot::detail

@@ -1,0 +1,29 @@
+// Join the shortest queue: the resource with the fewest tasks, whatever they are.
+#include "allot/policy/policy.hpp"
+
+namespace allot::policies {
+namespace {
+
+class ShortestQueue final : public Policy {
+ public:
+  ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
+                   RandomStream&) const noexcept override {
+    const auto allowed = situation.system->resources_for(i);
+    ResourceId best = allowed[0];
+    for (const ResourceId j : allowed) {
+      if (situation.total(j) < situation.total(best)) best = j;
+    }
+    return best;
+  }
+};
+
+std::unique_ptr<Policy> make(const System&, const PolicyOptions&) {
+  return std::make_unique<ShortestQueue>();
+}
+
+}  // namespace
+
+extern const PolicyInfo jsq;
+const PolicyInfo jsq{"jsq", "joins the shortest queue: the resource with the fewest tasks", make};
+
+}  // namespace allot::policies

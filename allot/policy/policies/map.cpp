@@ -1,0 +1,36 @@
+// The paper's policy: hold the target of MAP, and find another whenever the population changes ("piece-wise
+// optimal").
+#include "allot/solve/map.hpp"
+
+#include "allot/policy/detail/target_policy.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::policies {
+namespace {
+
+detail::Target find_target(MapSolver& solver, const System& system) {
+  // Floors and depths may be missed: `solve` says which.
+  if (system.has_floors() || system.has_depths()) {
+    return detail::target_of(solve(*find_solver("map"), {system, Objective::kThroughput}));
+  }
+  detail::Target target;
+  solver.solve(system, target.assignment);
+  return target;
+}
+
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
+  // Shared only because a std::function must be copyable.
+  return detail::make_target_policy(system,
+                                    [solver = std::make_shared<MapSolver>()](const System& populated) {
+                                      return find_target(*solver, populated);
+                                    });
+}
+
+}  // namespace
+
+extern const PolicyInfo map;
+const PolicyInfo map{
+    "map", "holds the assignment that the solver map finds; solves again when the counts change", make};
+
+}  // namespace allot::policies
