@@ -82,7 +82,7 @@ struct PolicyOptions {
   std::optional<Assignment> assignment;         ///< of `fixed`
   ShareReading shares = ShareReading::kExact;   ///< of `weighted`
   std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
-  double solve_seconds = 10;                    ///< limit on each solve of `optimal`
+  double solve_seconds = 10;                    ///< limit on each solve of `optimal` and `weighted`
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the

@@ -1,8 +1,11 @@
 #include "allot/policy/detail/target_policy.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 #include <utility>
+
+#include "allot/base/error.hpp"
 
 namespace allot::detail {
 namespace {
@@ -49,9 +52,7 @@ class TargetPolicy final : public Policy {
     auto known = cache_.find(threads_by_type);
     if (known == cache_.end()) {
       Target target = find_(system_.with_counts(threads_by_type));
-      if (cache_.size() >= cache_limit_) {
-        forget();
-      }
+      if (cache_.size() >= cache_limit_) forget();
       known = cache_.emplace(Counts(threads_by_type.begin(), threads_by_type.end()), std::move(target)).first;
     }
     current_ = &known->second;
@@ -133,6 +134,23 @@ Target target_of(Solution solution) {
   target.assignment = std::move(solution.assignment);
   target.time_shares = std::move(solution.time_shares);
   return target;
+}
+
+void require_priorities(const System& system, std::string_view policy) {
+  if (!system.shares().empty()) return;
+  throw InvalidModel("tasks",
+                     "the policy '" + std::string(policy) + "' needs a priority for every task type");
+}
+
+void check_solve_seconds(double seconds) {
+  if (!(seconds >= 0)) throw InvalidModel("solve_seconds", "must be >= 0, is " + std::to_string(seconds));
+}
+
+StopLimits stop_after(double seconds) {
+  constexpr double kYear = 365.0 * 24 * 3600;
+  if (seconds > kYear) return {};
+  return {.deadline = Clock::now() +
+                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))};
 }
 
 }  // namespace allot::detail

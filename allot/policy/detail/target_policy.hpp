@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allot/policy/policy.hpp"
@@ -31,5 +32,14 @@ std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find
 
 /// A target from a solver's answer, with a note when it misses a constraint or its search was cut short.
 Target target_of(Solution solution);
+
+/// For `make`: throws InvalidModel unless the system has priorities.
+void require_priorities(const System& system, std::string_view policy);
+
+/// For `make`: throws InvalidModel unless it is a limit.
+void check_solve_seconds(double seconds);
+
+/// A deadline so many seconds from now; none when it is too far away to matter.
+StopLimits stop_after(double seconds);
 
 }  // namespace allot::detail

@@ -1,0 +1,24 @@
+// The best assignment there is, held: under processor sharing with constant counts no policy can do better
+// (Lemma 1).
+#include "allot/policy/detail/target_policy.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::policies {
+namespace {
+
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
+  detail::check_solve_seconds(options.solve_seconds);
+  return detail::make_target_policy(system, [seconds = options.solve_seconds](const System& populated) {
+    return detail::target_of(solve(*find_solver("exact"), {populated, Objective::kThroughput},
+                                   {.stop = detail::stop_after(seconds)}));
+  });
+}
+
+}  // namespace
+
+extern const PolicyInfo optimal;
+const PolicyInfo optimal{"optimal", "holds the assignment of most throughput, proven by the solver exact",
+                         make};
+
+}  // namespace allot::policies

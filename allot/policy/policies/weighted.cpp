@@ -1,0 +1,50 @@
+// Weighted service: resources divide their time unevenly, so that every type completes its share.
+#include "allot/policy/detail/target_policy.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::policies {
+namespace {
+
+/// A share cannot be met while its type has no thread. The types that are there keep their shares in
+/// proportion: the names of those that have to wait go into `note`.
+System without_absent_shares(const System& system, std::string& note) {
+  std::vector<TaskClass> tasks = system.tasks();
+  double left = 0;
+  std::string names;
+  for (TaskClass& task : tasks) {
+    if (task.count == 0 && *task.priority > 0) {
+      task.priority = 0.0;
+      names += (names.empty() ? "'" : ", '") + task.name + "'";
+    }
+    left += *task.priority;
+  }
+  if (names.empty() || left == 0) return system;
+  note = "no thread of " + names + " is there: the others divide its share";
+  return System(system.resources(), std::move(tasks), system.rates());
+}
+
+detail::Target find_target(const System& system, const SolveOptions& options) {
+  std::string note;
+  detail::Target target = detail::target_of(
+      solve(*find_solver("weighted"), {without_absent_shares(system, note), Objective::kPriority}, options));
+  if (!note.empty()) target.note = note + (target.note.empty() ? "" : "; ") + target.note;
+  return target;
+}
+
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
+  detail::require_priorities(system, "weighted");
+  detail::check_solve_seconds(options.solve_seconds);
+  return detail::make_target_policy(
+      system, [shares = options.shares, seconds = options.solve_seconds](const System& populated) {
+        return find_target(populated, {.stop = detail::stop_after(seconds), .shares = shares});
+      });
+}
+
+}  // namespace
+
+extern const PolicyInfo weighted;
+const PolicyInfo weighted{"weighted",
+                          "holds the time shares that the solver weighted finds: exact priorities", make};
+
+}  // namespace allot::policies
