@@ -10,8 +10,9 @@
 
 namespace allot {
 
-/// A distribution of task sizes, scaled to mean 1. Immutable: may be shared between threads. Samples depend on the
-/// stream alone and are the same to the last bit on every platform: own samplers, own elementary functions.
+/// A distribution of task sizes, scaled to mean 1. Immutable: may be shared between threads. Samples depend
+/// on the stream alone and are the same to the last bit on every platform: own samplers, own elementary
+/// functions.
 class Distribution {
  public:
   virtual ~Distribution() = default;
@@ -21,7 +22,8 @@ class Distribution {
   /// Of the scaled distribution; may be infinite.
   virtual double variance() const noexcept = 0;
   double mean() const noexcept { return 1.0; }
-  /// The name with all parameters, such as `bounded-pareto:alpha=1.5,ratio=1000`: `make_distribution` reads it.
+  /// The name with all parameters, such as `bounded-pareto:alpha=1.5,ratio=1000`: `make_distribution` reads
+  /// it.
   virtual std::string spec() const = 0;
 };
 
@@ -37,6 +39,9 @@ struct DistributionInfo {
 
 /// All built-in kinds, in the order of the source list in CMakeLists.txt.
 std::span<const DistributionInfo* const> builtin_distributions() noexcept;
+
+/// Null when there is no kind of that name.
+const DistributionInfo* find_distribution(std::string_view name) noexcept;
 
 /// From `name` or `name:key=value,...` (`trace:PATH` takes a path). Throws InvalidModel for an unknown name
 /// (naming those there are), an unknown or impossible parameter, or an unreadable trace.
