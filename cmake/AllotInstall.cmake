@@ -13,6 +13,9 @@ install(
   FILES_MATCHING
   PATTERN "*.hpp"
   PATTERN "detail" EXCLUDE
+  # Plug-ins: sources only.
+  PATTERN "policies" EXCLUDE
+  PATTERN "sizes" EXCLUDE
   PATTERN "solvers" EXCLUDE)
 
 # The libraries behind a static one are the business of those who link it; a shared one brings its own.
