@@ -1,0 +1,186 @@
+#include "allot/analyze/analyze.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "allot/analyze/detail/explore.hpp"
+#include "allot/analyze/detail/markov.hpp"
+#include "allot/base/error.hpp"
+#include "allot/model/throughput.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot {
+namespace {
+
+/// Two throughputs closer than this, relatively, are the same.
+constexpr double kSame = 1e-9;
+/// Up to so many assignments enumeration is quick enough.
+constexpr double kFewAssignments = 1e6;
+
+/// Completions that lead back to the state they came from are left out: they change nothing.
+detail::Generator generator_of(const detail::Exploration& graph) {
+  detail::Generator chain;
+  for (std::uint32_t s = 0; s < graph.states.size(); ++s) {
+    for (std::size_t e = graph.completion_begin[s]; e < graph.completion_begin[s + 1]; ++e) {
+      for (std::size_t k = graph.choice_begin[e]; k < graph.choice_begin[e + 1]; ++k) {
+        if (graph.choice_state[k] == s) continue;
+        chain.target.push_back(graph.choice_state[k]);
+        chain.rate.push_back(graph.completion_rate[e] * graph.choice_probability[k]);
+      }
+    }
+    chain.begin.push_back(chain.target.size());
+  }
+  return chain;
+}
+
+/// The largest X(n) of any assignment. Floors and least depths are left out: policies and states know nothing of them.
+Solution best_assignment(const System& system, const StopLimits& stop) {
+  std::vector<Resource> resources = system.resources();
+  for (Resource& resource : resources) resource.min_depth = 1;
+  std::vector<TaskClass> tasks = system.tasks();
+  for (TaskClass& task : tasks) task.floor.reset();
+  const Problem problem{System(std::move(resources), std::move(tasks), system.rates()), Objective::kThroughput};
+  SolveOptions options;
+  options.stop = stop;
+  options.max_states = kFewAssignments;
+  Solution best = solve(*find_solver("exhaustive"), problem, options);
+  if (best.outcome != Outcome::kBudget) return best;
+  const SolverInfo* const exact = find_solver("exact");
+  if (exact != nullptr) return solve(*exact, problem, options);
+  options.max_states = 1e9;
+  return solve(*find_solver("exhaustive"), problem, options);
+}
+
+/// X(n) of a state, from the formulas of the model.
+double state_throughput(const System& system, const detail::Content& content) {
+  const std::size_t resources = system.resource_count();
+  double x = 0;
+  for (const ResourceId j : system.resource_ids()) {
+    ColumnSums sums;
+    for (const TaskType i : system.types()) {
+      sums = sums.plus(content.by_type[index(i) * resources + index(j)], system.rate(i, j),
+                       system.seconds_per_task(i, j));
+    }
+    x += column_throughput(system.resource(j).discipline, system.resource(j).servers, sums);
+  }
+  return x;
+}
+
+/// Adds up what the states of the closed classes are worth. `best`: of the best assignment, or absent.
+void add_up(const detail::Network& network, const detail::Exploration& graph,
+            const std::vector<detail::ClosedClass>& classes, const std::optional<double>& best, Analysis& analysis) {
+  const System& system = network.system();
+  analysis.classes = static_cast<std::uint32_t>(classes.size());
+  detail::Content content = network.empty();
+  std::vector<detail::Completion> completions;
+  bool first = true;
+  for (const detail::ClosedClass& part : classes) {
+    double part_throughput = 0;
+    for (std::size_t m = 0; m < part.states.size(); ++m) {
+      const double weight = part.chance * part.stationary[m];
+      network.unpack(graph.states[part.states[m]], content);
+      network.completions(content, completions);
+      for (const detail::Completion& completion : completions) {
+        const TaskType i = network.classes()[completion.task_class].type;
+        part_throughput += part.stationary[m] * completion.rate;
+        analysis.throughput_by_task[index(i)] += weight * completion.rate;
+        analysis.throughput_by_resource[index(completion.resource)] += weight * completion.rate;
+      }
+      for (std::size_t at = 0; at < content.by_type.size(); ++at) {
+        analysis.occupancy[at] += weight * static_cast<double>(content.by_type[at]);
+      }
+      if (best && std::abs(state_throughput(system, content) - *best) <= kSame * *best) {
+        analysis.best_state_probability += weight;
+      }
+    }
+    analysis.throughput += part.chance * part_throughput;
+    analysis.lowest_throughput = first ? part_throughput : std::min(analysis.lowest_throughput, part_throughput);
+    analysis.highest_throughput = first ? part_throughput : std::max(analysis.highest_throughput, part_throughput);
+    first = false;
+  }
+  analysis.best_state_probability = std::min(1.0, analysis.best_state_probability);
+  if (analysis.throughput > 0) {
+    analysis.response_time = static_cast<double>(network.population()) / analysis.throughput;
+  }
+}
+
+detail::ServiceWeights weights_of(const System& system, const Policy& policy, ShareReading reading) {
+  const std::span<const double> shares = policy.time_shares();
+  detail::ServiceWeights weights;
+  if (shares.empty()) return weights;
+  const Assignment& target = *policy.target();
+  weights.by_task.assign(shares.size(), 0);
+  for (std::size_t at = 0; at < shares.size(); ++at) {
+    const Count n = target.values()[at];
+    if (n > 0) weights.by_task[at] = shares[at] / static_cast<double>(n);
+  }
+  if (reading == ShareReading::kExact) {
+    weights.units.assign(system.resource_count(), 0);
+    for (std::size_t at = 0; at < shares.size(); ++at) weights.units[at % system.resource_count()] += shares[at];
+  }
+  return weights;
+}
+
+void refuse_clairvoyance(const Policy& policy, std::string_view name) {
+  if (!policy.looks_at_sizes()) return;
+  throw InvalidModel("policy", std::string(name) +
+                                   " looks at the sizes of tasks, which the exact chain does not know; simulate it");
+}
+
+/// The chain of a policy in a network, with or without a best assignment to compare with.
+Analysis analyze_network(const detail::Network& network, const Policy& policy, const AnalyzeOptions& options,
+                         const std::optional<double>& best) {
+  const System& system = network.system();
+  Analysis analysis;
+  analysis.throughput_by_task.assign(system.type_count(), 0);
+  analysis.throughput_by_resource.assign(system.resource_count(), 0);
+  analysis.occupancy.assign(system.type_count() * system.resource_count(), 0);
+  analysis.note = policy.note();
+  StopPoll poll(options.stop);
+  const detail::Placing placing = [&](TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
+                                      std::vector<Choice>& out) { policy.choices(i, situation, memory, out); };
+  const detail::Exploration graph =
+      detail::explore(network, placing, {options.max_states, options.random_start, policy.memory_size()}, poll);
+  analysis.states = graph.states.size();
+  if (!poll.stopped()) {
+    const std::vector<detail::ClosedClass> classes = detail::long_run(generator_of(graph), graph.start, poll);
+    if (!poll.stopped()) add_up(network, graph, classes, best, analysis);
+  }
+  analysis.stopped = poll.reason();
+  return analysis;
+}
+
+}  // namespace
+
+Analysis analyze(const System& system, const PolicyInfo& info, const AnalyzeOptions& options,
+                 const PolicyOptions& policy_options) {
+  const std::unique_ptr<Policy> policy = info.make(system, policy_options);
+  refuse_clairvoyance(*policy, "'" + std::string(info.name) + "'");
+  std::vector<Count> counts;
+  for (const TaskType i : system.types()) counts.push_back(system.count(i));
+  policy->set_population(counts);
+  const detail::Network network(system, detail::constant_classes(system),
+                                weights_of(system, *policy, policy_options.shares));
+  const Solution best = best_assignment(system, options.stop);
+  Analysis analysis = analyze_network(network, *policy, options, best.performance.throughput);
+  analysis.best_state_throughput = best.performance.throughput;
+  analysis.best_state_approximate = system.approximate();
+  if (options.optimal_control && analysis.stopped == StopReason::kNone) {
+    const OptimalControl control = solve_optimal_control(system, options);
+    analysis.stopped = control.stopped;
+    if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+  }
+  return analysis;
+}
+
+Analysis analyze(const System& system, std::span<const ThreadGroup> threads, const Policy& policy,
+                 const AnalyzeOptions& options) {
+  refuse_clairvoyance(policy, "the policy");
+  if (!policy.time_shares().empty())
+    throw InvalidModel("policy", "time shares need constant numbers of threads of each type");
+  const detail::Network network(system, detail::changing_classes(system, threads));
+  return analyze_network(network, policy, options, std::nullopt);
+}
+
+}  // namespace allot

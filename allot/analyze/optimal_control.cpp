@@ -1,0 +1,175 @@
+// The decision process: in every state, for every completion, the best place for the successor.
+//
+// Relative value iteration on the uniformised chain. With rates r_e of the completions e in state s and L at least
+// their sum in every state, one sweep is
+//     (T h)(s) = h(s) + sum over e of r_e / L * (1 + max over places of h(next) - h(s)),
+// and for any h whatever (Odoni's bounds) the largest gain lies between L times the smallest and L times the largest
+// difference T h - h. Between sweeps the places are kept and the values brought along a few steps (modified policy
+// iteration), which is cheaper than choosing anew.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "allot/analyze/analyze.hpp"
+#include "allot/analyze/detail/explore.hpp"
+#include "allot/analyze/detail/markov.hpp"
+#include "allot/base/error.hpp"
+
+namespace allot {
+namespace {
+
+constexpr double kTolerance = 1e-9;
+constexpr int kStepsBetween = 24;  ///< with the places kept
+
+/// Anywhere the type can run: what any policy can reach, this one does.
+void place_anywhere(TaskType i, const Situation& situation, std::span<const std::uint32_t>, std::vector<Choice>& out) {
+  const auto allowed = situation.system->resources_for(i);
+  out.clear();
+  for (const ResourceId j : allowed) out.push_back({j, 1.0 / static_cast<double>(allowed.size()), {}});
+}
+
+detail::Exploration all_states(const detail::Network& network, const AnalyzeOptions& options, StopPoll& poll) {
+  const detail::ExploreOptions limits{options.max_states, true, 0};
+  if (network.has_order()) return detail::explore(network, place_anywhere, limits, poll);
+  // Without queues to order, every state can be reached from every other: one will do.
+  if (const double all = network.count_states(); all > static_cast<double>(options.max_states)) {
+    throw InvalidModel("max_states", "the decision process has " +
+                                         (all < 1e15 ? detail::with_commas(static_cast<std::uint64_t>(all))
+                                                     : "more than 1e15") +
+                                         " states, more than " + detail::with_commas(options.max_states));
+  }
+  detail::Content start = network.empty();
+  for (std::uint32_t c = 0; c < network.classes().size(); ++c) {
+    const auto& task_class = network.classes()[c];
+    for (Count n = 0; n < task_class.entering; ++n) {
+      network.add(start, c, index(network.system().resources_for(task_class.type).front()));
+    }
+  }
+  return detail::explore_from(network, start, place_anywhere, limits, poll);
+}
+
+/// Which states can reach each other, whatever is chosen. In a set that is never left the largest gain is the same
+/// everywhere, so there the smallest difference is a lower bound.
+std::vector<bool> stay_together(const detail::Exploration& graph, std::vector<std::uint32_t>& set_of) {
+  detail::Generator any;
+  for (std::uint32_t s = 0; s < graph.states.size(); ++s) {
+    for (std::size_t k = graph.choice_begin[graph.completion_begin[s]];
+         k < graph.choice_begin[graph.completion_begin[s + 1]]; ++k) {
+      any.target.push_back(graph.choice_state[k]);
+      any.rate.push_back(1);
+    }
+    any.begin.push_back(any.target.size());
+  }
+  detail::Components parts = detail::components(any);
+  set_of = std::move(parts.of);
+  return parts.closed;
+}
+
+class ValueIteration {
+ public:
+  explicit ValueIteration(const detail::Exploration& graph)
+      : graph_(graph),
+        closed_(stay_together(graph, set_of_)),
+        values_(graph.states.size(), 0),
+        next_(graph.states.size(), 0),
+        chosen_(graph.completion_rate.size(), 0) {
+    for (std::size_t s = 0; s < values_.size(); ++s) {
+      double total = 0;
+      for (std::size_t e = graph.completion_begin[s]; e < graph.completion_begin[s + 1]; ++e)
+        total += graph.completion_rate[e];
+      uniform_rate_ = std::max(uniform_rate_, total);
+    }
+    // A little more than needed: every state may stay as it is, so nothing can swing for ever.
+    uniform_rate_ *= 1.05;
+  }
+
+  /// Chooses the best place everywhere, and finds bounds on the gain.
+  void choose() {
+    std::vector<double> least(closed_.size(), std::numeric_limits<double>::infinity());
+    double most = 0;
+    for (std::size_t s = 0; s < values_.size(); ++s) {
+      double change = 0;
+      for (std::size_t e = graph_.completion_begin[s]; e < graph_.completion_begin[s + 1]; ++e) {
+        std::uint32_t best = graph_.choice_state[graph_.choice_begin[e]];
+        for (std::size_t k = graph_.choice_begin[e] + 1; k < graph_.choice_begin[e + 1]; ++k) {
+          if (values_[graph_.choice_state[k]] > values_[best]) best = graph_.choice_state[k];
+        }
+        chosen_[e] = best;
+        change += graph_.completion_rate[e] * (1 + values_[best] - values_[s]);
+      }
+      next_[s] = values_[s] + change / uniform_rate_;
+      most = std::max(most, change);
+      least[set_of_[s]] = std::min(least[set_of_[s]], change);
+    }
+    for (std::size_t set = 0; set < closed_.size(); ++set) {
+      if (closed_[set]) lower_ = std::max(lower_, least[set]);
+    }
+    upper_ = std::min(upper_, most);
+    accept();
+  }
+
+  /// The same with the places kept.
+  void step() {
+    for (std::size_t s = 0; s < values_.size(); ++s) {
+      double change = 0;
+      for (std::size_t e = graph_.completion_begin[s]; e < graph_.completion_begin[s + 1]; ++e) {
+        change += graph_.completion_rate[e] * (1 + values_[chosen_[e]] - values_[s]);
+      }
+      next_[s] = values_[s] + change / uniform_rate_;
+    }
+    accept();
+  }
+
+  double lower() const noexcept { return lower_; }
+  double upper() const noexcept { return upper_; }
+  bool converged() const noexcept { return upper_ - lower_ <= kTolerance * upper_; }
+
+ private:
+  void accept() {
+    const double origin = next_.front();
+    for (std::size_t s = 0; s < next_.size(); ++s) values_[s] = next_[s] - origin;
+  }
+
+  const detail::Exploration& graph_;
+  std::vector<std::uint32_t> set_of_;
+  std::vector<bool> closed_;
+  std::vector<double> values_;
+  std::vector<double> next_;
+  std::vector<std::uint32_t> chosen_;  ///< by completion: the state that follows
+  double uniform_rate_ = 0;
+  double lower_ = 0;
+  double upper_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions& options,
+                                     std::span<const ThreadGroup> threads) {
+  const detail::Network network(
+      system, threads.empty() ? detail::constant_classes(system) : detail::changing_classes(system, threads));
+  OptimalControl control;
+  StopPoll poll(options.stop);
+  const detail::Exploration graph = all_states(network, options, poll);
+  control.states = graph.states.size();
+  control.stopped = poll.reason();
+  if (poll.stopped() || network.population() == 0) return control;
+  ValueIteration iteration(graph);
+  while (true) {
+    iteration.choose();
+    ++control.sweeps;
+    if (iteration.converged() || poll.should_stop_now()) break;
+    for (int step = 0; step < kStepsBetween && !poll.should_stop_now(); ++step) iteration.step();
+    control.sweeps += kStepsBetween;
+  }
+  control.throughput = iteration.lower();
+  control.upper_bound = iteration.upper();
+  if (!iteration.converged()) control.stopped = poll.reason();
+  return control;
+}
+
+double optimal_control(const System& system, const AnalyzeOptions& options) {
+  return solve_optimal_control(system, options).throughput;
+}
+
+}  // namespace allot
