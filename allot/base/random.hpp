@@ -1,8 +1,9 @@
-// Counter-based random streams (Philox 4x32-10): bit-identical on every platform, and independent streams
+// Counter-based random streams (Philox 2x64-10): bit-identical on every platform, and independent streams
 // for the asking.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace allot {
@@ -13,14 +14,21 @@ class RandomStream {
  public:
   explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
 
+  /// Numbers come in blocks of this many; a stream can begin at any block.
+  static constexpr std::size_t kBlock = 16;
+
+  /// The stream from its `block`-th block on.
+  RandomStream(std::uint64_t seed, std::uint64_t stream, std::uint64_t block) noexcept
+      : seed_(seed), stream_(stream), block_(block * (kBlock / 2)) {}
+
   /// Uniform over all 64-bit values.
   std::uint64_t bits() noexcept {
     if (used_ == buffer_.size()) refill();
     return buffer_[used_++];
   }
 
-  /// Uniform in the open interval (0, 1): never 0, never 1, multiples of 2^-53 shifted by half a step.
-  double uniform() noexcept { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1.0p-53; }
+  /// Uniform in the open interval (0, 1): multiples of 2^-52 shifted by half a step, so never 0 and never 1.
+  double uniform() noexcept { return (static_cast<double>(bits() >> 12) + 0.5) * 0x1.0p-52; }
 
   /// Uniform in (low, high).
   double uniform(double low, double high) noexcept { return low + (high - low) * uniform(); }
@@ -34,8 +42,8 @@ class RandomStream {
   std::uint64_t seed_;
   std::uint64_t stream_;
   std::uint64_t block_ = 0;
-  std::array<std::uint64_t, 16> buffer_{};
-  std::size_t used_ = 16;
+  std::array<std::uint64_t, kBlock> buffer_{};
+  std::size_t used_ = kBlock;
 };
 
 }  // namespace allot

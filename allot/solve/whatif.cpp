@@ -76,7 +76,15 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   }
   const double base = result.base.performance.throughput;
   for (Change& change : result.changes) {
-    // The base's own answer remains possible after a change that takes nothing away.
+    if (change.what != Change::What::kThread) {
+      // The base's own answer remains possible when a server or speed is added.
+      const System other = changed(system, change);
+      const Performance kept = evaluate(other, result.base.assignment);
+      if (kept.throughput > change.throughput && floor_shortfall(other, kept.throughput_by_task) == 0) {
+        change.throughput = kept.throughput;
+        change.approximate = kept.approximate;
+      }
+    }
     change.gain = base > 0 ? change.throughput / base - 1 : 0.0;
   }
   std::stable_sort(result.changes.begin(), result.changes.end(),

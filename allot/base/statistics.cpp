@@ -1,0 +1,125 @@
+#include "allot/base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace allot {
+namespace {
+
+/// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction.
+double incomplete_beta(double a, double b, double x) {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, 1 - x);
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
+  constexpr double kTiny = 1e-300;
+  double c = 1;
+  double d = 1 - (a + b) * x / (a + 1);
+  d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+  double fraction = d;
+  for (int m = 1; m < 1000; ++m) {
+    for (const bool even : {true, false}) {
+      const double k = m;
+      const double numerator = even ? k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
+                                    : -(a + k) * (a + b + k) * x / ((a + 2 * k) * (a + 2 * k + 1));
+      d = 1 + numerator * d;
+      d = 1 / (std::abs(d) < kTiny ? kTiny : d);
+      c = 1 + numerator / c;
+      if (std::abs(c) < kTiny) c = kTiny;
+      fraction *= d * c;
+      if (!even && std::abs(d * c - 1) < 1e-15) return front * fraction;
+    }
+  }
+  return front * fraction;
+}
+
+double student_cdf(double t, double nu) {
+  const double tail = incomplete_beta(nu / 2, 0.5, nu / (nu + t * t)) / 2;
+  return t > 0 ? 1 - tail : tail;
+}
+
+}  // namespace
+
+double student_quantile(double p, double degrees_of_freedom) {
+  if (p == 0.5) return 0;
+  if (p < 0.5) return -student_quantile(1 - p, degrees_of_freedom);
+  double low = 0;
+  double high = 2;
+  while (student_cdf(high, degrees_of_freedom) < p) high *= 2;
+  for (int step = 0; step < 200 && high - low > 1e-12 * high; ++step) {
+    const double middle = (low + high) / 2;
+    (student_cdf(middle, degrees_of_freedom) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+MeanInterval mean_interval(std::span<const double> values) {
+  MeanInterval result;
+  if (values.empty()) return result;
+  const double n = static_cast<double>(values.size());
+  for (const double value : values) result.mean += value;
+  result.mean /= n;
+  if (values.size() < 2) return result;
+  double squares = 0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  result.half_width = student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+  return result;
+}
+
+WarmUp mser5(std::span<const double> series) {
+  constexpr std::size_t kBatch = 5;
+  std::vector<double> means;
+  for (std::size_t at = 0; at + kBatch <= series.size(); at += kBatch) {
+    double sum = 0;
+    for (std::size_t k = 0; k < kBatch; ++k) sum += series[at + k];
+    means.push_back(sum / kBatch);
+  }
+  if (means.size() < 4) return {0, false};
+  // From the end backwards, the statistic of every truncation point in one pass.
+  double sum = 0;
+  double squares = 0;
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t best = 0;
+  for (std::size_t from = means.size(); from-- > 0;) {
+    sum += means[from];
+    squares += means[from] * means[from];
+    const double n = static_cast<double>(means.size() - from);
+    if (from > means.size() / 2 || n < 2) continue;
+    const double statistic = std::max(0.0, squares - sum * sum / n) / (n * n);
+    if (statistic <= least) {  // of equal ones the earliest: nothing is thrown away in vain
+      least = statistic;
+      best = from;
+    }
+  }
+  return {best * kBatch, best < means.size() / 2};
+}
+
+void LogHistogram::merge(const LogHistogram& other) noexcept {
+  for (std::size_t at = 0; at < kBuckets; ++at) counts_[at] += other.counts_[at];
+}
+
+std::uint64_t LogHistogram::total() const noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : counts_) sum += count;
+  return sum;
+}
+
+double LogHistogram::quantile(double q) const noexcept {
+  const std::uint64_t all = total();
+  if (all == 0) return 0;
+  const double wanted = q * static_cast<double>(all);
+  std::uint64_t seen = 0;
+  for (std::size_t at = 0; at < kBuckets; ++at) {
+    seen += counts_[at];
+    if (static_cast<double>(seen) >= wanted && counts_[at] > 0) {
+      const double low = std::bit_cast<double>((kLowest + at) << (52 - kBits));
+      const double high = std::bit_cast<double>((kLowest + at + 1) << (52 - kBits));
+      return (low + high) / 2;
+    }
+  }
+  return 0;
+}
+
+}  // namespace allot

@@ -1,0 +1,497 @@
+#include "allot/simulate/detail/engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "allot/base/elementary.hpp"
+#include "allot/simulate/detail/stations.hpp"
+
+namespace allot::detail {
+namespace {
+
+/// What a stream of random numbers is for. A stream is named by seed, purpose, replication and thread, so that the
+/// k-th task of a thread has the same size under every policy.
+enum class Purpose : std::uint64_t { kSizes, kStart, kPolicy, kArrivals, kOpenSizes };
+
+std::uint64_t stream_id(Purpose purpose, std::uint32_t replication, std::uint32_t thread = 0) noexcept {
+  return (static_cast<std::uint64_t>(purpose) << 56) | (std::uint64_t{replication & 0xffffffU} << 32) | thread;
+}
+
+/// Sizes drawn ahead, a block at a time.
+struct SizeBuffer {
+  std::uint64_t stream = 0;
+  std::uint64_t block = 0;
+  std::uint32_t used = RandomStream::kBlock;
+  double sizes[RandomStream::kBlock] = {};
+
+  double next(const Distribution& distribution, std::uint64_t seed) noexcept {
+    if (used == RandomStream::kBlock) refill(distribution, seed);
+    return sizes[used++];
+  }
+
+  [[gnu::noinline]] void refill(const Distribution& distribution, std::uint64_t seed) noexcept {
+    RandomStream random(seed, stream, block++);
+    distribution.sample(random, sizes);
+    used = 0;
+  }
+};
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+struct Thread {
+  double entered = 0;
+  double size = 0;
+  std::uint64_t task = 0;
+  std::uint32_t type = 0;
+  std::uint32_t group = kNone;  // of threads that change type
+  std::uint32_t step = 0;       // in the group's sequence
+  std::uint32_t open = kNone;   // the open class it belongs to: leaves when done
+  bool alive = true;
+};
+
+/// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for free.
+constexpr std::uint64_t kRebaseInterval = 1 << 16;
+
+template <typename Queue, typename Due>
+class EngineOf final : public Engine {
+ public:
+  explicit EngineOf(const EngineSetup& setup)
+      : scenario_(*setup.scenario),
+        system_(setup.scenario->system),
+        policy_(*setup.policy),
+        sizes_(*setup.sizes),
+        seed_(setup.seed),
+        replication_(setup.replication),
+        exact_shares_(setup.exact_shares),
+        types_(system_.type_count()),
+        resources_(system_.resource_count()),
+        due_(resources_),
+        policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
+        looks_at_sizes_(setup.policy->looks_at_sizes()) {
+    counts_.assign(types_ * resources_, 0);
+    totals_.assign(resources_, 0);
+    population_.assign(types_, 0);
+    retiring_.assign(types_, 0);
+    memory_.assign(policy_.memory_size(), 0);
+    if (looks_at_sizes_) remaining_.assign(resources_, 0.0);
+    situation_ = {&system_, counts_, totals_, remaining_};
+    busy_.assign(resources_, 0.0);
+    busy_since_.assign(resources_, 0.0);
+    window_.completions_by_pair.assign(types_ * resources_, 0);
+    window_.response_by_type.assign(types_, 0.0);
+    window_.busy.assign(resources_, 0.0);
+    plan_ = scenario_.population;
+    std::stable_sort(plan_.begin(), plan_.end(),
+                     [](const PopulationChange& a, const PopulationChange& b) { return a.at < b.at; });
+    make_threads();
+    policy_.set_population(population_);
+    make_stations();
+    enter_all(setup.random_start);
+    begin_window();
+  }
+
+  std::uint64_t run(std::uint64_t completions) override {
+    const bool plain = constant_ && trace_ == nullptr && !looks_at_sizes_;
+    return plain ? run_loop<true>(completions) : run_loop<false>(completions);
+  }
+
+  /// kPlain: constant populations, nobody watches single events, and the policy does not look at sizes.
+  template <bool kPlain>
+  std::uint64_t run_loop(std::uint64_t completions) {
+    std::uint64_t done = 0;
+    while (done < completions) {
+      const std::size_t j = due_.first();
+      const double at = due_.due(j);
+      if (at >= external_) {
+        if (external_ == kNever) break;
+        now_ = external_;
+        external_event();
+        continue;
+      }
+      now_ = at;
+      ThreadId id = 0;
+      if (!with_station(stations_[j], [&](auto& station) { return station.leave(at, id); })) {
+        settle(j);
+        continue;
+      }
+      complete<kPlain>(id, j);
+      ++done;
+    }
+    return done;
+  }
+
+  double now() const noexcept override { return now_; }
+  std::uint64_t completed() const noexcept override { return window_completions_; }
+  double response_sum() const noexcept override {
+    return std::accumulate(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
+  }
+
+  void begin_window() override {
+    window_start_ = now_;
+    window_completions_ = 0;
+    std::fill(window_.completions_by_pair.begin(), window_.completions_by_pair.end(), 0);
+    std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
+    std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
+    std::fill(busy_since_.begin(), busy_since_.end(), now_);
+    window_.responses.clear();
+    population_integral_ = 0;
+    population_since_ = now_;
+    ages_at_start_ = ages();
+  }
+
+  Window end_window() override {
+    for (std::size_t j = 0; j < resources_; ++j) account_busy(j, busy_[j]);
+    count_population();
+    window_.seconds = now_ - window_start_;
+    window_.completions = window_completions_;
+    window_.population_integral = population_integral_;
+    const double expected = population_integral_ + ages_at_start_ - ages();
+    const double scale = std::max({std::abs(expected), population_integral_, 1e-300});
+    window_.little_residual = std::abs(response_sum() - expected) / scale;
+    return window_;
+  }
+
+  void set_trace(TraceSink* sink) noexcept override {
+    trace_ = sink;
+    for (Station<Queue>& station : stations_) {
+      std::vector<ThreadId>* list = sink != nullptr ? &started_ : nullptr;
+      with_station(station, [&](auto& s) {
+        if constexpr (requires { s.started; }) s.started = list;
+      });
+    }
+  }
+
+ private:
+  ThreadId new_thread(TaskType type) {
+    Thread thread;
+    thread.type = static_cast<std::uint32_t>(index(type));
+    ThreadId id = 0;
+    if (free_.empty()) {
+      id = static_cast<ThreadId>(threads_.size());
+      threads_.push_back(thread);
+      buffers_.emplace_back();
+    } else {
+      id = free_.back();
+      free_.pop_back();
+      threads_[id] = thread;
+      buffers_[id] = {};
+    }
+    buffers_[id].stream = stream_id(Purpose::kSizes, replication_, births_++);
+    ++population_[index(type)];
+    return id;
+  }
+
+  void make_threads() {
+    for (const TaskType i : system_.types()) {
+      for (Count n = 0; n < system_.count(i); ++n) new_thread(i);
+    }
+    for (std::size_t group = 0; group < scenario_.threads.size(); ++group) {
+      for (Count n = 0; n < scenario_.threads[group].count; ++n) {
+        const ThreadId id = new_thread(scenario_.threads[group].sequence.front());
+        threads_[id].group = static_cast<std::uint32_t>(group);
+      }
+    }
+    for (std::size_t open = 0; open < scenario_.arrivals.size(); ++open) {
+      const auto number = static_cast<std::uint32_t>(open);
+      arrival_streams_.emplace_back(seed_, stream_id(Purpose::kArrivals, replication_, number));
+      open_buffers_.emplace_back();
+      open_buffers_.back().stream = stream_id(Purpose::kOpenSizes, replication_, number);
+      next_arrival_.push_back(interarrival(open));
+    }
+    schedule_external();
+  }
+
+  void make_stations() {
+    const bool weighted = !policy_.time_shares().empty();
+    for (const Resource& resource : system_.resources()) {
+      const bool shared = resource.discipline == Discipline::kPs;
+      if (weighted && shared) {
+        stations_.emplace_back(WeightedSharedStation<Queue>(resource.servers, types_, exact_shares_));
+      } else if (weighted) {
+        stations_.emplace_back(WeightedOrderStation<Queue>(resource.servers, types_, exact_shares_));
+      } else if (shared) {
+        stations_.emplace_back(SharedStation<Queue>(resource.servers));
+      } else if (resource.servers == 1) {
+        stations_.emplace_back(SingleStation());
+      } else {
+        stations_.emplace_back(OrderedStation<Queue>(resource.servers));
+      }
+    }
+    update_shares();
+  }
+
+  /// Tells weighted stations the policy's time shares.
+  void update_shares() {
+    const std::span<const double> shares = policy_.time_shares();
+    const Assignment* target = policy_.target();
+    if (shares.empty() || target == nullptr) return;
+    std::vector<TypeShare> column(types_);
+    for (std::size_t j = 0; j < resources_; ++j) {
+      for (std::size_t i = 0; i < types_; ++i) {
+        const double share = shares[i * resources_ + j];
+        const Count tasks = (*target)(task_type(i), resource_id(j));
+        column[i] = {share, tasks > 0 ? share / static_cast<double>(tasks) : share};
+      }
+      with_station(stations_[j], [&](auto& station) {
+        if constexpr (requires { station.set_shares(now_, column); }) station.set_shares(now_, column);
+      });
+    }
+  }
+
+  /// The threads enter the empty system one by one.
+  void enter_all(bool random_order) {
+    std::vector<ThreadId> order(threads_.size());
+    std::iota(order.begin(), order.end(), ThreadId{0});
+    if (random_order) {
+      RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
+      for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+    }
+    for (const ThreadId id : order) {
+      const std::size_t j = place(id);
+      settle(j);
+    }
+  }
+
+  double next_size(ThreadId id) noexcept {
+    const std::uint32_t open = threads_[id].open;
+    return open == kNone ? buffers_[id].next(sizes_, seed_) : open_buffers_[open].next(sizes_, seed_);
+  }
+
+  /// The thread's next task enters the resource that the policy says. The caller settles that resource.
+  template <bool kPlain = false>
+  std::size_t place(ThreadId id) {
+    Thread& thread = threads_[id];
+    const TaskType type = task_type(thread.type);
+    if (!kPlain && looks_at_sizes_) {
+      for (std::size_t j = 0; j < resources_; ++j) {
+        remaining_[j] = with_station(stations_[j], [&](auto& station) { return station.remaining(now_); });
+      }
+    }
+    const std::size_t j = index(policy_.place(type, situation_, memory_, policy_random_));
+    thread.size = kPlain ? buffers_[id].next(sizes_, seed_) : next_size(id);
+    thread.entered = now_;
+    ++counts_[thread.type * resources_ + j];
+    ++totals_[j];
+    const Job job{id, thread.type, thread.size * system_.seconds_per_task(type, resource_id(j))};
+    with_station(stations_[j], [&](auto& station) { station.enter(now_, job); });
+    if (!kPlain && trace_ != nullptr) {
+      thread.task = tasks_placed_++;
+      trace(TraceEvent::What::kPlace, id, j, 0);
+      if (system_.resource(resource_id(j)).discipline == Discipline::kPs) trace(TraceEvent::What::kStart, id, j, 0);
+    }
+    return j;
+  }
+
+  template <bool kPlain = false>
+  void settle(std::size_t j) {
+    double busy = 0;
+    with_station(stations_[j], [&](auto& station) {
+      station.settle(now_);
+      due_.set(j, station.due);
+      busy = station.busy;
+    });
+    if (busy != busy_[j]) account_busy(j, busy);
+    if (!kPlain && !started_.empty()) {
+      for (const ThreadId id : started_) trace(TraceEvent::What::kStart, id, j, 0);
+      started_.clear();
+    }
+  }
+
+  void account_busy(std::size_t j, double busy) noexcept {
+    window_.busy[j] += busy_[j] * (now_ - busy_since_[j]);
+    busy_since_[j] = now_;
+    busy_[j] = busy;
+  }
+
+  template <bool kPlain>
+  void complete(ThreadId id, std::size_t j) {
+    Thread& thread = threads_[id];
+    const double response = now_ - thread.entered;
+    ++window_completions_;
+    ++window_.completions_by_pair[thread.type * resources_ + j];
+    window_.response_by_type[thread.type] += response;
+    window_.responses.add(response);
+    --counts_[thread.type * resources_ + j];
+    --totals_[j];
+    if (--until_rebase_ == 0) rebase();
+    if constexpr (!kPlain) {
+      if (trace_ != nullptr) trace(TraceEvent::What::kComplete, id, j, response);
+      if (!constant_ && !goes_on(id)) {
+        settle(j);
+        return;
+      }
+    }
+    const std::size_t to = place<kPlain>(id);
+    settle<kPlain>(j);
+    if (to != j) settle<kPlain>(to);
+  }
+
+  /// What follows a completion where populations vary: whether the thread has another task, and of which type.
+  bool goes_on(ThreadId id) {
+    Thread& thread = threads_[id];
+    const std::uint32_t before = thread.type;
+    if (thread.open != kNone || (thread.group == kNone && retiring_[before] > 0)) {
+      if (thread.open == kNone) --retiring_[before];
+      thread.alive = false;
+      free_.push_back(id);
+      count_population();
+      --population_[before];
+      population_changed();
+      return false;
+    }
+    if (thread.group == kNone) return true;
+    const std::vector<TaskType>& sequence = scenario_.threads[thread.group].sequence;
+    thread.step = thread.step + 1 == sequence.size() ? 0 : thread.step + 1;
+    thread.type = static_cast<std::uint32_t>(index(sequence[thread.step]));
+    if (thread.type != before) {
+      --population_[before];
+      ++population_[thread.type];
+      population_changed();
+    }
+    return true;
+  }
+
+  void population_changed() {
+    policy_.set_population(population_);
+    if (policy_.time_shares().empty()) return;
+    update_shares();
+    for (std::size_t j = 0; j < resources_; ++j) settle(j);
+  }
+
+  double interarrival(std::size_t open) {
+    const double rate = scenario_.arrivals[open].rate;
+    return rate > 0 ? now_ - portable_log(arrival_streams_[open].uniform()) / rate : kNever;
+  }
+
+  void schedule_external() noexcept {
+    external_ = next_change_ < plan_.size() ? plan_[next_change_].at : kNever;
+    for (const double at : next_arrival_) external_ = std::min(external_, at);
+    constant_ = scenario_.is_static();
+  }
+
+  /// A change of the population plan, or an arrival.
+  void external_event() {
+    while (next_change_ < plan_.size() && plan_[next_change_].at <= now_) {
+      const PopulationChange& change = plan_[next_change_++];
+      count_population();
+      if (change.change < 0) {
+        retiring_[index(change.task)] -= change.change;  // each leaves when its task is done
+        continue;
+      }
+      std::vector<ThreadId> born;
+      for (Count n = 0; n < change.change; ++n) {
+        if (retiring_[index(change.task)] > 0) {
+          --retiring_[index(change.task)];  // one that was to leave stays
+        } else {
+          born.push_back(new_thread(change.task));
+        }
+      }
+      population_changed();
+      for (const ThreadId id : born) settle(place(id));
+    }
+    for (std::size_t open = 0; open < next_arrival_.size(); ++open) {
+      if (next_arrival_[open] > now_) continue;
+      count_population();
+      const ThreadId id = new_thread(scenario_.arrivals[open].task);
+      threads_[id].open = static_cast<std::uint32_t>(open);
+      population_changed();
+      settle(place(id));
+      next_arrival_[open] = interarrival(open);
+    }
+    schedule_external();
+  }
+
+  void count_population() noexcept {
+    Count threads = 0;
+    for (const Count n : population_) threads += n;
+    population_integral_ += static_cast<double>(threads) * (now_ - population_since_);
+    population_since_ = now_;
+  }
+
+  double ages() const noexcept {
+    double sum = 0;
+    for (const Thread& thread : threads_) sum += thread.alive ? now_ - thread.entered : 0.0;
+    return sum;
+  }
+
+  void rebase() noexcept {
+    until_rebase_ = kRebaseInterval;
+    for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
+  }
+
+  void trace(TraceEvent::What what, ThreadId id, std::size_t j, double response) {
+    const Thread& thread = threads_[id];
+    trace_->event({what, now_, thread.task, id, task_type(thread.type), resource_id(j), thread.size, response});
+  }
+
+  const Scenario& scenario_;
+  const System& system_;
+  Policy& policy_;
+  const Distribution& sizes_;
+  std::uint64_t seed_;
+  std::uint32_t replication_;
+  bool exact_shares_;
+  std::size_t types_;
+  std::size_t resources_;
+
+  double now_ = 0;
+  double external_ = kNever;  // the next moment that is not a completion
+  Due due_;
+  std::vector<Station<Queue>> stations_;
+  std::vector<Thread> threads_;
+  std::vector<SizeBuffer> buffers_;
+  std::vector<ThreadId> free_;
+  std::uint32_t births_ = 0;
+
+  std::vector<Count> counts_;
+  std::vector<Count> totals_;
+  std::vector<double> remaining_;
+  Situation situation_;
+  std::vector<std::uint32_t> memory_;
+  RandomStream policy_random_;
+  bool looks_at_sizes_;
+
+  bool constant_ = true;  // every thread runs one type for ever
+  std::vector<Count> population_;
+  std::vector<Count> retiring_;
+  std::vector<PopulationChange> plan_;
+  std::size_t next_change_ = 0;
+  std::vector<RandomStream> arrival_streams_;
+  std::vector<SizeBuffer> open_buffers_;
+  std::vector<double> next_arrival_;
+
+  Window window_;
+  std::uint64_t window_completions_ = 0;
+  double window_start_ = 0;
+  std::vector<double> busy_;
+  std::vector<double> busy_since_;
+  double population_integral_ = 0;
+  double population_since_ = 0;
+  double ages_at_start_ = 0;
+  std::uint64_t until_rebase_ = kRebaseInterval;
+
+  TraceSink* trace_ = nullptr;
+  std::uint64_t tasks_placed_ = 0;
+  std::vector<ThreadId> started_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_engine(const EngineSetup& setup) {
+  const System& system = setup.scenario->system;
+  Count threads = system.population();
+  for (const ThreadGroup& group : setup.scenario->threads) threads += group.count;
+  for (const PopulationChange& change : setup.scenario->population) threads += std::max<Count>(0, change.change);
+  // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
+  // pile up any number.
+  const bool few_tasks = threads <= 64 && setup.scenario->arrivals.empty();
+  const bool few_resources = system.resource_count() <= 12;
+  if (few_tasks && few_resources) return std::make_unique<EngineOf<ScanQueue, DueScan>>(setup);
+  if (few_tasks) return std::make_unique<EngineOf<ScanQueue, DueTree>>(setup);
+  if (few_resources) return std::make_unique<EngineOf<HeapQueue, DueScan>>(setup);
+  return std::make_unique<EngineOf<HeapQueue, DueTree>>(setup);
+}
+
+}  // namespace allot::detail

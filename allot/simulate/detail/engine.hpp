@@ -1,0 +1,57 @@
+// One replication of a simulation: threads, resources, a policy, and what happened.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "allot/base/statistics.hpp"
+#include "allot/model/scenario.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/simulate/trace.hpp"
+#include "allot/size/distribution.hpp"
+
+namespace allot::detail {
+
+/// What was observed between `begin_window` and `end_window`.
+struct Window {
+  double seconds = 0;
+  std::uint64_t completions = 0;
+  std::vector<std::uint64_t> completions_by_pair;  ///< row-major: type by resource
+  std::vector<double> response_by_type;            ///< sums of response times
+  LogHistogram responses;
+  std::vector<double> busy;       ///< unit-seconds per resource
+  double population_integral = 0; ///< task-seconds in the system
+  /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the end.
+  double little_residual = 0;
+};
+
+struct EngineSetup {
+  const Scenario* scenario = nullptr;
+  Policy* policy = nullptr;  ///< of this engine alone
+  const Distribution* sizes = nullptr;
+  std::uint64_t seed = 1;
+  std::uint32_t replication = 0;
+  bool random_start = true;
+  bool exact_shares = true;
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Runs until that many more tasks have completed. Returns how many did: fewer only when nothing can ever
+  /// complete again.
+  virtual std::uint64_t run(std::uint64_t completions) = 0;
+  virtual double now() const noexcept = 0;
+  virtual void begin_window() = 0;
+  virtual Window end_window() = 0;
+  /// Completions and the sum of response times since the start of the window.
+  virtual std::uint64_t completed() const noexcept = 0;
+  virtual double response_sum() const noexcept = 0;
+  virtual void set_trace(TraceSink* sink) noexcept = 0;
+};
+
+/// All threads have entered when it returns.
+std::unique_ptr<Engine> make_engine(const EngineSetup& setup);
+
+}  // namespace allot::detail

@@ -1,0 +1,430 @@
+// A resource at work: tasks enter, receive service by its discipline, and leave.
+//
+// Every kind of station has the same operations. After all changes of one moment the owner calls `settle`, which
+// makes `due` (when the next task leaves) and `busy` (units at work) valid again.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "allot/model/system.hpp"
+#include "allot/simulate/detail/queues.hpp"
+
+namespace allot::detail {
+
+/// A task as a station sees it: whose it is, of which type, and how many seconds of one unit it needs.
+struct Job {
+  ThreadId thread = 0;
+  std::uint32_t type = 0;
+  double work = 0;
+};
+
+/// Even processor sharing, exactly: every task receives min(1, c / n) of a unit. In virtual time, which passes at
+/// that speed, a task's finish is fixed when it enters.
+template <typename Queue>
+class SharedStation {
+ public:
+  explicit SharedStation(Count servers) : servers_(servers), per_server_(1.0 / static_cast<double>(servers)) {}
+
+  void enter(double now, const Job& job) {
+    if (updated_ != now) {
+      virtual_now_ += (now - updated_) / slowness();
+      updated_ = now;
+    }
+    queue_.push(virtual_now_ + job.work, job.thread);
+    finish_sum_ += virtual_now_ + job.work;
+    ++tasks_;
+  }
+
+  bool leave(double now, ThreadId& thread) noexcept {
+    virtual_now_ = queue_.first_finish();
+    updated_ = now;
+    finish_sum_ -= virtual_now_;
+    thread = queue_.pop();
+    --tasks_;
+    return true;
+  }
+
+  void settle(double now) noexcept {
+    queue_.settle();
+    due = tasks_ == 0 ? kNever : now + (queue_.first_finish() - virtual_now_) * slowness();
+    busy = static_cast<double>(std::min(tasks_, servers_));
+  }
+
+  double remaining(double now) const noexcept {
+    if (tasks_ == 0) return 0;
+    const double v = virtual_now_ + (now - updated_) / slowness();
+    return std::max(0.0, finish_sum_ - static_cast<double>(tasks_) * v);
+  }
+
+  /// Starts virtual time anew, so that it loses no digits in a long run.
+  void rebase() noexcept {
+    finish_sum_ = queue_.shift(virtual_now_);
+    virtual_now_ = 0;
+  }
+
+  double due = kNever;
+  double busy = 0;
+
+ private:
+  double slowness() const noexcept { return tasks_ <= servers_ ? 1.0 : static_cast<double>(tasks_) * per_server_; }
+
+  Count servers_;
+  double per_server_;
+  Count tasks_ = 0;
+  double virtual_now_ = 0;  // at `updated_`
+  double updated_ = 0;
+  double finish_sum_ = 0;
+  Queue queue_;  // by virtual finish
+};
+
+/// First come, first served, by one unit.
+class SingleStation {
+ public:
+  void enter(double, const Job& job) {
+    waiting_.push(job);
+    waiting_work_ += job.work;
+  }
+
+  bool leave(double, ThreadId& thread) noexcept {
+    thread = running_;
+    busy = 0;
+    return true;
+  }
+
+  void settle(double now) {
+    if (busy != 0) return;
+    if (waiting_.empty()) {
+      waiting_work_ = 0;
+      due = kNever;
+      return;
+    }
+    const Job next = waiting_.pop();
+    waiting_work_ -= next.work;
+    running_ = next.thread;
+    due = now + next.work;
+    busy = 1;
+    if (started != nullptr) started->push_back(running_);
+  }
+
+  double remaining(double now) const noexcept {
+    return busy == 0 ? 0.0 : std::max(0.0, waiting_work_ + (due - now));
+  }
+
+  void rebase() noexcept {
+    if (waiting_.empty()) waiting_work_ = 0;
+  }
+
+  double due = kNever;
+  double busy = 0;
+  std::vector<ThreadId>* started = nullptr;  // receives those whose service begins; may be null
+
+ private:
+  ThreadId running_ = 0;
+  double waiting_work_ = 0;
+  FifoQueue<Job> waiting_;
+};
+
+/// First come, first served, by several units.
+template <typename Queue>
+class OrderedStation {
+ public:
+  explicit OrderedStation(Count servers) : servers_(servers) {}
+
+  void enter(double, const Job& job) {
+    waiting_.push(job);
+    waiting_work_ += job.work;
+  }
+
+  bool leave(double, ThreadId& thread) noexcept {
+    finish_sum_ -= running_.first_finish();
+    thread = running_.pop();
+    return true;
+  }
+
+  void settle(double now) {
+    while (static_cast<Count>(running_.size()) < servers_ && !waiting_.empty()) {
+      const Job next = waiting_.pop();
+      waiting_work_ -= next.work;
+      running_.push(now + next.work, next.thread);
+      finish_sum_ += now + next.work;
+      if (started != nullptr) started->push_back(next.thread);
+    }
+    if (waiting_.empty()) waiting_work_ = 0;
+    running_.settle();
+    due = running_.first_finish();
+    busy = static_cast<double>(running_.size());
+  }
+
+  double remaining(double now) const noexcept {
+    return std::max(0.0, waiting_work_ + finish_sum_ - static_cast<double>(running_.size()) * now);
+  }
+
+  void rebase() noexcept { finish_sum_ = running_.shift(0); }
+
+  double due = kNever;
+  double busy = 0;
+  std::vector<ThreadId>* started = nullptr;  // receives those whose service begins; may be null
+
+ private:
+  Count servers_;
+  double waiting_work_ = 0;
+  double finish_sum_ = 0;
+  FifoQueue<Job> waiting_;
+  Queue running_;  // by finish
+};
+
+/// What weighted service has to know of a type at a resource.
+struct TypeShare {
+  double share = 0;   ///< f_ij: mean units that work on the type
+  double weight = 0;  ///< of one task: f_ij / n_ij of the target
+};
+
+/// Sharing by weight: a task receives min(1, theta * weight) units, theta such that they sum to the target's
+/// units (`exact`) or to as many as there are tasks or servers (`floor`). Tasks of a type receive the same, so
+/// each type has a virtual time of its own.
+template <typename Queue>
+class WeightedSharedStation {
+ public:
+  WeightedSharedStation(Count servers, std::size_t types, bool exact)
+      : servers_(servers), exact_(exact), parts_(types) {}
+
+  void set_shares(double now, std::span<const TypeShare> shares) {
+    advance(now);
+    planned_ = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].weight = shares[i].weight;
+      planned_ += shares[i].share;
+    }
+  }
+
+  void enter(double now, const Job& job) {
+    advance(now);
+    Part& part = parts_[job.type];
+    part.queue.push(part.virtual_now + job.work, job.thread);
+  }
+
+  bool leave(double now, ThreadId& thread) noexcept {
+    advance(now);
+    Part& part = parts_[due_part_];
+    part.virtual_now = part.queue.first_finish();
+    thread = part.queue.pop();
+    return true;
+  }
+
+  void settle(double now) noexcept {
+    share_out();
+    due = kNever;
+    busy = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[i];
+      part.queue.settle();
+      if (part.queue.empty()) {
+        part.virtual_now = 0;
+        continue;
+      }
+      busy += part.speed * static_cast<double>(part.queue.size());
+      if (part.speed <= 0) continue;
+      const double at = now + (part.queue.first_finish() - part.virtual_now) / part.speed;
+      if (at < due) {
+        due = at;
+        due_part_ = i;
+      }
+    }
+  }
+
+  double remaining(double) const noexcept { return 0; }
+  void rebase() noexcept {
+    for (Part& part : parts_) {
+      part.queue.shift(part.virtual_now);
+      part.virtual_now = 0;
+    }
+  }
+
+  double due = kNever;
+  double busy = 0;
+
+ private:
+  struct Part {
+    double weight = 0;
+    double speed = 0;  // units that one task receives
+    double virtual_now = 0;
+    Queue queue;
+  };
+
+  void advance(double now) noexcept {
+    if (now != updated_) {
+      for (Part& part : parts_) part.virtual_now += (now - updated_) * part.speed;
+      updated_ = now;
+    }
+  }
+
+  /// Water-filling: types whose tasks would receive more than a whole unit receive one; the rest share what is left.
+  void share_out() noexcept {
+    double tasks = 0;
+    double weight = 0;
+    for (Part& part : parts_) {
+      part.speed = 0;
+      if (part.weight <= 0 || part.queue.empty()) continue;
+      tasks += static_cast<double>(part.queue.size());
+      weight += part.weight * static_cast<double>(part.queue.size());
+    }
+    if (tasks == 0) {
+      if (!exact_) share_evenly();
+      return;
+    }
+    double units = std::min(exact_ ? planned_ : static_cast<double>(servers_), tasks);
+    for (bool capped = true; capped && weight > 0;) {
+      capped = false;
+      const double theta = units / weight;
+      for (Part& part : parts_) {
+        if (part.weight <= 0 || part.queue.empty() || part.speed == 1) continue;
+        if (theta * part.weight >= 1) {
+          part.speed = 1;
+          units -= static_cast<double>(part.queue.size());
+          weight -= part.weight * static_cast<double>(part.queue.size());
+          capped = true;
+        } else {
+          part.speed = std::max(0.0, theta * part.weight);
+        }
+      }
+    }
+  }
+
+  /// Nobody here has a share: rather than idle, all receive alike.
+  void share_evenly() noexcept {
+    Count tasks = 0;
+    for (const Part& part : parts_) tasks += static_cast<Count>(part.queue.size());
+    for (Part& part : parts_) {
+      part.speed = tasks <= servers_ ? 1.0 : static_cast<double>(servers_) / static_cast<double>(tasks);
+    }
+  }
+
+  Count servers_;
+  bool exact_;
+  double planned_ = 0;
+  double updated_ = 0;
+  std::size_t due_part_ = 0;
+  std::vector<Part> parts_;
+};
+
+/// One task at a time per unit, the next of the type that is furthest behind its share: least service / f_ij. With
+/// exact shares a unit idles while every type that waits is ahead of its share of the time.
+template <typename Queue>
+class WeightedOrderStation {
+ public:
+  WeightedOrderStation(Count servers, std::size_t types, bool exact) : servers_(servers), exact_(exact), parts_(types) {}
+
+  void set_shares(double now, std::span<const TypeShare> shares) {
+    since_ = now;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].share = shares[i].share;
+      parts_[i].service = 0;
+    }
+  }
+
+  void enter(double now, const Job& job) {
+    Part& part = parts_[job.type];
+    if (part.waiting.empty() && part.running == 0 && part.away_since != now) catch_up(part);
+    part.waiting.push(job);
+  }
+
+  bool leave(double now, ThreadId& thread) {
+    if (running_.first_finish() > now) return false;  // a unit only ends its idling
+    thread = running_.pop();
+    for (std::size_t at = 0; at < types_of_running_.size(); ++at) {
+      if (types_of_running_[at].first != thread) continue;
+      Part& part = parts_[types_of_running_[at].second];
+      if (--part.running == 0 && part.waiting.empty()) part.away_since = now;
+      types_of_running_[at] = types_of_running_.back();
+      types_of_running_.pop_back();
+      break;
+    }
+    return true;
+  }
+
+  void settle(double now) {
+    double wake = kNever;
+    while (static_cast<Count>(running_.size()) < servers_) {
+      std::size_t next = parts_.size();
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        if (!parts_[i].waiting.empty() && (next == parts_.size() || progress(i) < progress(next))) next = i;
+      }
+      if (next == parts_.size()) break;
+      if (exact_ && progress(next) > now - since_) {
+        wake = since_ + progress(next);
+        break;
+      }
+      const Job job = parts_[next].waiting.pop();
+      parts_[next].service += job.work;
+      ++parts_[next].running;
+      running_.push(now + job.work, job.thread);
+      types_of_running_.emplace_back(job.thread, next);
+      if (started != nullptr) started->push_back(job.thread);
+    }
+    running_.settle();
+    due = std::min(running_.first_finish(), wake);
+    busy = static_cast<double>(running_.size());
+  }
+
+  double remaining(double) const noexcept { return 0; }
+  void rebase() noexcept {}
+
+  double due = kNever;
+  double busy = 0;
+  std::vector<ThreadId>* started = nullptr;
+
+ private:
+  struct Part {
+    double share = 0;
+    double service = 0;
+    std::size_t running = 0;
+    double away_since = -1;  // when its last task left
+    FifoQueue<Job> waiting;
+  };
+
+  /// Service received per unit of share: how far the type has come. Types without a share come last.
+  double progress(std::size_t i) const noexcept {
+    return parts_[i].share > 0 ? parts_[i].service / parts_[i].share : (exact_ ? kNever : 1e300 + parts_[i].service);
+  }
+
+  /// A type that comes back must not claim the time in which it was away.
+  void catch_up(Part& part) noexcept {
+    if (part.share <= 0) return;
+    double least = kNever;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (&parts_[i] != &part && parts_[i].share > 0 && (!parts_[i].waiting.empty() || parts_[i].running > 0)) {
+        least = std::min(least, progress(i));
+      }
+    }
+    if (least < kNever) part.service = std::max(part.service, least * part.share);
+  }
+
+  Count servers_;
+  bool exact_;
+  double since_ = 0;
+  std::vector<Part> parts_;
+  Queue running_;  // by finish
+  std::vector<std::pair<ThreadId, std::size_t>> types_of_running_;
+};
+
+/// Any of them.
+template <typename Queue>
+using Station = std::variant<SharedStation<Queue>, SingleStation, OrderedStation<Queue>, WeightedSharedStation<Queue>,
+                             WeightedOrderStation<Queue>>;
+
+/// Calls `use` with the station that it is; a plain switch, which compilers can see through.
+template <typename Queue, typename Use>
+decltype(auto) with_station(Station<Queue>& station, Use&& use) {
+  switch (station.index()) {
+    case 0: return use(*std::get_if<0>(&station));
+    case 1: return use(*std::get_if<1>(&station));
+    case 2: return use(*std::get_if<2>(&station));
+    case 3: return use(*std::get_if<3>(&station));
+    default: return use(*std::get_if<4>(&station));
+  }
+}
+
+}  // namespace allot::detail

@@ -1,0 +1,355 @@
+#include "allot/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "allot/base/statistics.hpp"
+#include "allot/simulate/detail/engine.hpp"
+
+namespace allot {
+namespace {
+
+/// Completions between two looks at the stop flag.
+constexpr std::uint64_t kChunk = 8192;
+/// The replication number of pilot runs: apart from all others.
+constexpr std::uint32_t kPilot = 0xffffff;
+/// With a single replication, its interval comes from so many batches.
+constexpr std::size_t kBatches = 20;
+
+struct Replication {
+  detail::Window window;
+  std::vector<double> batch_throughput;
+  std::vector<double> batch_response;
+  bool complete = false;
+};
+
+/// The work of one call of `simulate`.
+class Campaign {
+ public:
+  Campaign(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
+           const SimulateOptions& options)
+      : scenario_(scenario), policy_(policy), sizes_(sizes), options_(options) {}
+
+  SimulationResult run() {
+    const Clock::time_point start = Clock::now();
+    notes_of_policy();
+    warmup_ = options_.warmup ? *options_.warmup : find_warmup();
+    run_replications(std::max<std::uint32_t>(1, options_.replications));
+    bool precise = !options_.precision;
+    while (options_.precision && !stopped_) {
+      const std::optional<double> relative = relative_half_width();
+      precise = relative && *relative <= *options_.precision;
+      const auto done = static_cast<std::uint32_t>(replications_.size());
+      if (precise || done >= options_.max_replications) break;
+      // As many more as the interval suggests, but never more than twice what there is.
+      const double ratio = relative ? *relative / *options_.precision : 2.0;
+      const double wanted = std::ceil(done * std::clamp(ratio * ratio, 1.1, 2.0));
+      run_replications(std::min(options_.max_replications, std::max(done + 1, static_cast<std::uint32_t>(wanted))));
+    }
+    SimulationResult result = summary();
+    result.precise = precise;
+    if (options_.precision && !precise) {
+      result.notes.push_back("the wanted precision was not reached with " + std::to_string(result.replications) +
+                             " replications");
+    }
+    result.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    result.completions_per_second = static_cast<double>(simulated_.load()) / std::max(result.wall_seconds, 1e-9);
+    return result;
+  }
+
+ private:
+  detail::EngineSetup setup(Policy& policy, std::uint32_t replication) const {
+    return {&scenario_,          &policy, &sizes_, options_.seed, replication, options_.random_start,
+            options_.policy.shares == ShareReading::kExact};
+  }
+
+  /// Makes the policy once on the caller's thread, so that what it cannot do is thrown here.
+  void notes_of_policy() {
+    const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
+    policy_note_ = policy->note();
+  }
+
+  bool asked_to_stop() const noexcept {
+    return (options_.stop.flag != nullptr && options_.stop.flag->load(std::memory_order_relaxed)) ||
+           (options_.stop.deadline && Clock::now() >= *options_.stop.deadline);
+  }
+
+  /// MSER-5 on the throughput and the response times of a pilot run, longer until it settles.
+  std::uint64_t find_warmup() {
+    constexpr std::size_t kPoints = 500;
+    std::uint64_t warmup = 0;
+    for (std::uint64_t step = std::clamp<std::uint64_t>(options_.completions / 10 / kPoints, 1, 64); step <= 4096;
+         step *= 4) {
+      const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
+      const std::unique_ptr<detail::Engine> engine = detail::make_engine(setup(*policy, kPilot));
+      std::vector<double> throughput;
+      std::vector<double> response;
+      for (std::size_t point = 0; point < kPoints && !asked_to_stop(); ++point) {
+        const double before = engine->now();
+        const double sum = engine->response_sum();
+        const std::uint64_t done = engine->run(step);
+        simulated_ += done;
+        if (done < step) break;
+        throughput.push_back(static_cast<double>(step) / std::max(engine->now() - before, 1e-300));
+        response.push_back((engine->response_sum() - sum) / static_cast<double>(step));
+      }
+      const WarmUp by_throughput = mser5(throughput);
+      const WarmUp by_response = mser5(response);
+      warmup = step * std::max(by_throughput.values, by_response.values);
+      if ((by_throughput.settled && by_response.settled) || step * kPoints >= options_.completions) break;
+    }
+    return warmup;
+  }
+
+  /// Brings the number of replications to `wanted`.
+  void run_replications(std::uint32_t wanted) {
+    const auto first = static_cast<std::uint32_t>(replications_.size());
+    replications_.resize(wanted);
+    std::atomic<std::uint32_t> next{first};
+    std::exception_ptr failure;
+    const auto work = [&] {
+      try {
+        for (std::uint32_t at = next++; at < wanted && !asked_to_stop(); at = next++) replicate(at, wanted);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure = std::current_exception();
+        next = wanted;
+      }
+    };
+    const unsigned cores = options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
+    const unsigned workers = std::min<unsigned>(cores, wanted - first);
+    std::vector<std::thread> threads;
+    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+    for (std::uint32_t at = first; at < wanted; ++at) stopped_ |= !replications_[at].complete;
+  }
+
+  void replicate(std::uint32_t number, std::uint32_t wanted) {
+    // A policy of its own: what it has solved before must not matter, or the result would depend on the threads.
+    const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
+    const std::unique_ptr<detail::Engine> engine = detail::make_engine(setup(*policy, number));
+    Replication& replication = replications_[number];
+    const bool batches = options_.replications == 1;
+    const std::uint64_t total = warmup_ + options_.completions;
+    std::uint64_t reported = 0;
+    const auto advance = [&](std::uint64_t completions) {
+      for (std::uint64_t left = completions; left > 0;) {
+        if (asked_to_stop()) return false;
+        const std::uint64_t done = engine->run(std::min(left, kChunk));
+        simulated_ += done;
+        if (done == 0) return false;
+        left -= done;
+        reported += done;
+        report(reported, total, wanted);
+      }
+      return true;
+    };
+    if (!advance(warmup_)) return;
+    engine->begin_window();
+    if (number == 0) engine->set_trace(options_.trace);
+    bool going = true;
+    if (batches) {
+      for (std::size_t batch = 0; batch < kBatches && going; ++batch) {
+        const std::uint64_t size =
+            options_.completions * (batch + 1) / kBatches - options_.completions * batch / kBatches;
+        const double before = engine->now();
+        const double sum = engine->response_sum();
+        going = advance(size);
+        if (!going || size == 0) continue;
+        replication.batch_throughput.push_back(static_cast<double>(size) / (engine->now() - before));
+        replication.batch_response.push_back((engine->response_sum() - sum) / static_cast<double>(size));
+      }
+    } else {
+      going = advance(options_.completions);
+    }
+    replication.window = engine->end_window();
+    replication.complete = going;
+  }
+
+  void report(std::uint64_t done, std::uint64_t total, std::uint32_t wanted) {
+    if (!options_.progress) return;
+    const std::lock_guard lock(mutex_);
+    if (done >= total) ++finished_;
+    const double share = done >= total ? 0.0 : static_cast<double>(done) / static_cast<double>(total);
+    options_.progress(std::min(1.0, (static_cast<double>(finished_) + share) / wanted));
+  }
+
+  std::optional<double> relative_half_width() const {
+    std::vector<double> values;
+    for (const Replication& replication : replications_) {
+      if (replication.complete) values.push_back(throughput_of(replication.window));
+    }
+    const MeanInterval interval = mean_interval(values);
+    if (!interval.half_width || !(interval.mean > 0)) return std::nullopt;
+    return *interval.half_width / interval.mean;
+  }
+
+  static double throughput_of(const detail::Window& window) {
+    return window.seconds > 0 ? static_cast<double>(window.completions) / window.seconds : 0.0;
+  }
+
+  SimulationResult summary() const {
+    std::vector<const Replication*> used;
+    for (const Replication& replication : replications_) {
+      if (replication.complete) used.push_back(&replication);
+    }
+    if (used.size() < 2) {  // better a part of a run than nothing
+      used.clear();
+      for (const Replication& replication : replications_) {
+        if (replication.window.completions > 0) used.push_back(&replication);
+      }
+    }
+    const System& system = scenario_.system;
+    const std::size_t types = system.type_count();
+    const std::size_t resources = system.resource_count();
+    SimulationResult result;
+    result.policy = policy_.name;
+    result.distribution = sizes_.spec();
+    result.seed = options_.seed;
+    result.replications = static_cast<std::uint32_t>(used.size());
+    result.completions = options_.completions;
+    result.warmup = warmup_;
+    result.partial = stopped_;
+    if (!policy_note_.empty()) result.notes.push_back(policy_note_);
+    if (used.empty()) return result;
+
+    std::vector<double> responses;
+    std::vector<std::vector<double>> by_task(types);
+    std::vector<std::vector<double>> by_resource(resources);
+    std::vector<std::vector<double>> response_by_task(types);
+    std::vector<double> busy(resources);
+    LogHistogram histogram;
+    double seconds = 0;
+    double tasks = 0;
+    double population = 0;
+    for (const Replication* replication : used) {
+      const detail::Window& window = replication->window;
+      result.throughput_by_replication.push_back(throughput_of(window));
+      double response = 0;
+      for (std::size_t i = 0; i < types; ++i) {
+        std::uint64_t done = 0;
+        for (std::size_t j = 0; j < resources; ++j) done += window.completions_by_pair[i * resources + j];
+        by_task[i].push_back(static_cast<double>(done) / window.seconds);
+        if (done > 0) response_by_task[i].push_back(window.response_by_type[i] / static_cast<double>(done));
+        response += window.response_by_type[i];
+      }
+      for (std::size_t j = 0; j < resources; ++j) {
+        std::uint64_t done = 0;
+        for (std::size_t i = 0; i < types; ++i) done += window.completions_by_pair[i * resources + j];
+        by_resource[j].push_back(static_cast<double>(done) / window.seconds);
+        busy[j] += window.busy[j];
+      }
+      responses.push_back(response / static_cast<double>(window.completions));
+      histogram.merge(window.responses);
+      seconds += window.seconds;
+      tasks += static_cast<double>(window.completions);
+      population += window.population_integral;
+      result.little_residual = std::max(result.little_residual, window.little_residual);
+    }
+    result.throughput = estimate(result.throughput_by_replication);
+    result.response_time = estimate(responses);
+    if (used.size() == 1) {
+      result.throughput.half_width = mean_interval(used.front()->batch_throughput).half_width;
+      result.response_time.half_width = mean_interval(used.front()->batch_response).half_width;
+    }
+    result.p50 = histogram.quantile(0.50);
+    result.p95 = histogram.quantile(0.95);
+    result.p99 = histogram.quantile(0.99);
+    for (const auto& values : by_task) result.throughput_by_task.push_back(estimate(values));
+    for (const auto& values : by_resource) result.throughput_by_resource.push_back(estimate(values));
+    for (const auto& values : response_by_task) result.response_time_by_task.push_back(estimate(values));
+    double energy = 0;
+    for (const ResourceId j : system.resource_ids()) {
+      const Resource& resource = system.resource(j);
+      const double units = static_cast<double>(resource.servers) * seconds;
+      result.utilization.push_back(busy[index(j)] / units);
+      energy += busy[index(j)] * resource.power + (units - busy[index(j)]) * resource.idle_power;
+    }
+    result.energy_per_task = energy / tasks;
+    result.edp = result.energy_per_task * result.response_time.mean;
+    for (std::size_t r = 0; r < used.size(); ++r) {
+      result.little += result.throughput_by_replication[r] * responses[r] / static_cast<double>(used.size());
+    }
+    result.population = population / seconds;
+    note_heavy_tail(tasks, result);
+    return result;
+  }
+
+  static Estimate estimate(std::span<const double> values) {
+    const MeanInterval interval = mean_interval(values);
+    return {interval.mean, interval.half_width};
+  }
+
+  /// An interval cannot know of large tasks that were never drawn.
+  void note_heavy_tail(double tasks, SimulationResult& result) const {
+    const double error = 1.96 * std::sqrt(sizes_.variance() / tasks);
+    if (error < 0.01) return;
+    char text[200];
+    if (std::isfinite(error)) {
+      std::snprintf(text, sizeof text,
+                    "sizes vary so much that the mean of the %.3g drawn is known to %.1f%% only: "
+                    "the tail may not have been sampled; run longer",
+                    tasks, 100 * error);
+    } else {
+      std::snprintf(text, sizeof text, "sizes have no finite variance: no interval can be trusted");
+    }
+    result.notes.emplace_back(text);
+  }
+
+  const Scenario& scenario_;
+  const PolicyInfo& policy_;
+  const Distribution& sizes_;
+  const SimulateOptions& options_;
+  std::string policy_note_;
+  std::uint64_t warmup_ = 0;
+  std::vector<Replication> replications_;
+  std::atomic<std::uint64_t> simulated_{0};
+  std::mutex mutex_;
+  std::uint32_t finished_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
+                          const SimulateOptions& options) {
+  return Campaign(scenario, policy, sizes, options).run();
+}
+
+Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies, const Distribution& sizes,
+                   const SimulateOptions& options) {
+  Comparison comparison;
+  for (std::size_t at = 0; at < policies.size(); ++at) {
+    SimulateOptions one = options;
+    if (options.progress) {
+      one.progress = [&, at](double share) {
+        options.progress((static_cast<double>(at) + share) / static_cast<double>(policies.size()));
+      };
+    }
+    comparison.policies.push_back(simulate(scenario, *policies[at], sizes, one));
+  }
+  for (std::size_t at = 1; at < comparison.policies.size(); ++at) {
+    const SimulationResult& first = comparison.policies.front();
+    const SimulationResult& other = comparison.policies[at];
+    std::vector<double> differences;
+    const std::size_t pairs =
+        std::min(first.throughput_by_replication.size(), other.throughput_by_replication.size());
+    for (std::size_t r = 0; r < pairs; ++r) {
+      differences.push_back(other.throughput_by_replication[r] - first.throughput_by_replication[r]);
+    }
+    const MeanInterval interval = mean_interval(differences);
+    comparison.differences.push_back({other.policy, first.policy,
+                                      {interval.mean, interval.half_width},
+                                      interval.half_width && std::abs(interval.mean) > *interval.half_width});
+  }
+  return comparison;
+}
+
+}  // namespace allot
