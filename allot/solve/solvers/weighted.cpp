@@ -45,11 +45,26 @@ struct Pair {
 struct Part {
   std::vector<double> least;
   std::vector<double> most;
-  double level = kInfinity;  // of the part it came from: no better is in it
+  // Of the part it came from: no better level is in it, and at that level no better throughput.
+  double level = kInfinity;
+  double throughput = kInfinity;
 };
 
-struct LowerLevel {
-  bool operator()(const Part& a, const Part& b) const noexcept { return a.level < b.level; }
+/// Levels that differ by less than this, relative, are the same: rounding in the programme.
+constexpr double kSameLevel = 1e-9;
+
+/// Whether one answer is better than another: first by level, then by throughput.
+bool is_better(double level, double throughput, double other_level, double other_throughput) noexcept {
+  const double margin = kSameLevel * std::max(std::abs(level), std::abs(other_level));
+  if (level > other_level + margin) return true;
+  if (level < other_level - margin) return false;
+  return throughput > other_throughput * (1 + 1e-12);
+}
+
+struct Worse {
+  bool operator()(const Part& a, const Part& b) const noexcept {
+    return a.level != b.level ? a.level < b.level : a.throughput < b.throughput;
+  }
 };
 
 struct Shares {
@@ -195,7 +210,7 @@ class WeightedSearch {
     Part root;
     root.least.assign(pairs_.size(), 0.0);
     for (const Pair& pair : pairs_) root.most.push_back(static_cast<double>(system_.count(pair.i)));
-    std::priority_queue<Part, std::vector<Part>, LowerLevel> open;
+    std::priority_queue<Part, std::vector<Part>, Worse> open;
     open.push(std::move(root));
     bool found = false;
     bool first = true;
@@ -206,14 +221,15 @@ class WeightedSearch {
       if (!first && poll_.should_stop_now()) break;
       Part part = open.top();
       open.pop();
-      if (found && part.level <= best.level * (1 + 1e-12)) continue;
+      if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
       Shares shares;
       const bool solved = programme.solve(part, shares);
       if (solved && first) solution.binding = programme.binding();
       first = false;
       if (!solved) continue;
       part.level = shares.level;
-      if (found && !better(shares, best)) continue;
+      part.throughput = shares.throughput;
+      if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
       Assignment counts;
       std::size_t split = 0;
       if (realise(part, shares, counts, split)) {
@@ -250,11 +266,6 @@ class WeightedSearch {
   }
 
  private:
-  bool better(const Shares& a, const Shares& b) const noexcept {
-    if (a.level != b.level) return a.level > b.level;
-    return a.throughput > b.throughput;
-  }
-
   std::string share_without_threads() const {
     for (const TaskType i : system_.types()) {
       if (system_.shares()[index(i)] > 0 && system_.count(i) == 0) {
