@@ -1,52 +1,71 @@
 // Minimum completion time: where the new task is expected to finish first, from the mean times of the tasks
 // there. Unlike load balancing it knows no sizes, but it counts how long the task itself will take.
-#include <algorithm>
 #include <array>
 #include <limits>
+#include <type_traits>
 
 #include "allot/policy/policy.hpp"
 
 namespace allot::policies {
 namespace {
 
-/// Resources that are summed up at a time, row by row, since the counts lie in rows.
-constexpr std::size_t kBlock = 16;
+/// Resources that are summed up together, since the counts lie in rows.
+constexpr std::size_t kBlock = 8;
+using Seconds = std::array<double, kBlock>;
+using FullBlock =
+    std::integral_constant<std::size_t, kBlock>;  // known when compiled: the sums stay in registers
 
 class MinCompletionTime final : public Policy {
  public:
+  explicit MinCompletionTime(const System& system)
+      : types_(system.type_count()), resources_(system.resource_count()) {
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resource_ids()) seconds_.push_back(system.seconds_per_task(i, j));
+    }
+  }
+
   /// O(T R).
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
     const System& system = *situation.system;
-    const std::size_t resources = system.resource_count();
     ResourceId best = system.resources_for(i)[0];
     double soonest = std::numeric_limits<double>::infinity();
-    for (std::size_t begin = 0; begin < resources; begin += kBlock) {
-      const std::size_t end = std::min(begin + kBlock, resources);
-      std::array<double, kBlock> waiting{};  // sum over the tasks there of 1 / mu
-      for (const TaskType l : system.types()) {
-        for (std::size_t j = begin; j < end; ++j) {
-          waiting[j - begin] += static_cast<double>(situation.count(l, resource_id(j))) *
-                                system.seconds_per_task(l, resource_id(j));
-        }
-      }
-      for (std::size_t at = begin; at < end; ++at) {
-        const ResourceId j = resource_id(at);
-        if (!system.can_run(i, j)) continue;
-        const double finish = waiting[at - begin] / static_cast<double>(system.resource(j).servers) +
-                              system.seconds_per_task(i, j);
-        if (finish < soonest) {
-          best = j;
-          soonest = finish;
-        }
+    for (std::size_t begin = 0; begin < resources_; begin += kBlock) {
+      const std::size_t width = resources_ - begin;
+      const Seconds waiting =
+          width >= kBlock ? waiting_at(begin, FullBlock(), situation) : waiting_at(begin, width, situation);
+      for (std::size_t k = 0; k < kBlock && k < width; ++k) {
+        const double alone = seconds_[index(i) * resources_ + begin + k];
+        if (alone == 0) continue;  // cannot run there
+        const ResourceId j = resource_id(begin + k);
+        const double finish = waiting[k] / static_cast<double>(system.resource(j).servers) + alone;
+        best = finish < soonest ? j : best;  // no branches: nothing here can be foreseen
+        soonest = finish < soonest ? finish : soonest;
       }
     }
     return best;
   }
+
+ private:
+  /// The sum over the tasks there of 1 / mu, for `width` resources from `begin`.
+  template <typename Width>
+  Seconds waiting_at(std::size_t begin, Width width, const Situation& situation) const noexcept {
+    const Count* n = situation.counts.data() + begin;
+    const double* seconds = seconds_.data() + begin;
+    Seconds sums{};
+    for (std::size_t l = 0; l < types_; ++l, n += resources_, seconds += resources_) {
+      for (std::size_t k = 0; k < width; ++k) sums[k] += static_cast<double>(n[k]) * seconds[k];
+    }
+    return sums;
+  }
+
+  std::size_t types_;
+  std::size_t resources_;
+  std::vector<double> seconds_;  // 1 / mu, row-major; 0: cannot run there
 };
 
-std::unique_ptr<Policy> make(const System&, const PolicyOptions&) {
-  return std::make_unique<MinCompletionTime>();
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
+  return std::make_unique<MinCompletionTime>(system);
 }
 
 }  // namespace
