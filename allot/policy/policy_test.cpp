@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -281,6 +282,30 @@ TEST(BuiltinPolicies, StandInTheOrderOfTheList) {
   for (const PolicyInfo* policy : builtin_policies()) names.push_back(policy->name);
   if (find_policy("optimal") == nullptr) GTEST_SKIP() << "built without linear programmes";
   EXPECT_EQ(names, expected);
+}
+
+/// The lines of a file that are code: between ``` fences if it is a guide, without comments and empty lines.
+std::vector<std::string> code_lines(const std::string& path) {
+  std::ifstream file(std::string(ALLOT_SOURCE_DIR) + "/" + path);
+  const bool is_guide = path.ends_with(".md");
+  bool inside = !is_guide;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (is_guide && line.starts_with("```")) {
+      inside = line == "```cpp";
+      continue;
+    }
+    const std::size_t first = line.find_first_not_of(' ');
+    if (inside && first != std::string::npos && line.compare(first, 2, "//") != 0) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Guide, WalksThroughTheTemplateAsItIs) {
+  const std::vector<std::string> guide = code_lines("docs/guides/add-a-policy.md");
+  EXPECT_FALSE(guide.empty());
+  const std::vector<std::string> source = code_lines("allot/policy/policies/template.cpp");
+  EXPECT_EQ(guide, source);
 }
 
 TEST(BuiltinPolicies, AreFoundByTheirName) {

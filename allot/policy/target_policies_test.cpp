@@ -156,8 +156,10 @@ TEST_P(TargetPolicies, HoldTheSameForAPopulationWhateverCameBefore) {
       const auto fresh = make(system, seed);
       fresh->set_population(population);
       EXPECT_EQ(*travelled->target(), *fresh->target());
-      for (const TaskType i : system.types())
+      for (const TaskType i : system.types()) {
+        if (is_fixed()) break;  // holds one for all
         EXPECT_EQ(travelled->target()->row_sum(i), population[index(i)]);
+      }
       populations.push_back(population);
       targets.push_back(*travelled->target());
       shares.emplace_back(travelled->time_shares().begin(), travelled->time_shares().end());
