@@ -32,7 +32,8 @@ constexpr std::uint32_t high(std::uint64_t word) { return static_cast<std::uint3
 std::uint64_t expected_word(std::uint64_t seed, std::uint64_t stream, std::uint64_t at) {
   const std::uint64_t block = at / 2;
   const Words4 words = philox({low(block), high(block), low(stream), high(stream)}, {low(seed), high(seed)});
-  return at % 2 == 0 ? (std::uint64_t{words[1]} << 32) | words[0] : (std::uint64_t{words[3]} << 32) | words[2];
+  return at % 2 == 0 ? (std::uint64_t{words[1]} << 32) | words[0]
+                     : (std::uint64_t{words[3]} << 32) | words[2];
 }
 
 // The published known answers of Random123 (kat_vectors), for the reference above.
@@ -52,12 +53,14 @@ TEST(RandomStream, BeginsWithTheKnownAnswerOfZeros) {
 }
 
 TEST(RandomStream, IsPhiloxOfSeedStreamAndPosition) {
-  const std::uint64_t names[] = {0, 1, 7, 0xa110, 0xffffffff, 0x100000000, 0xdeadbeefcafef00d, ~std::uint64_t{0}};
+  const std::uint64_t names[] = {
+      0, 1, 7, 0xa110, 0xffffffff, 0x100000000, 0xdeadbeefcafef00d, ~std::uint64_t{0}};
   for (const std::uint64_t seed : names) {
     for (const std::uint64_t stream : names) {
       SCOPED_TRACE(testing::Message() << "seed=" << seed << " stream=" << stream);
       RandomStream random(seed, stream);
-      for (std::uint64_t at = 0; at < 100; ++at) ASSERT_EQ(random.bits(), expected_word(seed, stream, at)) << at;
+      for (std::uint64_t at = 0; at < 100; ++at)
+        ASSERT_EQ(random.bits(), expected_word(seed, stream, at)) << at;
     }
   }
 }

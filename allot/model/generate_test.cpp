@@ -63,7 +63,8 @@ TEST(Generate, KeepsTheRule) {
     SCOPED_TRACE(testing::Message() << "seed=" << seed);
     for (const AffinityRule rule :
          {AffinityRule::kRow, AffinityRule::kColumn, AffinityRule::kOrdered, AffinityRule::kNone}) {
-      const GenerateOptions options{.general = 3, .specialized = 2, .threads = 40, .rule = rule, .seed = seed};
+      const GenerateOptions options{
+          .general = 3, .specialized = 2, .threads = 40, .rule = rule, .seed = seed};
       const System system = generate(options).system;
       for (std::size_t i = 0; i < 5; ++i) {
         for (std::size_t j = 0; j < 5; ++j) {
@@ -92,7 +93,8 @@ TEST(Generate, OnlyTheRuleReordersTheDraws) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed=" << seed);
     const auto rows = [&](AffinityRule rule) {
-      const System system = generate({.general = 4, .specialized = 0, .threads = 9, .rule = rule, .seed = seed}).system;
+      const System system =
+          generate({.general = 4, .specialized = 0, .threads = 9, .rule = rule, .seed = seed}).system;
       std::vector<std::vector<double>> sorted;
       for (const TaskType i : system.types()) {
         sorted.emplace_back(system.rates().row(i), system.rates().row(i) + 4);
@@ -109,15 +111,16 @@ TEST(Generate, CountsSumToTheThreadsWithAtLeastOneEach) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed=" << seed);
     for (const Count threads : {Count{5}, Count{6}, Count{50}}) {
-      const System system = generate({.general = 3, .specialized = 2, .threads = threads, .seed = seed}).system;
+      const System system =
+          generate({.general = 3, .specialized = 2, .threads = threads, .seed = seed}).system;
       ASSERT_EQ(system.population(), threads);
       for (const TaskType i : system.types()) ASSERT_GE(system.count(i), 1);
     }
   }
 }
 
-// Each thread beyond one per type has a uniform type: over 600 seeds the 15 * 600 further threads fall on three
-// types; chi-square with 2 degrees of freedom, 23.0 at 1e-5.
+// Each thread beyond one per type has a uniform type: over 600 seeds the 15 * 600 further threads fall on
+// three types; chi-square with 2 degrees of freedom, 23.0 at 1e-5.
 TEST(Generate, FurtherThreadsAreUniformOverTheTypes) {
   double hits[3] = {};
   for (std::uint64_t seed = 0; seed < 600; ++seed) {

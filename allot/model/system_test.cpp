@@ -18,7 +18,8 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// What a System is made of, to be spoilt one field at a time.
 struct Parts {
-  std::vector<Resource> resources{{.name = "cpu"}, {.name = "gpu"}, {.name = "dsp", .kind = Kind::kSpecialized}};
+  std::vector<Resource> resources{
+      {.name = "cpu"}, {.name = "gpu"}, {.name = "dsp", .kind = Kind::kSpecialized}};
   std::vector<TaskClass> tasks{{.name = "sort", .count = 4}, {.name = "fft", .count = 2}};
   std::vector<double> rates{9, 2, 0, 3, 3, 8};
 
@@ -53,13 +54,15 @@ TEST(System, RefusesEmptyAndDuplicateNames) {
   EXPECT_EQ(refused_field([](Parts& p) { p.resources[2].name = "cpu"; }), "resources[2].name");
   EXPECT_EQ(refused_field([](Parts& p) { p.tasks[0].name = ""; }), "tasks[0].name");
   EXPECT_EQ(refused_field([](Parts& p) { p.tasks[1].name = "sort"; }), "tasks[1].name");
-  EXPECT_EQ(refused_field([](Parts& p) { p.tasks[1].name = "cpu"; }), "accepted");  // a task may share a resource's
+  EXPECT_EQ(refused_field([](Parts& p) { p.tasks[1].name = "cpu"; }),
+            "accepted");  // a task may share a resource's
 }
 
 TEST(System, RefusesServersAndDepthsOutOfRange) {
   for (const Count bad : {Count{0}, Count{-1}, kMaxCount + 1}) {
     EXPECT_EQ(refused_field([&](Parts& p) { p.resources[1].servers = bad; }), "resources[1].servers") << bad;
-    EXPECT_EQ(refused_field([&](Parts& p) { p.resources[0].min_depth = bad; }), "resources[0].min_depth") << bad;
+    EXPECT_EQ(refused_field([&](Parts& p) { p.resources[0].min_depth = bad; }), "resources[0].min_depth")
+        << bad;
   }
   EXPECT_EQ(refused_field([](Parts& p) { p.resources[1].servers = kMaxCount; }), "accepted");
   EXPECT_EQ(refused_field([](Parts& p) { p.resources[1].min_depth = kMaxCount; }), "accepted");
@@ -68,14 +71,16 @@ TEST(System, RefusesServersAndDepthsOutOfRange) {
 TEST(System, RefusesPowersThatAreNegativeOrNotFinite) {
   for (const double bad : {-1.0, kInf, kNan}) {
     EXPECT_EQ(refused_field([&](Parts& p) { p.resources[2].power = bad; }), "resources[2].power") << bad;
-    EXPECT_EQ(refused_field([&](Parts& p) { p.resources[2].idle_power = bad; }), "resources[2].idle_power") << bad;
+    EXPECT_EQ(refused_field([&](Parts& p) { p.resources[2].idle_power = bad; }), "resources[2].idle_power")
+        << bad;
   }
   EXPECT_EQ(refused_field([](Parts& p) { p.resources[2].power = 0; }), "accepted");
 }
 
 TEST(System, RefusesAnAcceleratorThatTwoTypesCanUse) {
   EXPECT_EQ(refused_field([](Parts& p) { p.rates[2] = 1; }), "resources[2].kind");
-  EXPECT_EQ(refused_field([](Parts& p) { p.rates[5] = 0; }), "accepted");  // one that nobody uses is merely useless
+  EXPECT_EQ(refused_field([](Parts& p) { p.rates[5] = 0; }),
+            "accepted");  // one that nobody uses is merely useless
 }
 
 TEST(System, RefusesCountsOutOfRange) {
@@ -145,7 +150,8 @@ TEST(System, HasAffinityWhenEveryHomeIsAFastestResource) {
 TEST(System, KnowsWhereEachTypeCanRunAndHowMuchEachResourceCanHold) {
   const System system = Parts().build();
   EXPECT_THAT(system.resources_for(task_type(0)), ElementsAre(resource_id(0), resource_id(1)));
-  EXPECT_THAT(system.resources_for(task_type(1)), ElementsAre(resource_id(0), resource_id(1), resource_id(2)));
+  EXPECT_THAT(system.resources_for(task_type(1)),
+              ElementsAre(resource_id(0), resource_id(1), resource_id(2)));
   EXPECT_EQ(system.reach(resource_id(0)), 6);
   EXPECT_EQ(system.reach(resource_id(2)), 2);
   EXPECT_EQ(system.population(), 6);

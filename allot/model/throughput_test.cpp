@@ -16,7 +16,8 @@ long double table_throughput(const System& system, const Assignment& n, TaskType
   long double seconds = 0;  // sum of n_lj / mu_lj
   for (const TaskType l : system.types()) {
     waiting += static_cast<long double>(n(l, j));
-    if (n(l, j) > 0) seconds += static_cast<long double>(n(l, j)) / static_cast<long double>(system.rate(l, j));
+    if (n(l, j) > 0)
+      seconds += static_cast<long double>(n(l, j)) / static_cast<long double>(system.rate(l, j));
   }
   const long double c = static_cast<long double>(system.resource(j).servers);
   const long double mu = system.rate(i, j);
@@ -52,18 +53,18 @@ TEST(Throughput, OfTheFastAndTheSlowTaskDependsOnTheDiscipline) {
 
 TEST(Throughput, AtTheBoundaryNobodyWaitsSoTheDisciplineDoesNotMatter) {
   for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
-    EXPECT_DOUBLE_EQ(throughput_of(discipline, 2, {10, 1}, {1, 1}), 11);    // n = c
-    EXPECT_DOUBLE_EQ(throughput_of(discipline, 5, {10, 1}, {1, 1}), 11);    // n < c
+    EXPECT_DOUBLE_EQ(throughput_of(discipline, 2, {10, 1}, {1, 1}), 11);  // n = c
+    EXPECT_DOUBLE_EQ(throughput_of(discipline, 5, {10, 1}, {1, 1}), 11);  // n < c
     EXPECT_DOUBLE_EQ(throughput_of(discipline, 1, {10, 1}, {1, 0}), 10);
-    EXPECT_DOUBLE_EQ(throughput_of(discipline, 1, {10, 1}, {0, 0}), 0);     // an idle resource delivers nothing
+    EXPECT_DOUBLE_EQ(throughput_of(discipline, 1, {10, 1}, {0, 0}), 0);  // an idle resource delivers nothing
   }
-  EXPECT_DOUBLE_EQ(throughput_of(Discipline::kPs, 2, {10, 1}, {1, 2}), 2 * 12.0 / 3);       // n = c + 1
+  EXPECT_DOUBLE_EQ(throughput_of(Discipline::kPs, 2, {10, 1}, {1, 2}), 2 * 12.0 / 3);  // n = c + 1
   EXPECT_DOUBLE_EQ(throughput_of(Discipline::kFcfs, 2, {10, 1}, {1, 2}), 2 * 3 / 2.1);
 }
 
 TEST(Throughput, OfAnIdleAcceleratorIsZero) {
-  const System system({{.name = "gp"}, {.name = "sa", .kind = Kind::kSpecialized}}, {{.name = "t", .count = 2}},
-                      Rates(1, 2, {3, 100}));
+  const System system({{.name = "gp"}, {.name = "sa", .kind = Kind::kSpecialized}},
+                      {{.name = "t", .count = 2}}, Rates(1, 2, {3, 100}));
   Assignment all_on_gp(1, 2);
   all_on_gp(task_type(0), resource_id(0)) = 2;
   const Performance performance = evaluate(system, all_on_gp);
@@ -123,11 +124,12 @@ TEST(Throughput, FollowsTheTableInRandomStates) {
     ASSERT_EQ(p.response_time.has_value(), system.population() > 0);
     long double error = 0;
     for (std::size_t i = 0; i < types; ++i) {
-      ASSERT_NEAR(p.throughput_by_task[i], static_cast<double>(by_task[i]), 1e-13 * static_cast<double>(by_task[i]));
+      ASSERT_NEAR(p.throughput_by_task[i], static_cast<double>(by_task[i]),
+                  1e-13 * static_cast<double>(by_task[i]));
       ASSERT_EQ(p.response_time_by_task[i].has_value(), tasks[i].count > 0);
       if (tasks[i].count > 0) {
-        ASSERT_NEAR(*p.response_time_by_task[i] * p.throughput_by_task[i], static_cast<double>(tasks[i].count),
-                    1e-12 * static_cast<double>(tasks[i].count));
+        ASSERT_NEAR(*p.response_time_by_task[i] * p.throughput_by_task[i],
+                    static_cast<double>(tasks[i].count), 1e-12 * static_cast<double>(tasks[i].count));
       }
       if (x > 0) {
         const long double share = by_task[i] / x;
@@ -166,13 +168,15 @@ TEST(Throughput, PriorityErrorIsTheSquaredDistanceOfTheShares) {
   // First come first served completes equal shares, whatever the rates.
   const System fcfs = one_resource(Discipline::kFcfs, 1, {3, 1}, {1, 1}, {1, 1});
   EXPECT_NEAR(*evaluate(fcfs, home_assignment(fcfs)).priority_error, 0, 1e-30);
-  EXPECT_FALSE(evaluate(one_resource(Discipline::kPs, 1, {3, 1}, {1, 1}), home_assignment(system)).priority_error);
+  EXPECT_FALSE(
+      evaluate(one_resource(Discipline::kPs, 1, {3, 1}, {1, 1}), home_assignment(system)).priority_error);
 }
 
 TEST(Throughput, OfTimeSharesIsTheRateTimesTheShare) {
-  const System system({{.name = "a"}, {.name = "b"}},
-                      {{.name = "x", .count = 2, .priority = 1.0}, {.name = "y", .count = 2, .priority = 3.0}},
-                      Rates(2, 2, {10, 4, 2, 8}));
+  const System system(
+      {{.name = "a"}, {.name = "b"}},
+      {{.name = "x", .count = 2, .priority = 1.0}, {.name = "y", .count = 2, .priority = 3.0}},
+      Rates(2, 2, {10, 4, 2, 8}));
   const double f[] = {0.5, 0.25, 0.5, 0.75};
   const Performance p = evaluate_time_shares(system, f);
   EXPECT_DOUBLE_EQ(p.throughput_by_task[0], 6);
@@ -187,7 +191,8 @@ TEST(Throughput, OfTimeSharesIsTheRateTimesTheShare) {
 
 TEST(FloorShortfall, SumsWhatIsMissingRelativeToEachFloor) {
   const System system({{.name = "r"}},
-                      {{.name = "x", .count = 1, .floor = 4.0}, {.name = "y", .count = 1, .floor = 2.0},
+                      {{.name = "x", .count = 1, .floor = 4.0},
+                       {.name = "y", .count = 1, .floor = 2.0},
                        {.name = "z", .count = 1}},
                       Rates(3, 1, {1, 1, 1}));
   const double both_missed[] = {3, 1, 0};

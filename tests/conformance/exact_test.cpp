@@ -1,5 +1,5 @@
-// The exact solver against enumeration: the same optimum, the same verdict, and bounds that hold whenever it is
-// stopped.
+// The exact solver against enumeration: the same optimum, the same verdict, and bounds that hold whenever it
+// is stopped.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,6 +33,23 @@ const Mix kMixes[] = {
     {"fcfs_floors", {.max_types = 3, .max_resources = 3, .max_count = 5, .floors = true}},
     {"all", {.max_types = 3, .max_resources = 3, .max_count = 5, .depths = true, .floors = true}},
     {"wide", {.max_types = 2, .max_resources = 5, .max_count = 4, .depths = true}},
+    {"large_ps",
+     {.max_types = 4, .max_resources = 3, .min_types = 3, .min_resources = 3, .max_count = 6, .fcfs = false}},
+    {"large_fcfs",
+     {.max_types = 4,
+      .max_resources = 3,
+      .min_types = 3,
+      .min_resources = 3,
+      .max_count = 6,
+      .max_servers = 1}},
+    {"large_all",
+     {.max_types = 3,
+      .max_resources = 3,
+      .min_types = 3,
+      .min_resources = 3,
+      .max_count = 6,
+      .depths = true,
+      .floors = true}},
 };
 
 class ExactAgainstEnumeration : public ::testing::TestWithParam<Mix> {};
@@ -71,13 +88,15 @@ TEST_P(ExactAgainstEnumeration, GivesABoundThatHoldsWhenStoppedEarly) {
     if (best.outcome == Outcome::kInfeasible) continue;
     for (const int limit : {1, 30, 100, 300, 1000}) {
       SCOPED_TRACE(::testing::Message() << GetParam().name << " seed=" << seed << " microseconds=" << limit);
-      const Solution found = solve(exact(), problem, {.stop = {.deadline = Clock::now() + microseconds(limit)}});
+      const Solution found =
+          solve(exact(), problem, {.stop = {.deadline = Clock::now() + microseconds(limit)}});
       ASSERT_TRUE(testing::places_every_task(problem.system, found.assignment));
       if (found.upper_bound) {
         EXPECT_GE(*found.upper_bound, best.performance.throughput * (1 - 1e-9));
       }
       if (found.proven_optimal) {
-        EXPECT_NEAR(found.performance.throughput, best.performance.throughput, 1e-9 * best.performance.throughput);
+        EXPECT_NEAR(found.performance.throughput, best.performance.throughput,
+                    1e-9 * best.performance.throughput);
       }
     }
   }
@@ -94,7 +113,8 @@ TEST(Exact, AgreesWithEnumerationOnTwoProcessorsAndTwoAccelerators) {
                                 .system.with_discipline(discipline);
       const Solution best = solve(exhaustive(), {system, Objective::kThroughput});
       const Solution found = solve(exact(), {system, Objective::kThroughput});
-      ASSERT_NEAR(found.performance.throughput, best.performance.throughput, 1e-9 * best.performance.throughput);
+      ASSERT_NEAR(found.performance.throughput, best.performance.throughput,
+                  1e-9 * best.performance.throughput);
       EXPECT_TRUE(found.proven_optimal);
     }
   }
@@ -111,7 +131,8 @@ TEST(Exact, GivesABoundThatHoldsWhenStoppedEarlyOnLargerSystems) {
     ASSERT_TRUE(best.proven_optimal);
     for (const int limit : {100, 1000, 3000, 10'000}) {
       SCOPED_TRACE(::testing::Message() << "seed=" << seed << " microseconds=" << limit);
-      const Solution found = solve(exact(), problem, {.stop = {.deadline = Clock::now() + microseconds(limit)}});
+      const Solution found =
+          solve(exact(), problem, {.stop = {.deadline = Clock::now() + microseconds(limit)}});
       stopped += found.outcome == Outcome::kTimeLimit ? 1 : 0;
       if (found.upper_bound) {
         EXPECT_GE(*found.upper_bound, best.performance.throughput * (1 - 1e-9));

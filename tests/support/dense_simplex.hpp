@@ -7,8 +7,8 @@
 
 namespace allot::testing {
 
-/// maximise c'x subject to A x <= b, x >= 0, with every b >= 0, so that x = 0 is feasible. Bland's rule, so it
-/// ends. Nothing when unbounded.
+/// maximise c'x subject to A x <= b, x >= 0, with every b >= 0, so that x = 0 is feasible. Bland's rule, so
+/// it ends. Nothing when unbounded.
 class DenseSimplex {
  public:
   explicit DenseSimplex(std::vector<long double> objective) : objective_(std::move(objective)) {}

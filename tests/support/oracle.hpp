@@ -86,7 +86,8 @@ inline std::optional<double> recomputed_error(const System& system, const Comple
   for (const TaskClass& task : system.tasks()) weight += static_cast<long double>(*task.priority);
   long double error = 0;
   for (std::size_t i = 0; i < x.by_task.size(); ++i) {
-    const long double off = x.by_task[i] / x.total - static_cast<long double>(*system.tasks()[i].priority) / weight;
+    const long double off =
+        x.by_task[i] / x.total - static_cast<long double>(*system.tasks()[i].priority) / weight;
     error += off * off;
   }
   return static_cast<double>(error);

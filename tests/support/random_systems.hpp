@@ -16,6 +16,8 @@ namespace allot::testing {
 struct SystemShape {
   std::size_t max_types = 4;
   std::size_t max_resources = 4;
+  std::size_t min_types = 1;
+  std::size_t min_resources = 1;
   Count max_count = 6;
   Count max_servers = 3;
   bool fcfs = true;           ///< some resources are fcfs
@@ -29,8 +31,9 @@ struct SystemShape {
 /// The same seed and shape always give the same system: paste the seed to replay.
 inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
   RandomStream random(seed, 0xa110);
-  const std::size_t types = 1 + random.below(shape.max_types);
-  const std::size_t resources = 1 + random.below(shape.max_resources);
+  const std::size_t types = shape.min_types + random.below(shape.max_types - shape.min_types + 1);
+  const std::size_t resources =
+      shape.min_resources + random.below(shape.max_resources - shape.min_resources + 1);
   std::vector<Resource> machine(resources);
   std::vector<TaskClass> tasks(types);
   std::vector<double> rates(types * resources, 0.0);
@@ -81,7 +84,8 @@ inline System relabelled(const System& system, const std::vector<std::size_t>& t
     }
     for (const std::size_t j : resources) rates.push_back(system.rate(task_type(i), resource_id(j)));
   }
-  return System(std::move(machine), std::move(tasks), Rates(types.size(), resources.size(), std::move(rates)));
+  return System(std::move(machine), std::move(tasks),
+                Rates(types.size(), resources.size(), std::move(rates)));
 }
 
 /// A random order of 0 .. size-1.

@@ -20,7 +20,9 @@ Solution run(const char* solver, const System& system, Objective objective = Obj
   return solve(*find_solver(solver), {system, objective}, options);
 }
 
-double throughput(const char* solver, const System& system) { return run(solver, system).performance.throughput; }
+double throughput(const char* solver, const System& system) {
+  return run(solver, system).performance.throughput;
+}
 
 /// A mean and what it is made of.
 class Mean {
@@ -92,8 +94,8 @@ TEST(Paper, MapIsWithinFivePermilleOnTwoProcessorsAndTwoAccelerators) {
               100 * mean.map.mean(), 100 * mean.local.mean());
 }
 
-// The paper's Figure 7: MIS improves the squared error of the shares over MAP by 46% on average. Improvement is
-// 1 - err / err(MAP), 0 where MAP has no error. As printed, MIS cannot correct a type above its share.
+// The paper's Figure 7: MIS improves the squared error of the shares over MAP by 46% on average. Improvement
+// is 1 - err / err(MAP), 0 where MAP has no error. As printed, MIS cannot correct a type above its share.
 TEST(Paper, MisHalvesTheErrorOfTheShares) {
   Mean mis;
   Mean forward;
@@ -125,19 +127,23 @@ TEST(Paper, MisHalvesTheErrorOfTheShares) {
 TEST(Paper, MisNeverHasALargerErrorThanMap) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = generate({.specialized = 2, .threads = 20, .priorities = true, .seed = seed}).system;
+    const System system =
+        generate({.specialized = 2, .threads = 20, .priorities = true, .seed = seed}).system;
     EXPECT_LE(*run("mis", system, Objective::kPriority).performance.priority_error,
               *run("map", system).performance.priority_error + 1e-12);
   }
 }
 
-// Printed rule mu_jj >= mu_ij: a resource's throughput is a mean of its column's rates, at most mu_jj; with every
-// task at home all means attain that. So there is nothing left to solve.
+// Printed rule mu_jj >= mu_ij: a resource's throughput is a mean of its column's rates, at most mu_jj; with
+// every task at home all means attain that. So there is nothing left to solve.
 TEST(Paper, UnderThePrintedColumnRuleBestFitIsOptimal) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = generate({.general = 2 + seed % 3, .specialized = 1 + seed % 2, .threads = 18,
-                                    .rule = AffinityRule::kColumn, .seed = seed})
+    const System system = generate({.general = 2 + seed % 3,
+                                    .specialized = 1 + seed % 2,
+                                    .threads = 18,
+                                    .rule = AffinityRule::kColumn,
+                                    .seed = seed})
                               .system;
     double sum_of_column_maxima = 0;
     for (const ResourceId j : system.resource_ids()) {
@@ -175,11 +181,12 @@ TEST(Paper, TheOptimumUnderSharingLosesUnderFirstComeFirstServed) {
   }
   EXPECT_GT(loss.most(), 0.05);
   EXPECT_GT(loss.surely_above(), 0.0);
-  std::printf("sharing's optimum under fcfs: mean loss %.2f%%, worst %.1f%%\n", 100 * loss.mean(), 100 * loss.most());
+  std::printf("sharing's optimum under fcfs: mean loss %.2f%%, worst %.1f%%\n", 100 * loss.mean(),
+              100 * loss.most());
 }
 
-// What does hold: in any state, first come first served completes no more than processor sharing, since harmonic
-// means are at most arithmetic ones; hence also in the optimum.
+// What does hold: in any state, first come first served completes no more than processor sharing, since
+// harmonic means are at most arithmetic ones; hence also in the optimum.
 TEST(Paper, FirstComeFirstServedNeverBeatsSharing) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
@@ -205,11 +212,12 @@ TEST(Paper, MapThatKnowsTheDisciplineBeatsMapThatDoesNot) {
     gain.add(x / x_blind - 1);
   }
   EXPECT_GT(gain.surely_above(), 0.0);
-  std::printf("knowing the discipline: mean gain %.2f%%, most %.1f%%\n", 100 * gain.mean(), 100 * gain.most());
+  std::printf("knowing the discipline: mean gain %.2f%%, most %.1f%%\n", 100 * gain.mean(),
+              100 * gain.most());
 }
 
-// "Cannot be solved optimally in sub-exponential time" holds for enumeration. Branch and price proves sizes with
-// 10^30 states and more; twenty seeds each, in a minute altogether.
+// "Cannot be solved optimally in sub-exponential time" holds for enumeration. Branch and price proves sizes
+// with 10^30 states and more; twenty seeds each, in a minute altogether.
 TEST(Paper, TheOptimumIsProvenFarBeyondEnumeration) {
   const auto start = Clock::now();
   struct Size {
@@ -221,7 +229,8 @@ TEST(Paper, TheOptimumIsProvenFarBeyondEnumeration) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       SCOPED_TRACE(::testing::Message() << "k=" << size.k << " seed=" << seed);
       const System system =
-          generate({.general = general, .specialized = size.k - general, .threads = size.threads, .seed = seed})
+          generate(
+              {.general = general, .specialized = size.k - general, .threads = size.threads, .seed = seed})
               .system;
       const Solution solution = run("exact", system);
       EXPECT_TRUE(solution.proven_optimal);
@@ -237,8 +246,8 @@ TEST(Paper, LargeSystemsAreCertifiedInLittleTime) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = generate({.general = 11, .specialized = 5, .threads = 512, .seed = seed}).system;
-    const Solution solution =
-        run("exact", system, Objective::kThroughput, {.stop = {.deadline = Clock::now() + std::chrono::seconds(2)}});
+    const Solution solution = run("exact", system, Objective::kThroughput,
+                                  {.stop = {.deadline = Clock::now() + std::chrono::seconds(2)}});
     ASSERT_TRUE(solution.upper_bound.has_value());
     EXPECT_LE(*solution.gap(), 0.01);
     // The bound holds for every other answer, too.

@@ -20,8 +20,15 @@ Solution run(const char* solver, const System& system, Objective objective = Obj
   return solve(*find_solver(solver), {system, objective});
 }
 
-const SystemShape kSmall{.max_types = 4, .max_resources = 3, .max_count = 5, .depths = true, .floors = true};
-const SystemShape kSharing{.max_types = 4, .max_resources = 3, .max_count = 5, .fcfs = false};
+const SystemShape kSmall{.max_types = 4,
+                         .max_resources = 3,
+                         .min_types = 2,
+                         .min_resources = 2,
+                         .max_count = 5,
+                         .depths = true,
+                         .floors = true};
+const SystemShape kSharing{
+    .max_types = 4, .max_resources = 3, .min_types = 2, .min_resources = 2, .max_count = 5, .fcfs = false};
 
 // The optimum knows no names.
 TEST(Properties, RelabellingTypesOrResourcesDoesNotChangeTheOptimum) {
@@ -29,14 +36,14 @@ TEST(Properties, RelabellingTypesOrResourcesDoesNotChangeTheOptimum) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kSmall);
     RandomStream random(seed, 1);
-    const System other =
-        testing::relabelled(system, testing::random_order(system.type_count(), random),
-                            testing::random_order(system.resource_count(), random));
+    const System other = testing::relabelled(system, testing::random_order(system.type_count(), random),
+                                             testing::random_order(system.resource_count(), random));
     const Solution before = run("exact", system);
     const Solution after = run("exact", other);
     ASSERT_EQ(before.outcome, after.outcome);
     if (before.outcome == Outcome::kInfeasible) continue;
-    EXPECT_NEAR(before.performance.throughput, after.performance.throughput, 1e-9 * before.performance.throughput);
+    EXPECT_NEAR(before.performance.throughput, after.performance.throughput,
+                1e-9 * before.performance.throughput);
   }
 }
 
@@ -96,8 +103,10 @@ TEST(Properties, AFasterPairNeverLowersTheOptimumUnderSharing) {
     const double before = run("exact", system).performance.throughput;
     for (const TaskType i : system.types()) {
       for (const ResourceId j : system.resources_for(i)) {
-        SCOPED_TRACE(::testing::Message() << "seed=" << seed << " type=" << index(i) << " resource=" << index(j));
-        const double after = run("exact", system.with_rate(i, j, 1.25 * system.rate(i, j))).performance.throughput;
+        SCOPED_TRACE(::testing::Message()
+                     << "seed=" << seed << " type=" << index(i) << " resource=" << index(j));
+        const double after =
+            run("exact", system.with_rate(i, j, 1.25 * system.rate(i, j))).performance.throughput;
         EXPECT_GE(after, before * (1 - 1e-9));
       }
     }
@@ -115,8 +124,8 @@ TEST(Properties, AnotherThreadCanLowerTheOptimum) {
   EXPECT_DOUBLE_EQ(optimum(1), 5.5);
 }
 
-// But not if its type is the fastest of all at some resource: there it raises the mean, or leaves it, and never
-// occupies fewer servers. True for sharing and for one fcfs server, without least depths.
+// But not if its type is the fastest of all at some resource: there it raises the mean, or leaves it, and
+// never occupies fewer servers. True for sharing and for one fcfs server, without least depths.
 TEST(Properties, AnotherThreadOfATypeThatIsFastestSomewhereNeverLowersTheOptimum) {
   int tried = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -141,17 +150,17 @@ TEST(Properties, AnotherThreadOfATypeThatIsFastestSomewhereNeverLowersTheOptimum
   EXPECT_GT(tried, 200);
 }
 
-// Sharing, one server each: X_j is strictly convex and falling in the number of tasks of a type that is slower
-// than the mean of the others there. If such a type had tasks elsewhere as well, moving them would help: away
-// from here if it is faster or alone there, all to one side if it is slower there, too. So in an optimum it sits
-// here with all its tasks.
+// Sharing, one server each: X_j is strictly convex and falling in the number of tasks of a type that is
+// slower than the mean of the others there. If such a type had tasks elsewhere as well, moving them would
+// help: away from here if it is faster or alone there, all to one side if it is slower there, too. So in an
+// optimum it sits here with all its tasks.
 TEST(Properties, InAnOptimumATypeSlowerThanTheOthersIsThereWithAllItsTasks) {
   int slower = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = generate({.general = 3, .specialized = 0, .threads = 12, .rule = AffinityRule::kNone,
-                                    .seed = seed})
-                              .system;
+    const System system =
+        generate({.general = 3, .specialized = 0, .threads = 12, .rule = AffinityRule::kNone, .seed = seed})
+            .system;
     const Assignment n = run("exhaustive", system).assignment;
     for (const TaskType i : system.types()) {
       for (const ResourceId j : system.resource_ids()) {
@@ -172,7 +181,8 @@ TEST(Properties, InAnOptimumATypeSlowerThanTheOthersIsThereWithAllItsTasks) {
   EXPECT_GT(slower, 100);
 }
 
-// A resource delivers at most its servers times its fastest rate, and all threads run at most at their fastest.
+// A resource delivers at most its servers times its fastest rate, and all threads run at most at their
+// fastest.
 TEST(Properties, TheOptimumRespectsTheObviousBounds) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
@@ -189,16 +199,16 @@ TEST(Properties, TheOptimumRespectsTheObviousBounds) {
     double by_thread = 0;
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
-      by_thread += static_cast<double>(system.count(i)) * *std::max_element(system.rates().row(i),
-                                                                           system.rates().row(i) + system.resource_count());
+      by_thread += static_cast<double>(system.count(i)) *
+                   *std::max_element(system.rates().row(i), system.rates().row(i) + system.resource_count());
     }
     EXPECT_LE(x, by_resource * (1 + 1e-12));
     EXPECT_LE(x, by_thread * (1 + 1e-12));
   }
 }
 
-// Best Fit is one state, MAP starts there and only climbs, local search starts from both, and nothing beats the
-// optimum.
+// Best Fit is one state, MAP starts there and only climbs, local search starts from both, and nothing beats
+// the optimum.
 TEST(Properties, SolversAreOrderedByConstruction) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);

@@ -1,0 +1,187 @@
+#include "allot/solve/pareto.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "allot/base/error.hpp"
+#include "allot/model/generate.hpp"
+#include "allot/solve/solver.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random_systems.hpp"
+
+namespace allot {
+namespace {
+
+using testing::random_system;
+using testing::SystemShape;
+
+constexpr std::size_t kAll = 1'000'000;
+
+/// Falling throughput, falling error, and each point what its assignment gives.
+void expect_frontier(const System& system, const ParetoFrontier& frontier) {
+  for (std::size_t at = 0; at < frontier.points.size(); ++at) {
+    const ParetoPoint& point = frontier.points[at];
+    ASSERT_TRUE(testing::places_every_task(system, point.assignment));
+    EXPECT_TRUE(testing::keeps_depths(system, point.assignment));
+    const auto x = testing::recomputed_completions(system, point.assignment);
+    EXPECT_TRUE(testing::meets_floors(system, x));
+    EXPECT_NEAR(point.throughput, static_cast<double>(x.total), 1e-12 * point.throughput);
+    EXPECT_NEAR(point.priority_error, *testing::recomputed_error(system, x), 1e-12);
+    if (at > 0) {
+      EXPECT_LT(point.throughput, frontier.points[at - 1].throughput);
+      EXPECT_LT(point.priority_error, frontier.points[at - 1].priority_error);
+    }
+  }
+}
+
+// Against all states: nothing feasible beats a point in both, and no state of the true frontier is missing.
+TEST(Pareto, OfASmallSystemIsTheFrontierOfAllStates) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = random_system(seed, {.max_types = 3,
+                                               .max_resources = 3,
+                                               .min_types = 2,
+                                               .min_resources = 2,
+                                               .max_count = 6,
+                                               .depths = seed % 3 == 0,
+                                               .floors = seed % 4 == 0,
+                                               .priorities = true});
+    const ParetoFrontier frontier = pareto(system, kAll);
+    EXPECT_TRUE(frontier.exhaustive);
+    EXPECT_FALSE(frontier.approximate);
+    expect_frontier(system, frontier);
+    bool any = false;
+    testing::for_each_assignment(system, [&](const Assignment& n) {
+      if (!testing::keeps_depths(system, n)) return;
+      const auto x = testing::recomputed_completions(system, n);
+      const auto error = testing::recomputed_error(system, x);
+      if (!error || !testing::meets_floors(system, x, 1e-9L)) return;
+      any = true;
+      const double total = static_cast<double>(x.total);
+      // Some point is at least as good in both, so nothing is missing...
+      EXPECT_TRUE(std::any_of(frontier.points.begin(), frontier.points.end(),
+                              [&](const ParetoPoint& point) {
+                                return point.throughput >= total * (1 - 1e-12) &&
+                                       point.priority_error <= *error + 1e-12;
+                              }))
+          << total << " " << *error;
+      // ... and none is beaten in both.
+      for (const ParetoPoint& point : frontier.points) {
+        EXPECT_FALSE(total > point.throughput * (1 + 1e-9) && *error < point.priority_error - 1e-9);
+      }
+    });
+    EXPECT_EQ(frontier.points.empty(), !any);
+    if (!any && system.population() > 0) {
+      EXPECT_EQ(frontier.outcome, Outcome::kInfeasible);
+    }
+    if (any) {
+      EXPECT_EQ(frontier.outcome, Outcome::kOptimal);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(Pareto, EndsAtTheLargestThroughputAndTheLeastError) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = generate({.priorities = true, .seed = seed}).system;
+    const double most =
+        solve(*find_solver("exhaustive"), {system, Objective::kThroughput}).performance.throughput;
+    const double least =
+        *solve(*find_solver("exhaustive"), {system, Objective::kPriority}).performance.priority_error;
+    for (const std::size_t points : {std::size_t{2}, std::size_t{5}, kAll}) {
+      const ParetoFrontier frontier = pareto(system, points);
+      ASSERT_FALSE(frontier.points.empty());
+      EXPECT_LE(frontier.points.size(), points);
+      EXPECT_NEAR(frontier.points.front().throughput, most, 1e-12 * most);
+      EXPECT_NEAR(frontier.points.back().priority_error, least, 1e-12);
+      expect_frontier(system, frontier);
+    }
+  }
+}
+
+TEST(Pareto, ThinningKeepsPointsOfTheFullFrontier) {
+  const System system = generate({.priorities = true, .seed = 7}).system;
+  const ParetoFrontier full = pareto(system, kAll);
+  ASSERT_GT(full.points.size(), 6U);
+  const ParetoFrontier thin = pareto(system, 6);
+  EXPECT_EQ(thin.points.size(), 6U);
+  for (const ParetoPoint& point : thin.points) {
+    EXPECT_TRUE(std::any_of(full.points.begin(), full.points.end(),
+                            [&](const ParetoPoint& other) { return other.assignment == point.assignment; }));
+  }
+}
+
+// Systems beyond enumeration are searched: the ends are at least as good as what the heuristics give.
+TEST(Pareto, OfALargeSystemContainsWhatTheSolversFind) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system =
+        generate({.general = 4, .specialized = 2, .threads = 72, .priorities = true, .seed = seed}).system;
+    const ParetoFrontier frontier = pareto(system, 50);
+    EXPECT_FALSE(frontier.exhaustive);
+    EXPECT_EQ(frontier.outcome, Outcome::kConverged);
+    EXPECT_LE(frontier.points.size(), 50U);
+    EXPECT_GT(frontier.points.size(), 5U);
+    expect_frontier(system, frontier);
+    const Solution map = solve(*find_solver("map"), {system, Objective::kThroughput});
+    const Solution mis = solve(*find_solver("mis"), {system, Objective::kPriority});
+    EXPECT_GE(frontier.points.front().throughput, map.performance.throughput * (1 - 1e-12));
+    EXPECT_LE(frontier.points.back().priority_error, *mis.performance.priority_error + 1e-12);
+  }
+}
+
+TEST(Pareto, ReturnsInTimeWhenStopped) {
+  const System system =
+      generate({.general = 8, .specialized = 4, .threads = 288, .priorities = true, .seed = 2}).system;
+  const StopFlag flag = true;
+  for (const bool interrupted : {false, true}) {
+    SolveOptions options;
+    if (interrupted) {
+      options.stop.flag = &flag;
+    } else {
+      options.stop.deadline = Clock::now() - std::chrono::seconds(1);
+    }
+    const auto start = Clock::now();
+    const ParetoFrontier frontier = pareto(system, 10, options);
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(2));
+    EXPECT_EQ(frontier.outcome, interrupted ? Outcome::kInterrupted : Outcome::kTimeLimit);
+    EXPECT_FALSE(frontier.exhaustive);
+    expect_frontier(system, frontier);
+  }
+}
+
+TEST(Pareto, NeedsPrioritiesAndTwoPoints) {
+  EXPECT_THROW(pareto(random_system(1), 10), InvalidModel);
+  const System system = random_system(1, {.priorities = true});
+  EXPECT_THROW(pareto(system, 1), InvalidModel);
+  EXPECT_THROW(pareto(system, 0), InvalidModel);
+}
+
+TEST(Pareto, IsTheSameEveryTime) {
+  const System system =
+      generate({.general = 4, .specialized = 2, .threads = 72, .priorities = true, .seed = 9}).system;
+  const ParetoFrontier first = pareto(system, 20);
+  const ParetoFrontier again = pareto(system, 20);
+  ASSERT_EQ(first.points.size(), again.points.size());
+  for (std::size_t at = 0; at < first.points.size(); ++at) {
+    EXPECT_EQ(first.points[at].assignment, again.points[at].assignment);
+  }
+}
+
+TEST(Pareto, MarksStatesWithoutAnExactFormula) {
+  const System system(
+      {{.name = "r", .servers = 2, .discipline = Discipline::kFcfs}},
+      {{.name = "x", .count = 2, .priority = 1.0}, {.name = "y", .count = 2, .priority = 1.0}},
+      Rates(2, 1, {3, 1}));
+  const ParetoFrontier frontier = pareto(system, 5);
+  EXPECT_TRUE(frontier.approximate);
+  EXPECT_NE(frontier.outcome, Outcome::kOptimal);
+}
+
+}  // namespace
+}  // namespace allot

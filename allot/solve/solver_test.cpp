@@ -1,0 +1,121 @@
+#include "allot/solve/solver.hpp"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <string>
+
+#include "allot/base/error.hpp"
+
+namespace allot {
+namespace {
+
+using ::testing::HasSubstr;
+
+System two_types(std::optional<double> floor, Count min_depth) {
+  return System({{.name = "cpu", .min_depth = min_depth}, {.name = "gpu"}},
+                {{.name = "sort", .count = 1, .floor = floor}, {.name = "fft", .count = 2}},
+                Rates(2, 2, {2, 0, 1, 5}));
+}
+
+TEST(BuiltinSolvers, HaveUniqueNamesASummaryAndAnObjective) {
+  std::set<std::string_view> names;
+  for (const SolverInfo* solver : builtin_solvers()) {
+    EXPECT_TRUE(names.insert(solver->name).second) << solver->name;
+    EXPECT_FALSE(solver->summary.empty()) << solver->name;
+    EXPECT_NE(solver->search, nullptr) << solver->name;
+    EXPECT_TRUE(solver->maximises_throughput || solver->minimises_priority_error) << solver->name;
+    EXPECT_EQ(find_solver(solver->name), solver);
+  }
+}
+
+TEST(BuiltinSolvers, AreFoundByNameAndOptimiseForWhatTheySay) {
+  for (const char* name : {"best-fit", "map", "exhaustive", "local"}) {
+    ASSERT_NE(find_solver(name), nullptr) << name;
+    EXPECT_TRUE(supports(*find_solver(name), Objective::kThroughput)) << name;
+  }
+  for (const char* name : {"mis", "exhaustive", "local"}) {
+    ASSERT_NE(find_solver(name), nullptr) << name;
+    EXPECT_TRUE(supports(*find_solver(name), Objective::kPriority)) << name;
+  }
+  EXPECT_FALSE(supports(*find_solver("map"), Objective::kPriority));
+  EXPECT_FALSE(supports(*find_solver("mis"), Objective::kThroughput));
+  EXPECT_EQ(find_solver("nobody"), nullptr);
+  EXPECT_EQ(find_solver(""), nullptr);
+  EXPECT_EQ(default_solver(Objective::kThroughput).name, "map");
+  EXPECT_EQ(default_solver(Objective::kPriority).name, "mis");
+}
+
+TEST(Words, OfObjectivesAndOutcomesAreThoseOfTheOutput) {
+  EXPECT_EQ(to_string(Objective::kThroughput), "throughput");
+  EXPECT_EQ(to_string(Objective::kPriority), "priority");
+  EXPECT_EQ(to_string(Outcome::kOptimal), "optimal");
+  EXPECT_EQ(to_string(Outcome::kConverged), "converged");
+  EXPECT_EQ(to_string(Outcome::kTimeLimit), "time_limit");
+  EXPECT_EQ(to_string(Outcome::kBudget), "budget");
+  EXPECT_EQ(to_string(Outcome::kInterrupted), "interrupted");
+  EXPECT_EQ(to_string(Outcome::kInfeasible), "infeasible");
+}
+
+TEST(Solve, RefusesWhatTheSolverCannotBeAsked) {
+  const System system = two_types({}, 1);
+  EXPECT_THROW(solve(*find_solver("map"), {system, Objective::kPriority}), InvalidModel);
+  EXPECT_THROW(solve(*find_solver("local"), {system, Objective::kPriority}), InvalidModel);  // no priorities
+}
+
+// The one sort task completes at most 2 per second, so a floor of 3 cannot be met.
+TEST(Solve, NamesAFloorThatIsMissed) {
+  const System system = two_types(3.0, 1);
+  for (const char* name : {"best-fit", "map", "local", "exhaustive"}) {
+    SCOPED_TRACE(name);
+    const Solution solution = solve(*find_solver(name), {system, Objective::kThroughput});
+    EXPECT_EQ(solution.outcome, Outcome::kInfeasible);
+    EXPECT_FALSE(solution.proven_optimal);
+    EXPECT_FALSE(solution.reason.empty());
+  }
+  const Solution best_fit = solve(*find_solver("best-fit"), {system, Objective::kThroughput});
+  EXPECT_THAT(best_fit.reason, HasSubstr("'sort'"));
+}
+
+TEST(Solve, TakesAFloorMetButForRoundingAsMet) {
+  const System system = two_types(2.0 * (1 + 1e-12), 1);
+  EXPECT_EQ(solve(*find_solver("best-fit"), {system, Objective::kThroughput}).outcome, Outcome::kConverged);
+}
+
+// The sort task runs on the cpu only and must not be there alone: a fft task keeps it company, though it is
+// slower there.
+TEST(Solve, KeepsLeastDepths) {
+  const System system = two_types({}, 2);
+  for (const char* name : {"best-fit", "map", "local", "exhaustive"}) {
+    SCOPED_TRACE(name);
+    const Solution solution = solve(*find_solver(name), {system, Objective::kThroughput});
+    EXPECT_NE(solution.outcome, Outcome::kInfeasible);
+    EXPECT_EQ(solution.assignment.column_sum(resource_id(0)), 2);
+    EXPECT_DOUBLE_EQ(solution.performance.throughput, 1.5 + 5);
+  }
+}
+
+TEST(Solve, SaysSoWhenNoAssignmentKeepsTheDepths) {
+  const System system = two_types({}, 4);  // three threads in all
+  for (const char* name : {"best-fit", "map", "local", "exhaustive"}) {
+    SCOPED_TRACE(name);
+    const Solution solution = solve(*find_solver(name), {system, Objective::kThroughput});
+    EXPECT_EQ(solution.outcome, Outcome::kInfeasible);
+    EXPECT_FALSE(solution.reason.empty());
+  }
+}
+
+TEST(Solution, GapIsRelativeToTheBound) {
+  Solution solution;
+  EXPECT_FALSE(solution.gap().has_value());
+  solution.performance.throughput = 9;
+  solution.upper_bound = 10;
+  EXPECT_DOUBLE_EQ(*solution.gap(), 0.1);
+  solution.upper_bound = 9 * (1 - 1e-15);  // rounding never makes it negative
+  EXPECT_EQ(*solution.gap(), 0.0);
+  solution.upper_bound = 0;
+  EXPECT_EQ(*solution.gap(), 0.0);
+}
+
+}  // namespace
+}  // namespace allot
