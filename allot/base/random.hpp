@@ -12,7 +12,8 @@ namespace allot {
 /// independent; the same names always give the same numbers. Not thread-safe: one per thread.
 class RandomStream {
  public:
-  explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept : seed_(seed), stream_(stream) {}
+  explicit RandomStream(std::uint64_t seed, std::uint64_t stream = 0) noexcept
+      : seed_(seed), stream_(stream) {}
 
   /// Numbers come in blocks of this many; a stream can begin at any block.
   static constexpr std::size_t kBlock = 16;

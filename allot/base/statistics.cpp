@@ -13,7 +13,8 @@ double incomplete_beta(double a, double b, double x) {
   if (x >= 1) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, 1 - x);
   const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) /
+      a;
   constexpr double kTiny = 1e-300;
   double c = 1;
   double d = 1 - (a + b) * x / (a + 1);

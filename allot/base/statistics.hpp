@@ -22,17 +22,17 @@ struct MeanInterval {
 /// Mean of independent values and the half-width of its 95% confidence interval, by Student's t.
 MeanInterval mean_interval(std::span<const double> values);
 
-/// MSER-5: how many of the first values of a series to leave out so that the mean of the rest is most certain.
-/// Averages over 5 values, and at most half of the series is left out: `settled` is false when that limit was
-/// hit, so a longer series is needed.
+/// MSER-5: how many of the first values of a series to leave out so that the mean of the rest is most
+/// certain. Averages over 5 values, and at most half of the series is left out: `settled` is false when that
+/// limit was hit, so a longer series is needed.
 struct WarmUp {
   std::size_t values = 0;
   bool settled = true;
 };
 WarmUp mser5(std::span<const double> series);
 
-/// Counts of positive values in buckets that are 1/64 of a power of two wide: percentiles with a relative error
-/// below 1%. Histograms merge exactly.
+/// Counts of positive values in buckets that are 1/64 of a power of two wide: percentiles with a relative
+/// error below 1%. Histograms merge exactly.
 class LogHistogram {
  public:
   static constexpr int kBits = 6;

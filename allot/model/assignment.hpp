@@ -18,7 +18,9 @@ class Assignment {
   Assignment(std::size_t types, std::size_t resources)
       : types_(types), resources_(resources), counts_(types * resources) {}
 
-  Count operator()(TaskType i, ResourceId j) const noexcept { return counts_[index(i) * resources_ + index(j)]; }
+  Count operator()(TaskType i, ResourceId j) const noexcept {
+    return counts_[index(i) * resources_ + index(j)];
+  }
   Count& operator()(TaskType i, ResourceId j) noexcept { return counts_[index(i) * resources_ + index(j)]; }
 
   std::size_t types() const noexcept { return types_; }

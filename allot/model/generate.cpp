@@ -53,8 +53,8 @@ Scenario generate(const GenerateOptions& options) {
       if (may_run(i, j)) line.push_back(i * size + j);
     }
     if (options.rule == AffinityRule::kRow || options.rule == AffinityRule::kColumn) {
-      const auto largest = *std::max_element(line.begin(), line.end(),
-                                             [&](std::size_t a, std::size_t b) { return rates[a] < rates[b]; });
+      const auto largest = *std::max_element(
+          line.begin(), line.end(), [&](std::size_t a, std::size_t b) { return rates[a] < rates[b]; });
       std::swap(rates[largest], rates[k * size + k]);
     } else if (options.rule == AffinityRule::kOrdered) {
       std::vector<double> sorted;

@@ -16,8 +16,9 @@ Rates::Rates(std::size_t types, std::size_t resources, std::vector<double> value
   }
   for (std::size_t at = 0; at < values_.size(); ++at) {
     if (!std::isfinite(values_[at]) || values_[at] < 0) {
-      throw InvalidModel("rates[" + std::to_string(at / resources) + "][" + std::to_string(at % resources) + "]",
-                         "must be a finite number >= 0, is " + std::to_string(values_[at]));
+      throw InvalidModel(
+          "rates[" + std::to_string(at / resources) + "][" + std::to_string(at % resources) + "]",
+          "must be a finite number >= 0, is " + std::to_string(values_[at]));
     }
   }
 }

@@ -16,7 +16,9 @@ class Rates {
   /// values and all are finite and >= 0.
   Rates(std::size_t types, std::size_t resources, std::vector<double> values);
 
-  double operator()(TaskType i, ResourceId j) const noexcept { return values_[index(i) * resources_ + index(j)]; }
+  double operator()(TaskType i, ResourceId j) const noexcept {
+    return values_[index(i) * resources_ + index(j)];
+  }
   /// The rates of a type, one per resource.
   const double* row(TaskType i) const noexcept { return &values_[index(i) * resources_]; }
   std::size_t types() const noexcept { return types_; }

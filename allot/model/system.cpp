@@ -25,8 +25,9 @@ void check_names(const char* table, const auto& entries) {
 
 void check_range(const char* table, std::size_t at, const char* key, Count value, Count least) {
   if (value < least || value > kMaxCount) {
-    throw InvalidModel(field(table, at, key), "must be a whole number from " + std::to_string(least) + " to " +
-                                                  std::to_string(kMaxCount) + ", is " + std::to_string(value));
+    throw InvalidModel(field(table, at, key), "must be a whole number from " + std::to_string(least) +
+                                                  " to " + std::to_string(kMaxCount) + ", is " +
+                                                  std::to_string(value));
   }
 }
 
@@ -56,8 +57,8 @@ System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Ra
     std::size_t able = 0;
     for (const TaskType i : types()) able += can_run(i, resource_id(j)) ? 1 : 0;
     if (able > 1) {
-      throw InvalidModel(field("resources", j, "kind"),
-                         "an accelerator runs one task type only, " + std::to_string(able) + " have a rate on it");
+      throw InvalidModel(field("resources", j, "kind"), "an accelerator runs one task type only, " +
+                                                            std::to_string(able) + " have a rate on it");
     }
   }
   std::size_t with_priority = 0;
@@ -168,7 +169,8 @@ void home_assignment(const System& system, Assignment& assignment) {
 }
 
 bool is_placement(const System& system, const Assignment& assignment) {
-  if (assignment.types() != system.type_count() || assignment.resources() != system.resource_count()) return false;
+  if (assignment.types() != system.type_count() || assignment.resources() != system.resource_count())
+    return false;
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resource_ids()) {
       if (assignment(i, j) < 0 || (assignment(i, j) > 0 && !system.can_run(i, j))) return false;

@@ -10,7 +10,8 @@ void complete(const System& system, Performance& p) {
   p.response_time_by_task.assign(system.type_count(), std::nullopt);
   for (const TaskType i : system.types()) {
     const double x = p.throughput_by_task[index(i)];
-    if (system.count(i) > 0 && x > 0) p.response_time_by_task[index(i)] = static_cast<double>(system.count(i)) / x;
+    if (system.count(i) > 0 && x > 0)
+      p.response_time_by_task[index(i)] = static_cast<double>(system.count(i)) / x;
   }
   if (!(p.throughput > 0)) return;
   p.response_time = static_cast<double>(system.population()) / p.throughput;

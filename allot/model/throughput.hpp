@@ -56,11 +56,13 @@ struct Performance {
   double throughput = 0;                       ///< X
   std::vector<double> throughput_by_task;      ///< X_i
   std::vector<double> throughput_by_resource;  ///< X_j
-  std::optional<double> response_time;         ///< Q / X (Little, paper Eq. 1); absent without threads or completions
+  std::optional<double>
+      response_time;  ///< Q / X (Little, paper Eq. 1); absent without threads or completions
   std::vector<std::optional<double>> response_time_by_task;  ///< N_i / X_i
   std::vector<double> shares;                                ///< X_i / X; empty when X = 0
-  std::optional<double> priority_error;  ///< sum of (X_i / X - p_i)^2 (paper Eq. 6); absent without priorities or X
-  bool approximate = false;              ///< some resource is in a state without an exact formula
+  std::optional<double>
+      priority_error;        ///< sum of (X_i / X - p_i)^2 (paper Eq. 6); absent without priorities or X
+  bool approximate = false;  ///< some resource is in a state without an exact formula
   friend bool operator==(const Performance&, const Performance&) = default;
 };
 

@@ -72,15 +72,16 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
   archive.insert({assignment, performance.throughput, *performance.priority_error});
 }
 
-/// Searches for the least error at a falling weight of throughput, from each answer to the next and back again,
-/// and keeps every state on the way that no other beats.
+/// Searches for the least error at a falling weight of throughput, from each answer to the next and back
+/// again, and keeps every state on the way that no other beats.
 void search(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
   const Solution fastest = solve(*find_solver("local"), Problem{system, Objective::kThroughput}, options);
   const Solution fairest = solve(*find_solver("local"), Problem{system, Objective::kPriority}, options);
   offer(system, archive, fastest.assignment);
   offer(system, archive, fairest.assignment);
   if (!is_placement(system, fastest.assignment) || !is_placement(system, fairest.assignment)) return;
-  detail::LocalSearch walk(poll, [&](const detail::SearchState& state) { offer(system, archive, state.assignment()); });
+  detail::LocalSearch walk(
+      poll, [&](const detail::SearchState& state) { offer(system, archive, state.assignment()); });
   detail::SearchState state;
   RandomStream random(options.seed, 1);
   const int decades = 6;  // weights from 10 down to 1e-5

@@ -12,12 +12,18 @@ std::string_view to_string(Objective objective) noexcept {
 
 std::string_view to_string(Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::kOptimal: return "optimal";
-    case Outcome::kConverged: return "converged";
-    case Outcome::kTimeLimit: return "time_limit";
-    case Outcome::kBudget: return "budget";
-    case Outcome::kInterrupted: return "interrupted";
-    case Outcome::kInfeasible: return "infeasible";
+    case Outcome::kOptimal:
+      return "optimal";
+    case Outcome::kConverged:
+      return "converged";
+    case Outcome::kTimeLimit:
+      return "time_limit";
+    case Outcome::kBudget:
+      return "budget";
+    case Outcome::kInterrupted:
+      return "interrupted";
+    case Outcome::kInfeasible:
+      return "infeasible";
   }
   return "unknown";
 }

@@ -17,7 +17,8 @@ Solution best_of(const System& system, const SolveOptions& options, const Assign
 std::vector<Change> possible_changes(const System& system) {
   std::vector<Change> changes;
   for (const ResourceId j : system.resource_ids()) {
-    if (system.resource(j).servers < kMaxCount) changes.push_back({Change::What::kServer, std::nullopt, j, 0, 0, false});
+    if (system.resource(j).servers < kMaxCount)
+      changes.push_back({Change::What::kServer, std::nullopt, j, 0, 0, false});
   }
   for (const TaskType i : system.types()) {
     if (!system.resources_for(i).empty() && system.count(i) < kMaxCount) {
@@ -44,7 +45,8 @@ System changed(const System& system, const Change& change) {
     case Change::What::kRate:
       break;
   }
-  return system.with_rate(*change.task, *change.resource, kFasterPair * system.rate(*change.task, *change.resource));
+  return system.with_rate(*change.task, *change.resource,
+                          kFasterPair * system.rate(*change.task, *change.resource));
 }
 
 }  // namespace
@@ -65,8 +67,8 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     change.approximate = solution.performance.approximate;
     result.changes.push_back(change);
     if (change.what == Change::What::kThread) continue;
-    // The answer for a changed machine may be better than the base on the machine as it is. Then it is the base:
-    // a gain must be due to the change.
+    // The answer for a changed machine may be better than the base on the machine as it is. Then it is the
+    // base: a gain must be due to the change.
     const Performance unchanged = evaluate(system, solution.assignment);
     if (unchanged.throughput > result.base.performance.throughput &&
         floor_shortfall(system, unchanged.throughput_by_task) == 0) {

@@ -12,11 +12,11 @@ namespace allot {
 struct Change {
   enum class What { kServer, kThread, kRate };  ///< one more server, one more thread, a pair 10% faster
   What what = What::kServer;
-  std::optional<TaskType> task;         ///< of kThread and kRate
-  std::optional<ResourceId> resource;   ///< of kServer and kRate
-  double throughput = 0;                ///< best found after the change
-  double gain = 0;                      ///< relative to the base
-  bool approximate = false;             ///< the changed state has no exact formula
+  std::optional<TaskType> task;        ///< of kThread and kRate
+  std::optional<ResourceId> resource;  ///< of kServer and kRate
+  double throughput = 0;               ///< best found after the change
+  double gain = 0;                     ///< relative to the base
+  bool approximate = false;            ///< the changed state has no exact formula
 };
 
 struct WhatIf {

@@ -128,8 +128,8 @@ double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
 double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content) {
   const double m = static_cast<double>(total);
   const std::size_t size = types_.size();
-  // Type i completes x_i / S; its premium is paid as if S were as small as it can be, which keeps the value an
-  // upper bound and the problem one of prices per task.
+  // Type i completes x_i / S; its premium is paid as if S were as small as it can be, which keeps the value
+  // an upper bound and the problem one of prices per task.
   const double per_task = has_premium_ ? 1 / least_seconds(total) : 0.0;
   const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] * per_task; };
   // The order by price + theta / mu_i changes only where two types cross.
@@ -246,8 +246,8 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
     }
     if (bound(range.first, range.last) <= best_value + skip) continue;
     // Totals vary in effect by their ratio, so ranges are split at the geometric middle.
-    const double middle = std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) *
-                                    static_cast<double>(range.last));
+    const double middle =
+        std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) * static_cast<double>(range.last));
     const Count split = std::clamp(static_cast<Count>(middle), range.first, range.last - 1);
     offer(split);
     open.push_back({split + 1, range.last});

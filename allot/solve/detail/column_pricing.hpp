@@ -7,8 +7,8 @@
 //
 // For a given total m, ps makes this linear in x, so filling m places greedily is exact. For fcfs with one
 // server it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy fillings by
-// lambda_i + theta / mu_ij. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means are
-// below arithmetic ones, and a mean taken over fewer places is never smaller.
+// lambda_i + theta / mu_ij. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
+// are below arithmetic ones, and a mean taken over fewer places is never smaller.
 #pragma once
 
 #include <span>
@@ -55,9 +55,9 @@ class ColumnPricer {
     std::vector<Count> content;  ///< per type of the pricer
   };
 
-  /// The maximum over the domain; false when the domain allows no content. `hint`: a total worth trying first.
-  /// For fcfs resources with completion prices the value is an upper bound on the maximum.
-  /// Once the poll says stop, the result is meaningless.
+  /// The maximum over the domain; false when the domain allows no content. `hint`: a total worth trying
+  /// first. For fcfs resources with completion prices the value is an upper bound on the maximum. Once the
+  /// poll says stop, the result is meaningless.
   bool best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll, Best& result);
 
   /// Removes from the domain totals whose value is below the threshold.

@@ -83,9 +83,10 @@ void ConfigurationBound::offer(ResourceId j, const std::vector<Count>& content) 
 }
 
 bool ConfigurationBound::fits(const Pooled& pooled, const ColumnDomain& domain) const noexcept {
-  const bool total_allowed = std::any_of(domain.totals.begin(), domain.totals.end(), [&](const Interval& interval) {
-    return interval.first <= pooled.total && pooled.total <= interval.last;
-  });
+  const bool total_allowed =
+      std::any_of(domain.totals.begin(), domain.totals.end(), [&](const Interval& interval) {
+        return interval.first <= pooled.total && pooled.total <= interval.last;
+      });
   if (!total_allowed) return false;
   for (std::size_t t = 0; t < pooled.content.size(); ++t) {
     if (!domain.lower.empty() && pooled.content[t] < domain.lower[t]) return false;
@@ -103,7 +104,8 @@ double ConfigurationBound::lagrangian(const std::vector<ColumnDomain>& domains, 
   }
   values.assign(pricers_.size(), 0.0);
   for (const ResourceId j : system_.resource_ids()) {
-    if (!pricers_[index(j)].best(prices, domains[index(j)], hints_[index(j)], poll_, best_)) return -kInfinity;
+    if (!pricers_[index(j)].best(prices, domains[index(j)], hints_[index(j)], poll_, best_))
+      return -kInfinity;
     if (poll_.stopped()) return kInfinity;
     values[index(j)] = best_.value;
     hints_[index(j)] = best_.total;
@@ -126,8 +128,8 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
   return true;
 }
 
-ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains, const Prices& start,
-                                                     double cutoff, int max_rounds) {
+ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains,
+                                                     const Prices& start, double cutoff, int max_rounds) {
   const std::size_t types = system_.type_count();
   const bool floors = system_.has_floors();
   Result result;
@@ -201,7 +203,8 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
       result.end = End::kStopped;
       break;
     }
-    if (programme.solve() != LinearProgram::Status::kOptimal) break;  // numerical trouble: keep what is proven
+    if (programme.solve() != LinearProgram::Status::kOptimal)
+      break;  // numerical trouble: keep what is proven
     const double value = -programme.value();
     if (result.bound - value <= kEqual * scale_) {
       result.end = End::kConverged;

@@ -1,7 +1,7 @@
 // An upper bound on the throughput, by column generation on the configuration LP.
 //
-// Relax "every thread is placed exactly once" with a price lambda_i per task. Then each resource may be filled
-// on its own (column_pricing.hpp), and
+// Relax "every thread is placed exactly once" with a price lambda_i per task. Then each resource may be
+// filled on its own (column_pricing.hpp), and
 //
 //     L(lambda) = sum_i lambda_i N_i + sum_j max over contents x of [X_j(x) - sum_i lambda_i x_i]
 //
@@ -58,11 +58,13 @@ class ConfigurationBound {
   Result lower(const std::vector<ColumnDomain>& domains, const Prices& start, double cutoff, int max_rounds);
 
   /// L at the prices, from best contents of each resource; the contents are offered to the programme.
-  /// Minus infinity when a domain is empty, infinity when stopped. `values`: the inner maxima, one per resource.
-  double lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices, std::vector<double>& values);
+  /// Minus infinity when a domain is empty, infinity when stopped. `values`: the inner maxima, one per
+  /// resource.
+  double lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
+                    std::vector<double>& values);
 
-  /// Drops totals that no assignment better than the cutoff can have: with the prices' inner maxima, any other
-  /// total lowers L below the cutoff. False when a domain becomes empty.
+  /// Drops totals that no assignment better than the cutoff can have: with the prices' inner maxima, any
+  /// other total lowers L below the cutoff. False when a domain becomes empty.
   bool shrink(std::vector<ColumnDomain>& domains, const Prices& prices, double cutoff);
 
  private:
@@ -82,7 +84,7 @@ class ConfigurationBound {
   double scale_ = 1;  // of rates: penalties are a multiple of it
   std::vector<ColumnPricer> pricers_;
   std::vector<Count> hints_;
-  std::deque<Pooled> pool_;  // a deque: contents stay where they are while it grows
+  std::deque<Pooled> pool_;                            // a deque: contents stay where they are while it grows
   std::vector<std::vector<std::size_t>> pool_hashes_;  // per resource, sorted: contents already there
   ColumnPricer::Best best_;
 };

@@ -57,10 +57,14 @@ void LinearProgram::set_cost(int column, double cost) { simplex_->clp.setObjecti
 LinearProgram::Status LinearProgram::solve() {
   simplex_->clp.primal(1);
   switch (simplex_->clp.status()) {
-    case 0: return Status::kOptimal;
-    case 1: return Status::kInfeasible;
-    case 2: return Status::kUnbounded;
-    default: return Status::kFailed;
+    case 0:
+      return Status::kOptimal;
+    case 1:
+      return Status::kInfeasible;
+    case 2:
+      return Status::kUnbounded;
+    default:
+      return Status::kFailed;
   }
 }
 

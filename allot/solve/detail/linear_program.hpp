@@ -1,4 +1,5 @@
-// A linear programme: minimise, subject to ranges on rows and columns. The only file that knows the LP library.
+// A linear programme: minimise, subject to ranges on rows and columns. The only file that knows the LP
+// library.
 #pragma once
 
 #include <limits>
@@ -22,7 +23,8 @@ class LinearProgram {
   /// lower <= row <= upper. Returns its index. Rows come before the columns that use them.
   int add_row(double lower, double upper);
   /// A variable with its cost, range and entries. Returns its index.
-  int add_column(double cost, double lower, double upper, std::span<const int> rows, std::span<const double> values);
+  int add_column(double cost, double lower, double upper, std::span<const int> rows,
+                 std::span<const double> values);
   /// Variables >= 0 added together, which is much faster than one by one.
   class Batch {
    public:

@@ -7,7 +7,9 @@ namespace allot::detail {
 namespace {
 
 /// How many of `all` tasks a move may take: the fewest, half, or all. Duplicates are harmless.
-std::array<Count, 3> portions(Count fewest, Count all) noexcept { return {fewest, std::max(fewest, all / 2), all}; }
+std::array<Count, 3> portions(Count fewest, Count all) noexcept {
+  return {fewest, std::max(fewest, all / 2), all};
+}
 
 }  // namespace
 
@@ -95,10 +97,9 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
       const Count s_all = state.at(s.i, s.j);
       const Count t_all = state.at(t.i, t.j);
       if (s_all == 0 || t_all == 0) continue;
-      const std::array<Exchange, 4> swaps = {Exchange{s.i, s.j, t.j, 1, t.i, 1},
-                                             Exchange{s.i, s.j, t.j, s_all, t.i, t_all},
-                                             Exchange{s.i, s.j, t.j, s_all, t.i, 1},
-                                             Exchange{s.i, s.j, t.j, 1, t.i, t_all}};
+      const std::array<Exchange, 4> swaps = {
+          Exchange{s.i, s.j, t.j, 1, t.i, 1}, Exchange{s.i, s.j, t.j, s_all, t.i, t_all},
+          Exchange{s.i, s.j, t.j, s_all, t.i, 1}, Exchange{s.i, s.j, t.j, 1, t.i, t_all}};
       for (const Exchange& swap : swaps) {
         if (!state.keeps_depths(swap)) continue;
         ++evaluations_;
@@ -150,8 +151,13 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
       const ResourceId b = allowed[random.below(allowed.size())];
       const Count all = state.at(i, a);
       if (a == b || all == 0) continue;
-      const Exchange kick{i, a, b, random.below(2) == 0 ? all : 1 + static_cast<Count>(random.below(
-                                                                    static_cast<std::uint64_t>(all))), {}, 0};
+      const Exchange kick{
+          i,
+          a,
+          b,
+          random.below(2) == 0 ? all : 1 + static_cast<Count>(random.below(static_cast<std::uint64_t>(all))),
+          {},
+          0};
       if (state.keeps_depths(kick)) state.apply(kick);
     }
     descend(state);

@@ -45,7 +45,7 @@ class LocalSearch {
   StopPoll& poll_;
   Visitor visitor_;
   std::uint64_t evaluations_ = 0;
-  std::vector<Spot> spots_;       // buffers, kept to save allocations
+  std::vector<Spot> spots_;  // buffers, kept to save allocations
   std::vector<Exchange> chain_;
 };
 

@@ -9,9 +9,12 @@ namespace allot::detail {
 /// The outcome of a method that ran until it was done or told to stop.
 inline Outcome outcome_of(const StopPoll& poll, Outcome when_done = Outcome::kConverged) noexcept {
   switch (poll.reason()) {
-    case StopReason::kTimeLimit: return Outcome::kTimeLimit;
-    case StopReason::kInterrupted: return Outcome::kInterrupted;
-    case StopReason::kNone: break;
+    case StopReason::kTimeLimit:
+      return Outcome::kTimeLimit;
+    case StopReason::kInterrupted:
+      return Outcome::kInterrupted;
+    case StopReason::kNone:
+      break;
   }
   return when_done;
 }

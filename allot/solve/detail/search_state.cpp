@@ -44,7 +44,8 @@ void SearchState::refresh() {
     Column& column = columns_[index(j)];
     column.sums = {};
     for (const TaskType i : system_->types()) {
-      if (at(i, j) != 0) column.sums = column.sums.plus(at(i, j), system_->rate(i, j), system_->seconds_per_task(i, j));
+      if (at(i, j) != 0)
+        column.sums = column.sums.plus(at(i, j), system_->rate(i, j), system_->seconds_per_task(i, j));
     }
     settle(j);
   }
@@ -56,7 +57,8 @@ void SearchState::refresh() {
       const Column& column = columns_[index(j)];
       const CompletionLaw law = completion_law(column.discipline, column.servers, column.sums);
       for (const TaskType i : system_->types()) {
-        by_task_[index(i)] += static_cast<double>(at(i, j)) * (law.per_rate * system_->rate(i, j) + law.per_task);
+        by_task_[index(i)] +=
+            static_cast<double>(at(i, j)) * (law.per_rate * system_->rate(i, j) + law.per_task);
       }
     }
   }
@@ -69,7 +71,8 @@ void SearchState::settle(ResourceId j) noexcept {
   if (column.sums.tasks == 0) column.sums = {};
   column.throughput = column_throughput(column.discipline, column.servers, column.sums);
   const auto mean_weight = [&](Count n) {  // X_j = weight * (sum of the rates) with n tasks under ps
-    return n <= column.servers ? (n == 0 ? 0.0 : 1.0) : static_cast<double>(column.servers) / static_cast<double>(n);
+    return n <= column.servers ? (n == 0 ? 0.0 : 1.0)
+                               : static_cast<double>(column.servers) / static_cast<double>(n);
   };
   const double more = mean_weight(column.sums.tasks + 1);
   const double fewer = mean_weight(column.sums.tasks - 1);
@@ -120,7 +123,8 @@ bool SearchState::keeps_depths(const Exchange& e) const noexcept {
 ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noexcept {
   const ResourceId j = at_source ? e.a : e.b;
   const Count sign = at_source ? -1 : 1;
-  ColumnSums sums = columns_[index(j)].sums.plus(sign * e.n, system_->rate(e.i, j), system_->seconds_per_task(e.i, j));
+  ColumnSums sums =
+      columns_[index(j)].sums.plus(sign * e.n, system_->rate(e.i, j), system_->seconds_per_task(e.i, j));
   if (e.back != 0) {
     sums = sums.plus(-sign * e.back, system_->rate(e.k, j), system_->seconds_per_task(e.k, j));
   }
@@ -130,7 +134,8 @@ ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noex
 double SearchState::throughput_cost_change(const Exchange& e) const noexcept {
   const Column& from = columns_[index(e.a)];
   const Column& to = columns_[index(e.b)];
-  return from.throughput + to.throughput - column_throughput(from.discipline, from.servers, sums_after(e, true)) -
+  return from.throughput + to.throughput -
+         column_throughput(from.discipline, from.servers, sums_after(e, true)) -
          column_throughput(to.discipline, to.servers, sums_after(e, false));
 }
 
@@ -155,7 +160,8 @@ double SearchState::general_cost_change(const Exchange& e) const noexcept {
     const double task_change = after.per_task - before.per_task;
     for (const TaskType i : system_->types()) {
       const Count n = at(i, j);
-      if (n != 0) scratch_[index(i)] += static_cast<double>(n) * (rate_change * system_->rate(i, j) + task_change);
+      if (n != 0)
+        scratch_[index(i)] += static_cast<double>(n) * (rate_change * system_->rate(i, j) + task_change);
     }
     const auto shift = [&](TaskType i, Count n) {
       scratch_[index(i)] += static_cast<double>(n) * (after.per_rate * system_->rate(i, j) + after.per_task);

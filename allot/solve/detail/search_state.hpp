@@ -11,7 +11,8 @@
 
 namespace allot::detail {
 
-/// `n` tasks of type `i` go from `a` to `b`, and `back` tasks of type `k` from `b` to `a` (0: nothing returns).
+/// `n` tasks of type `i` go from `a` to `b`, and `back` tasks of type `k` from `b` to `a` (0: nothing
+/// returns).
 struct Exchange {
   TaskType i{};
   ResourceId a{};
@@ -50,7 +51,8 @@ class SearchState {
   /// Eq. 8 as printed, n (mu_ij - X_j) / n_j, for a single ps server that has tasks; elsewhere, `change`.
   double printed_change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
-    if (column.discipline != Discipline::kPs || column.servers != 1 || column.sums.tasks == 0) return change(i, j, n);
+    if (column.discipline != Discipline::kPs || column.servers != 1 || column.sums.tasks == 0)
+      return change(i, j, n);
     return static_cast<double>(n) * (system_->rate(i, j) - column.throughput) /
            static_cast<double>(column.sums.tasks);
   }
@@ -88,7 +90,8 @@ class SearchState {
   }
   void apply(const Exchange& e) noexcept;
 
-  /// A move must improve the cost by more than this to be kept: well above rounding, well below anything real.
+  /// A move must improve the cost by more than this to be kept: well above rounding, well below anything
+  /// real.
   double tolerance() const noexcept { return tolerance_; }
 
  private:

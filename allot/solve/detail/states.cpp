@@ -55,7 +55,8 @@ double StateVisitor::throughput_by_task(std::vector<double>& by_task) const {
     const CompletionLaw law = completion_law(column.discipline, column.servers, column.sums);
     for (const TaskType i : system_->types()) {
       const Count n = counts_(i, j);
-      if (n != 0) by_task[index(i)] += static_cast<double>(n) * (law.per_rate * system_->rate(i, j) + law.per_task);
+      if (n != 0)
+        by_task[index(i)] += static_cast<double>(n) * (law.per_rate * system_->rate(i, j) + law.per_task);
     }
     x += column_throughput(column.discipline, column.servers, column.sums);
   }

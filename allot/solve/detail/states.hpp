@@ -28,7 +28,8 @@ class StateVisitor {
 
   double throughput() const noexcept {
     double x = 0;
-    for (const Column& column : columns_) x += column_throughput(column.discipline, column.servers, column.sums);
+    for (const Column& column : columns_)
+      x += column_throughput(column.discipline, column.servers, column.sums);
     return x;
   }
   /// Fills in X_i and returns X.

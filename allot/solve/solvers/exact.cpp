@@ -4,7 +4,8 @@
 // how many of a type. The configuration bound over these domains says how good the part can be; a part that
 // cannot beat the best assignment known is dropped, another is split where the bound's linear programme mixes
 // contents. Under ps a part in which every resource has one total is a transportation problem, whose linear
-// programme has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts too.
+// programme has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts
+// too.
 #include <algorithm>
 #include <cmath>
 #include <queue>
@@ -57,7 +58,11 @@ void keep_totals(ColumnDomain& domain, Count first, Count last) {
 class BranchAndPrice {
  public:
   BranchAndPrice(const Problem& problem, const SolveOptions& options)
-      : system_(problem.system), options_(options), poll_(options.stop, 32), bound_(system_, poll_), search_(poll_) {}
+      : system_(problem.system),
+        options_(options),
+        poll_(options.stop, 32),
+        bound_(system_, poll_),
+        search_(poll_) {}
 
   Solution run() {
     Solution solution;
@@ -78,7 +83,8 @@ class BranchAndPrice {
         solution.outcome = Outcome::kInfeasible;
         solution.reason = "proven: no assignment keeps every least depth and meets every floor";
       } else {
-        solution.reason = "no assignment that keeps every least depth and meets every floor was found in time";
+        solution.reason =
+            "no assignment that keeps every least depth and meets every floor was found in time";
       }
       return solution;
     }
@@ -148,7 +154,8 @@ class BranchAndPrice {
         const auto at = std::lower_bound(types.begin(), types.end(), i);
         if (at != types.end() && *at == i) {
           mean[index(part.resource)] +=
-              part.weight * static_cast<double>((*part.content)[static_cast<std::size_t>(at - types.begin())]);
+              part.weight *
+              static_cast<double>((*part.content)[static_cast<std::size_t>(at - types.begin())]);
         }
       }
       round_row(i, mean, result);
@@ -170,7 +177,8 @@ class BranchAndPrice {
       std::optional<ResourceId> best;
       for (const ResourceId j : system_.resources_for(i)) {
         if (step < 0 && result(i, j) == 0) continue;
-        if (!best || static_cast<double>(step) * mean[index(j)] > static_cast<double>(step) * mean[index(*best)]) {
+        if (!best ||
+            static_cast<double>(step) * mean[index(j)] > static_cast<double>(step) * mean[index(*best)]) {
           best = j;
         }
       }
@@ -200,7 +208,8 @@ class BranchAndPrice {
       for (const ResourceId j : system_.resources_for(i)) {
         const Count m = totals[index(j)];
         if (m == 0) continue;
-        const double weight = static_cast<double>(std::min(m, system_.resource(j).servers)) / static_cast<double>(m);
+        const double weight =
+            static_cast<double>(std::min(m, system_.resource(j).servers)) / static_cast<double>(m);
         batch.begin_column(-weight * system_.rate(i, j));
         batch.entry(static_cast<int>(index(i)), 1.0);
         batch.entry(static_cast<int>(system_.type_count() + index(j)), 1.0);
@@ -258,7 +267,8 @@ class BranchAndPrice {
       upper_ = result.bound;
       report();
     }
-    if (result.end == ConfigurationBound::End::kBelowCutoff || result.end == ConfigurationBound::End::kEmpty) {
+    if (result.end == ConfigurationBound::End::kBelowCutoff ||
+        result.end == ConfigurationBound::End::kEmpty) {
       if (is_root) upper_ = has_answer() ? cutoff() : -kInfinity;
       return;
     }
@@ -290,7 +300,8 @@ class BranchAndPrice {
     for (; sum < system_.population(); ++sum) {
       std::size_t largest = 0;
       for (std::size_t j = 1; j < mean.size(); ++j) {
-        if (mean[j] - static_cast<double>(totals[j]) > mean[largest] - static_cast<double>(totals[largest])) largest = j;
+        if (mean[j] - static_cast<double>(totals[j]) > mean[largest] - static_cast<double>(totals[largest]))
+          largest = j;
       }
       ++totals[largest];
     }
@@ -401,7 +412,8 @@ class BranchAndPrice {
         mean /= weight;
         double spread = 0;
         for (const WeightedContent& part : result.support) {
-          if (part.resource == j) spread += part.weight * std::abs(static_cast<double>((*part.content)[t]) - mean);
+          if (part.resource == j)
+            spread += part.weight * std::abs(static_cast<double>((*part.content)[t]) - mean);
         }
         if (spread > widest) {
           widest = spread;
@@ -463,6 +475,7 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo exact;
-const SolverInfo exact{"exact", "branch and price: proves the optimum, or how far it can be", true, false, exact_search};
+const SolverInfo exact{"exact", "branch and price: proves the optimum, or how far it can be", true, false,
+                       exact_search};
 
 }  // namespace allot::solvers

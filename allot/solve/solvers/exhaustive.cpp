@@ -1,7 +1,7 @@
 // Enumeration: every state, one after the other. The paper's Opt.
 //
-// The number of states is the product over the types of C(N_i + r_i - 1, r_i - 1), with r_i resources that can
-// run type i. It is computed first, and a number beyond the limit is refused.
+// The number of states is the product over the types of C(N_i + r_i - 1, r_i - 1), with r_i resources that
+// can run type i. It is computed first, and a number beyond the limit is refused.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -95,7 +95,7 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
 }  // namespace
 
 extern const SolverInfo exhaustive;
-const SolverInfo exhaustive{"exhaustive", "every state, counted before starting: exact, for small systems", true, true,
-                            exhaustive_search};
+const SolverInfo exhaustive{"exhaustive", "every state, counted before starting: exact, for small systems",
+                            true, true, exhaustive_search};
 
 }  // namespace allot::solvers

@@ -60,6 +60,7 @@ Solution local_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo local;
-const SolverInfo local{"local", "bulk moves, swaps and restarts: about ten times MAP's time", true, true, local_search};
+const SolverInfo local{"local", "bulk moves, swaps and restarts: about ten times MAP's time", true, true,
+                       local_search};
 
 }  // namespace allot::solvers

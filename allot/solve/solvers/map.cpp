@@ -133,7 +133,8 @@ class Climb {
 
   /// D_tj: the worth of one task more (n = 1) or one fewer (n = -1).
   double worth(TaskType i, ResourceId j, Count n) const noexcept {
-    if (linear_) return (n > 0 ? state_->additions() : state_->removals())[index(j)].at(state_->system().rate(i, j));
+    if (linear_)
+      return (n > 0 ? state_->additions() : state_->removals())[index(j)].at(state_->system().rate(i, j));
     return kind_ == Sensitivity::kExact ? state_->change(i, j, n) : state_->printed_change(i, j, n);
   }
 
@@ -239,8 +240,8 @@ class Climb {
 
   SearchState* state_ = nullptr;
   Sensitivity kind_ = Sensitivity::kExact;
-  bool linear_ = true;               // every D_tj is a line in the rate: ps throughout, exact differences
-  std::vector<Shift> log_;           // two entries for every move since it was last emptied
+  bool linear_ = true;      // every D_tj is a line in the rate: ps throughout, exact differences
+  std::vector<Shift> log_;  // two entries for every move since it was last emptied
   std::vector<Limit> processor_limits_;
   std::vector<Limit> accelerator_limits_;
   std::vector<ResourceId> homes_;  // the accelerator where each type is at home
@@ -260,7 +261,8 @@ MapSolver::~MapSolver() = default;
 MapSolver::MapSolver(MapSolver&&) noexcept = default;
 MapSolver& MapSolver::operator=(MapSolver&&) noexcept = default;
 
-MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment, const SolveOptions& options) {
+MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
+                                   const SolveOptions& options) {
   StopPoll poll(options.stop);
   home_assignment(system, workspace_->home);
   if (!detail::keep_depths(system, workspace_->home)) {
@@ -302,7 +304,8 @@ Solution map_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo map;
-const SolverInfo map{"map", "the paper's MAP: single moves from home, about a microsecond", true, false, map_search};
+const SolverInfo map{"map", "the paper's MAP: single moves from home, about a microsecond", true, false,
+                     map_search};
 
 }  // namespace solvers
 }  // namespace allot

@@ -102,7 +102,7 @@ Solution mis_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo mis;
-const SolverInfo mis{"mis", "the paper's MIS: single moves towards the desired shares, from MAP's answer", false, true,
-                     mis_search};
+const SolverInfo mis{"mis", "the paper's MIS: single moves towards the desired shares, from MAP's answer",
+                     false, true, mis_search};
 
 }  // namespace allot::solvers

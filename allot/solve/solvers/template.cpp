@@ -1,8 +1,8 @@
 // A solver to copy: from home, one look at every other resource of each type.
 //
 // Copy this file to <your_name>.cpp, rename, and add the word to the list of solvers in allot/CMakeLists.txt.
-// Then it is in `allot list`, in `allot solve --solver your-name`, and under the conformance tests. This file is
-// compiled and tested, but is not in the table of built-ins.
+// Then it is in `allot list`, in `allot solve --solver your-name`, and under the conformance tests. This file
+// is compiled and tested, but is not in the table of built-ins.
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/search_state.hpp"
 #include "allot/solve/detail/start.hpp"
@@ -11,9 +11,9 @@
 namespace allot::solvers {
 namespace {
 
-/// The input is valid: no checks are needed. Return an assignment that places every thread; `solve` computes its
-/// throughput, measures the time and checks floors and depths. Ask the poll once per small step, and stop with
-/// the best so far when it says so.
+/// The input is valid: no checks are needed. Return an assignment that places every thread; `solve` computes
+/// its throughput, measures the time and checks floors and depths. Ask the poll once per small step, and stop
+/// with the best so far when it says so.
 Solution template_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   StopPoll poll(options.stop);

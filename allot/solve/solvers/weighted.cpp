@@ -1,13 +1,13 @@
 // Weighted service: exact shares by linear programming.
 //
-// When a resource may divide its time unevenly, the unknowns are time shares f_ij, the mean number of units of
-// resource j that work on type i, and the shares become linear:
+// When a resource may divide its time unevenly, the unknowns are time shares f_ij, the mean number of units
+// of resource j that work on type i, and the shares become linear:
 //
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   sum_j f_ij <= N_i .
 //
-// A thread is at one place at a time, so there must also be whole numbers n_ij >= f_ij that sum to N_i over j:
-// where the programme's vertex has none, the counts are branched on. The floor reading first raises the level s
-// with X_i >= p_i s as far as it goes, then X.
+// A thread is at one place at a time, so there must also be whole numbers n_ij >= f_ij that sum to N_i over
+// j: where the programme's vertex has none, the counts are branched on. The floor reading first raises the
+// level s with X_i >= p_i s as far as it goes, then X.
 #include <algorithm>
 #include <cmath>
 #include <queue>
@@ -81,7 +81,8 @@ class Programme {
     for (const Pair& pair : pairs) scale_ = std::max(scale_, system.rate(pair.i, pair.j));
     if (!(scale_ > 0)) scale_ = 1;
     const bool exact = reading == ShareReading::kExact;
-    for (std::size_t i = 0; i < system.type_count(); ++i) share_rows_.push_back(lp_.add_row(0, exact ? 0 : kInfinity));
+    for (std::size_t i = 0; i < system.type_count(); ++i)
+      share_rows_.push_back(lp_.add_row(0, exact ? 0 : kInfinity));
     for (const ResourceId j : system.resource_ids()) {
       capacity_rows_.push_back(lp_.add_row(-kInfinity, static_cast<double>(system.resource(j).servers)));
     }
@@ -89,14 +90,15 @@ class Programme {
       const double n = static_cast<double>(system.count(i));
       thread_rows_.push_back(lp_.add_row(n, n));
     }
-    for (const TaskType i : system.types()) floor_rows_.push_back(lp_.add_row(system.floor(i) / scale_, kInfinity));
+    for (const TaskType i : system.types())
+      floor_rows_.push_back(lp_.add_row(system.floor(i) / scale_, kInfinity));
     for (std::size_t at = 0; at < pairs.size(); ++at) room_rows_.push_back(lp_.add_row(-kInfinity, 0));
     throughput_row_ = lp_.add_row(-kInfinity, kInfinity);
     for (std::size_t at = 0; at < pairs.size(); ++at) {
       const Pair& pair = pairs[at];
       const double rate = system.rate(pair.i, pair.j) / scale_;
-      const int rows[] = {share_rows_[index(pair.i)], capacity_rows_[index(pair.j)], floor_rows_[index(pair.i)],
-                          room_rows_[at], throughput_row_};
+      const int rows[] = {share_rows_[index(pair.i)], capacity_rows_[index(pair.j)],
+                          floor_rows_[index(pair.i)], room_rows_[at], throughput_row_};
       const double values[] = {rate, 1, rate, 1, rate};
       times_.push_back(lp_.add_column(0, 0, kInfinity, rows, values));
     }
@@ -118,7 +120,8 @@ class Programme {
 
   /// The best time shares in the part; nothing when there are none.
   bool solve(const Part& part, Shares& shares) {
-    for (std::size_t at = 0; at < pairs_.size(); ++at) lp_.set_column(counts_[at], part.least[at], part.most[at]);
+    for (std::size_t at = 0; at < pairs_.size(); ++at)
+      lp_.set_column(counts_[at], part.least[at], part.most[at]);
     if (two_stage_) {  // the level first
       lp_.set_column(level_, 0, kInfinity);
       set_costs(-1, 0);
@@ -144,7 +147,8 @@ class Programme {
   /// Sentences about the constraints with a price in the last solution.
   std::vector<std::string> binding() const {
     const auto last = lp_.duals();
-    const std::vector<double> duals = two_stage_ ? first_duals_ : std::vector<double>(last.begin(), last.end());
+    const std::vector<double> duals =
+        two_stage_ ? first_duals_ : std::vector<double>(last.begin(), last.end());
     std::vector<std::string> sentences;
     for (const ResourceId j : system_.resource_ids()) {
       if (std::abs(duals[static_cast<std::size_t>(capacity_rows_[index(j)])]) > 1e-9) {
@@ -153,8 +157,8 @@ class Programme {
     }
     for (const TaskType i : system_.types()) {
       if (system_.count(i) > 0 && std::abs(duals[static_cast<std::size_t>(thread_rows_[index(i)])]) > 1e-9) {
-        sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " + quoted(system_.task(i).name) +
-                            " are running");
+        sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " +
+                            quoted(system_.task(i).name) + " are running");
       }
       if (std::abs(duals[static_cast<std::size_t>(floor_rows_[index(i)])]) > 1e-9) {
         sentences.push_back("the floor of " + quoted(system_.task(i).name) + " holds it back");
@@ -165,7 +169,8 @@ class Programme {
 
   double throughput_of(const std::vector<double>& time) const {
     double x = 0;
-    for (std::size_t at = 0; at < pairs_.size(); ++at) x += time[at] * system_.rate(pairs_[at].i, pairs_[at].j);
+    for (std::size_t at = 0; at < pairs_.size(); ++at)
+      x += time[at] * system_.rate(pairs_[at].i, pairs_[at].j);
     return x;
   }
 
@@ -260,8 +265,8 @@ class WeightedSearch {
     }
     settle(best, solution);
     solution.outcome = detail::outcome_of(poll_, Outcome::kOptimal);
-    solution.proven_optimal =
-        options_.shares == ShareReading::kExact && solution.outcome == Outcome::kOptimal && !closed_for_depth_;
+    solution.proven_optimal = options_.shares == ShareReading::kExact &&
+                              solution.outcome == Outcome::kOptimal && !closed_for_depth_;
     return solution;
   }
 
@@ -299,13 +304,14 @@ class WeightedSearch {
       }
       if (most < system_.floor(i)) {
         return "the floor of " + quoted(system_.task(i).name) + " is " + number(system_.floor(i)) +
-               " tasks/s, but its threads complete at most " + number(most) + " with the machine to themselves";
+               " tasks/s, but its threads complete at most " + number(most) +
+               " with the machine to themselves";
       }
     }
     for (const TaskType i : system_.types()) {
       if (system_.floor(i) > 0) {
-        return "the floors cannot all be met together with the shares; that of " + quoted(system_.task(i).name) +
-               " is one of them";
+        return "the floors cannot all be met together with the shares; that of " +
+               quoted(system_.task(i).name) + " is one of them";
       }
     }
     return "no whole numbers of tasks realise the shares with every least depth kept";
@@ -322,8 +328,8 @@ class WeightedSearch {
     return was_open;
   }
 
-  /// Whole numbers n_ij >= f_ij with row sums N_i. Where a type needs more threads than it has, `split` is the
-  /// pair to branch on.
+  /// Whole numbers n_ij >= f_ij with row sums N_i. Where a type needs more threads than it has, `split` is
+  /// the pair to branch on.
   bool realise(const Part& part, Shares& shares, Assignment& counts, std::size_t& split) {
     counts.reset(system_.type_count(), system_.resource_count());
     too_shallow_.reset();
@@ -420,12 +426,14 @@ class WeightedSearch {
     }
     double level = kInfinity;
     for (const TaskType i : system_.types()) {
-      if (system_.shares()[index(i)] > 0) level = std::min(level, by_task[index(i)] / system_.shares()[index(i)]);
+      if (system_.shares()[index(i)] > 0)
+        level = std::min(level, by_task[index(i)] / system_.shares()[index(i)]);
     }
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       const std::size_t i = index(pairs_[at].i);
       const double share = system_.shares()[i];
-      // The programme meets the shares to its tolerance; scaling every type down to the lowest makes them exact.
+      // The programme meets the shares to its tolerance; scaling every type down to the lowest makes them
+      // exact.
       const double factor = options_.shares == ShareReading::kFloor ? 1.0
                             : share > 0 && by_task[i] > 0           ? share * level / by_task[i]
                                                                     : 0.0;
@@ -433,8 +441,8 @@ class WeightedSearch {
     }
     for (const TaskType i : system_.types()) {
       if (system_.count(i) > 0 && system_.shares()[index(i)] == 0 && by_task[index(i)] <= kTiny) {
-        solution.reason += (solution.reason.empty() ? "" : "; ") + ("task type " + quoted(system_.task(i).name)) +
-                           " has priority 0 and is starved";
+        solution.reason += (solution.reason.empty() ? "" : "; ") +
+                           ("task type " + quoted(system_.task(i).name)) + " has priority 0 and is starved";
       }
     }
   }
@@ -454,7 +462,7 @@ Solution weighted_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo weighted;
-const SolverInfo weighted{"weighted", "exact shares by uneven service: time shares from a linear programme", false, true,
-                          weighted_search};
+const SolverInfo weighted{"weighted", "exact shares by uneven service: time shares from a linear programme",
+                          false, true, weighted_search};
 
 }  // namespace allot::solvers
