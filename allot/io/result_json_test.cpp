@@ -17,14 +17,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Json = nlohmann::json;
 
-System two_by_two(std::optional<double> priority, Count count = 3) {
+/// Counts and rates are powers of two, so that the throughputs have no rounding in them.
+System two_by_two(std::optional<double> priority, Count count = 4) {
   std::vector<Resource> resources(2);
   resources[0].name = "cpu";
   resources[1].name = "gpu";
   std::vector<TaskClass> tasks(2);
   tasks[0] = {"sort", count, std::nullopt, priority, std::nullopt};
   tasks[1] = {"scan", count, std::nullopt, priority, std::nullopt};
-  return System(std::move(resources), std::move(tasks), Rates(2, 2, {9, 2, 0, 7}));
+  return System(std::move(resources), std::move(tasks), Rates(2, 2, {8, 2, 0, 4}));
 }
 
 Solution answer(const System& system) {
@@ -44,17 +45,17 @@ TEST(ResultJson, HasEveryFieldOfASolution) {
   EXPECT_EQ(json.at("outcome"), "converged");
   EXPECT_EQ(json.at("tasks"), Json({"sort", "scan"}));
   EXPECT_EQ(json.at("resources"), Json({"cpu", "gpu"}));
-  EXPECT_EQ(json.at("population"), 6);
-  EXPECT_EQ(json.at("assignment"), Json::parse("[[3, 0], [0, 3]]"));
-  EXPECT_EQ(json.at("throughput"), 16.0);
-  EXPECT_EQ(json.at("throughput_by_task"), Json({9.0, 7.0}));
-  EXPECT_EQ(json.at("throughput_by_resource"), Json({9.0, 7.0}));
-  EXPECT_EQ(json.at("response_time"), 6.0 / 16.0);
-  EXPECT_EQ(json.at("response_time_by_task"), Json({3.0 / 9.0, 3.0 / 7.0}));
-  EXPECT_EQ(json.at("shares"), Json({9.0 / 16.0, 7.0 / 16.0}));
+  EXPECT_EQ(json.at("population"), 8);
+  EXPECT_EQ(json.at("assignment"), Json::parse("[[4, 0], [0, 4]]"));
+  EXPECT_EQ(json.at("throughput"), 12.0);
+  EXPECT_EQ(json.at("throughput_by_task"), Json({8.0, 4.0}));
+  EXPECT_EQ(json.at("throughput_by_resource"), Json({8.0, 4.0}));
+  EXPECT_EQ(json.at("response_time"), 8.0 / 12.0);
+  EXPECT_EQ(json.at("response_time_by_task"), Json({0.5, 1.0}));
+  EXPECT_EQ(json.at("shares"), Json({8.0 / 12.0, 4.0 / 12.0}));
   EXPECT_DOUBLE_EQ(json.at("priority_error").get<double>(),
                    *evaluate(system, home_assignment(system)).priority_error);
-  EXPECT_NEAR(json.at("priority_error").get<double>(), 2 * 0.0625 * 0.0625, 1e-15);
+  EXPECT_NEAR(json.at("priority_error").get<double>(), 2.0 / 36.0, 1e-15);
   EXPECT_EQ(json.at("proven_optimal"), false);
   EXPECT_EQ(json.at("approximate"), false);
   EXPECT_EQ(json.at("seconds"), 1.5e-6);
@@ -102,7 +103,7 @@ TEST(ResultJson, AddsWhatIsSpecialToASolver) {
   solution.relaxed_throughput = 16.5;
   solution.time_shares = {1, 0, 0, 0.5};
   solution.binding = {"cpu is busy all the time"};
-  solution.upper_bound = 20;
+  solution.upper_bound = 15;
   solution.outcome = Outcome::kTimeLimit;
   solution.reason = "because";
   const Json json = Json::parse(solution_json(system, solution));
@@ -110,7 +111,7 @@ TEST(ResultJson, AddsWhatIsSpecialToASolver) {
   EXPECT_EQ(json.at("relaxed_throughput"), 16.5);
   EXPECT_EQ(json.at("time_shares"), Json::parse("[[1.0, 0.0], [0.0, 0.5]]"));
   EXPECT_EQ(json.at("binding"), Json({"cpu is busy all the time"}));
-  EXPECT_EQ(json.at("upper_bound"), 20.0);
+  EXPECT_EQ(json.at("upper_bound"), 15.0);
   EXPECT_EQ(json.at("gap"), 0.2);
   EXPECT_EQ(json.at("outcome"), "time_limit");
   EXPECT_EQ(json.at("reason"), "because");
@@ -134,8 +135,8 @@ TEST(ResultJson, HoldsTheFrontierAndTheWeightedAnswerBesideIt) {
   const Solution weighted = answer(system);
   const Json json = Json::parse(pareto_json(system, frontier, &weighted));
   EXPECT_EQ(json.at("points"),
-            Json::parse(R"([{"throughput": 16.0, "priority_error": 0.01, "assignment": [[3, 0], [0, 3]]}])"));
-  EXPECT_EQ(json.at("weighted").at("throughput"), 16.0);
+            Json::parse(R"([{"throughput": 16.0, "priority_error": 0.01, "assignment": [[4, 0], [0, 4]]}])"));
+  EXPECT_EQ(json.at("weighted").at("throughput"), 12.0);
   EXPECT_EQ(json.at("exhaustive"), true);
   EXPECT_TRUE(Json::parse(pareto_json(system, frontier)).at("weighted").is_null());
 }
@@ -148,7 +149,7 @@ TEST(ResultJson, NamesWhatEachChangeConcerns) {
                      {Change::What::kThread, task_type(0), std::nullopt, 16, 0, false},
                      {Change::What::kRate, task_type(1), resource_id(1), 16.7, 0.04375, true}};
   const Json json = Json::parse(what_if_json(system, what_if));
-  EXPECT_EQ(json.at("base"), 16.0);
+  EXPECT_EQ(json.at("base"), 12.0);
   EXPECT_EQ(json.at("changes").at(0), Json::parse(R"({"change": "server", "resource": "gpu", "task": null,
       "throughput": 20.0, "gain": 0.25, "approximate": false})"));
   EXPECT_EQ(json.at("changes").at(1).at("change"), "thread");
@@ -181,7 +182,7 @@ TEST(ResultJson, ParsesWhateverTheNamesAre) {
 TEST(ResultJson, KeepsARowOfAMatrixOnOneLine) {
   const System system = two_by_two(std::nullopt);
   const std::string text = solution_json(system, answer(system));
-  EXPECT_THAT(text, HasSubstr("  \"assignment\": [\n    [3, 0],\n    [0, 3]\n  ],\n"));
+  EXPECT_THAT(text, HasSubstr("  \"assignment\": [\n    [4, 0],\n    [0, 4]\n  ],\n"));
   EXPECT_TRUE(text.ends_with("}\n"));
 }
 
