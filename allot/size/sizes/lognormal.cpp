@@ -47,14 +47,13 @@ double ratio(const Coefficients& above, const Coefficients& below, double x) noe
   return numerator / denominator;
 }
 
-/// The z with P[Z <= z] = u for a standard normal Z.
-double normal_quantile(double u) noexcept {
-  const double q = u - 0.5;
+/// The z with P[Z > z] = u for a standard normal Z.
+double upper_quantile(double u) noexcept {
+  const double q = 0.5 - u;
   if (q >= -0.425 && q <= 0.425) return q * ratio(kCentreAbove, kCentreBelow, 0.180625 - q * q);
-  const double r = std::sqrt(-portable_log(q < 0 ? u : 1 - u));
-  const double size =
-      r <= 5 ? ratio(kMiddleAbove, kMiddleBelow, r - 1.6) : ratio(kFarAbove, kFarBelow, r - 5);
-  return q < 0 ? -size : size;
+  const double r = std::sqrt(-portable_log(q > 0 ? u : 1 - u));
+  const double z = r <= 5 ? ratio(kMiddleAbove, kMiddleBelow, r - 1.6) : ratio(kFarAbove, kFarBelow, r - 5);
+  return q > 0 ? z : -z;
 }
 
 /// X = exp(sigma Z - sigma^2/2) with sigma^2 = ln(1 + cv^2).
@@ -64,7 +63,7 @@ class Lognormal final : public detail::ByInversion {
       : cv_(cv), mu_(-0.5 * portable_log1p(cv * cv)), sigma_(std::sqrt(-2 * mu_)) {}
 
   void to_sizes(std::span<double> uniform) const noexcept override {
-    for (double& value : uniform) value = mu_ + sigma_ * normal_quantile(value);
+    for (double& value : uniform) value = mu_ + sigma_ * upper_quantile(value);
     portable_exp(uniform);
   }
   double variance() const noexcept override { return cv_ * cv_; }

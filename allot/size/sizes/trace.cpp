@@ -1,7 +1,7 @@
 // Sizes measured by somebody: drawn at random, with replacement, from the lines of a file, and scaled to
 // mean 1.
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -14,7 +14,7 @@
 namespace allot::sizes {
 namespace {
 
-constexpr std::size_t kLargestFile = std::size_t{1} << 28;  // bytes; keeps an endless /dev/zero out
+constexpr std::size_t kLargestFile = std::size_t{1} << 26;  // bytes; keeps an endless /dev/zero out
 constexpr std::size_t kListedLines = 100;
 
 /// Sums with the rounding errors added up beside (Neumaier), in the order given.
@@ -67,7 +67,7 @@ std::string read_text(const std::string& field, const std::string& path) {
   std::vector<char> buffer(std::size_t{1} << 16);
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), file.gcount() > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kLargestFile) throw InvalidModel(field, "is larger than 256 MiB");
+    if (text.size() > kLargestFile) throw InvalidModel(field, "is larger than 64 MiB");
   }
   if (file.bad()) throw InvalidModel(field, "cannot be read");
   return text;
@@ -136,14 +136,16 @@ std::vector<Entry> read_entries(const std::string& field, std::string_view text)
 std::vector<double> scaled(const std::string& field, const std::vector<Entry>& entries) {
   double largest = 0;
   for (const Entry& entry : entries) largest = std::max(largest, entry.size);
-  ExactSum sum;  // in units of the largest, which cannot overflow
-  for (const Entry& entry : entries) sum.add(entry.size / largest);
+  // In units of a power of two near the largest, so that the sum cannot overflow and nothing is rounded.
+  const int unit = std::ilogb(largest);
+  ExactSum sum;
+  for (const Entry& entry : entries) sum.add(std::ldexp(entry.size, -unit));
   const double mean = sum.value() / static_cast<double>(entries.size());
   std::vector<double> sizes;
   sizes.reserve(entries.size());
   BadLines bad;
   for (const Entry& entry : entries) {
-    const double size = entry.size / largest / mean;
+    const double size = std::ldexp(entry.size, -unit) / mean;
     sizes.push_back(size);
     if (size < std::numeric_limits<double>::min()) {
       bad.add(entry.line, detail::shortest_number(entry.size), "is too small beside the others");
