@@ -14,7 +14,7 @@ using Counts = std::vector<Count>;
 
 /// Lets a population be looked up without copying it.
 struct CountsHash {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): so the standard calls it
   std::size_t operator()(std::span<const Count> counts) const noexcept {
     std::uint64_t hash = counts.size();
     for (const Count n : counts) {
@@ -26,7 +26,7 @@ struct CountsHash {
 };
 
 struct CountsEqual {
-  using is_transparent = void;
+  using is_transparent = void;  // NOLINT(readability-identifier-naming): so the standard calls it
   bool operator()(std::span<const Count> a, std::span<const Count> b) const noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
