@@ -34,13 +34,15 @@ detail::Generator generator_of(const detail::Exploration& graph) {
   return chain;
 }
 
-/// The largest X(n) of any assignment. Floors and least depths are left out: policies and states know nothing of them.
+/// The largest X(n) of any assignment. Floors and least depths are left out: policies and states know nothing
+/// of them.
 Solution best_assignment(const System& system, const StopLimits& stop) {
   std::vector<Resource> resources = system.resources();
   for (Resource& resource : resources) resource.min_depth = 1;
   std::vector<TaskClass> tasks = system.tasks();
   for (TaskClass& task : tasks) task.floor.reset();
-  const Problem problem{System(std::move(resources), std::move(tasks), system.rates()), Objective::kThroughput};
+  const Problem problem{System(std::move(resources), std::move(tasks), system.rates()),
+                        Objective::kThroughput};
   SolveOptions options;
   options.stop = stop;
   options.max_states = kFewAssignments;
@@ -69,7 +71,8 @@ double state_throughput(const System& system, const detail::Content& content) {
 
 /// Adds up what the states of the closed classes are worth. `best`: of the best assignment, or absent.
 void add_up(const detail::Network& network, const detail::Exploration& graph,
-            const std::vector<detail::ClosedClass>& classes, const std::optional<double>& best, Analysis& analysis) {
+            const std::vector<detail::ClosedClass>& classes, const std::optional<double>& best,
+            Analysis& analysis) {
   const System& system = network.system();
   analysis.classes = static_cast<std::uint32_t>(classes.size());
   detail::Content content = network.empty();
@@ -95,8 +98,10 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
       }
     }
     analysis.throughput += part.chance * part_throughput;
-    analysis.lowest_throughput = first ? part_throughput : std::min(analysis.lowest_throughput, part_throughput);
-    analysis.highest_throughput = first ? part_throughput : std::max(analysis.highest_throughput, part_throughput);
+    analysis.lowest_throughput =
+        first ? part_throughput : std::min(analysis.lowest_throughput, part_throughput);
+    analysis.highest_throughput =
+        first ? part_throughput : std::max(analysis.highest_throughput, part_throughput);
     first = false;
   }
   analysis.best_state_probability = std::min(1.0, analysis.best_state_probability);
@@ -117,15 +122,17 @@ detail::ServiceWeights weights_of(const System& system, const Policy& policy, Sh
   }
   if (reading == ShareReading::kExact) {
     weights.units.assign(system.resource_count(), 0);
-    for (std::size_t at = 0; at < shares.size(); ++at) weights.units[at % system.resource_count()] += shares[at];
+    for (std::size_t at = 0; at < shares.size(); ++at)
+      weights.units[at % system.resource_count()] += shares[at];
   }
   return weights;
 }
 
 void refuse_clairvoyance(const Policy& policy, std::string_view name) {
   if (!policy.looks_at_sizes()) return;
-  throw InvalidModel("policy", std::string(name) +
-                                   " looks at the sizes of tasks, which the exact chain does not know; simulate it");
+  throw InvalidModel(
+      "policy",
+      std::string(name) + " looks at the sizes of tasks, which the exact chain does not know; simulate it");
 }
 
 /// The chain of a policy in a network, with or without a best assignment to compare with.
@@ -138,10 +145,12 @@ Analysis analyze_network(const detail::Network& network, const Policy& policy, c
   analysis.occupancy.assign(system.type_count() * system.resource_count(), 0);
   analysis.note = policy.note();
   StopPoll poll(options.stop);
-  const detail::Placing placing = [&](TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
-                                      std::vector<Choice>& out) { policy.choices(i, situation, memory, out); };
-  const detail::Exploration graph =
-      detail::explore(network, placing, {options.max_states, options.random_start, policy.memory_size()}, poll);
+  const detail::Placing placing = [&](TaskType i, const Situation& situation,
+                                      std::span<const std::uint32_t> memory, std::vector<Choice>& out) {
+    policy.choices(i, situation, memory, out);
+  };
+  const detail::Exploration graph = detail::explore(
+      network, placing, {options.max_states, options.random_start, policy.memory_size()}, poll);
   analysis.states = graph.states.size();
   if (!poll.stopped()) {
     const std::vector<detail::ClosedClass> classes = detail::long_run(generator_of(graph), graph.start, poll);

@@ -20,10 +20,11 @@ struct AnalyzeOptions {
   StopLimits stop;
 };
 
-/// Long-run means of a policy. With several closed classes, each figure is weighted by the chance of reaching them.
+/// Long-run means of a policy. With several closed classes, each figure is weighted by the chance of reaching
+/// them.
 struct Analysis {
-  std::uint64_t states = 0;      ///< reachable states, the order of fcfs queues and the policy's memory included
-  std::uint32_t classes = 1;     ///< closed classes: sets of states that are never left once entered
+  std::uint64_t states = 0;   ///< reachable states, the order of fcfs queues and the policy's memory included
+  std::uint32_t classes = 1;  ///< closed classes: sets of states that are never left once entered
   double lowest_throughput = 0;  ///< of the closed classes; equal to the highest when there is one
   double highest_throughput = 0;
   double throughput = 0;
@@ -33,25 +34,26 @@ struct Analysis {
   std::vector<double> occupancy;      ///< mean n_ij, row-major
   double best_state_probability = 0;  ///< of being in a state with the largest X(n) (even sharing)
   double best_state_throughput = 0;   ///< that largest X(n), floors and least depths not considered
-  bool best_state_approximate = false;  ///< fcfs with several servers and a queue: that X(n) has no exact formula
+  bool best_state_approximate =
+      false;  ///< fcfs with several servers and a queue: that X(n) has no exact formula
   std::optional<double> optimal_control_throughput;
   std::string note;  ///< what the policy says about its target; else empty
   /// Not kNone when the stop limits came first: then only the figures that were known by then are filled in.
   StopReason stopped = StopReason::kNone;
 };
 
-/// The stationary behaviour of a policy when sizes are exponential. A state is the number of tasks of each type at each
-/// resource (and their order in an fcfs queue) with the policy's memory; in state n tasks of type i complete at j at
-/// rate X_ij(n). Resources may be ps or fcfs with any number of servers; under a policy with time shares, ps only.
-/// Throws InvalidModel, with the number of states, when there are too many; when the policy looks at sizes; and for
-/// time shares on an fcfs resource where tasks may wait. Cost: about a microsecond per transition, then a sparse solve.
-/// Thread-safe.
+/// The stationary behaviour of a policy when sizes are exponential. A state is the number of tasks of each
+/// type at each resource (and their order in an fcfs queue) with the policy's memory; in state n tasks of
+/// type i complete at j at rate X_ij(n). Resources may be ps or fcfs with any number of servers; under a
+/// policy with time shares, ps only. Throws InvalidModel, with the number of states, when there are too many;
+/// when the policy looks at sizes; and for time shares on an fcfs resource where tasks may wait. Cost: about
+/// a microsecond per transition, then a sparse solve. Thread-safe.
 Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOptions& options = {},
                  const PolicyOptions& policy_options = {});
 
-/// The same for threads whose types change, each starting at the front of its sequence; the system's counts are not
-/// used. `policy` is not told about the population, which changes all the time: it sees the counts in the situation.
-/// best_state_* are not filled in, and nor is the optimal control.
+/// The same for threads whose types change, each starting at the front of its sequence; the system's counts
+/// are not used. `policy` is not told about the population, which changes all the time: it sees the counts in
+/// the situation. best_state_* are not filled in, and nor is the optimal control.
 Analysis analyze(const System& system, std::span<const ThreadGroup> threads, const Policy& policy,
                  const AnalyzeOptions& options = {});
 
@@ -60,18 +62,18 @@ struct OptimalControl {
   double throughput = 0;   ///< some policy reaches it
   double upper_bound = 0;  ///< no policy exceeds it
   std::uint64_t states = 0;
-  std::uint64_t sweeps = 0;                    ///< of value iteration
+  std::uint64_t sweeps = 0;                ///< of value iteration
   StopReason stopped = StopReason::kNone;  ///< kNone: the two bounds agree to 1e-9, relatively
 };
 
-/// Which resource each successor should go to, for the largest long-run throughput: the average-reward Markov decision
-/// process on the same states, knowing everything but the sizes. Without `threads`, types are constant.
-/// Throws InvalidModel, with the number of states, when there are too many. Thread-safe.
+/// Which resource each successor should go to, for the largest long-run throughput: the average-reward Markov
+/// decision process on the same states, knowing everything but the sizes. Without `threads`, types are
+/// constant. Throws InvalidModel, with the number of states, when there are too many. Thread-safe.
 OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions& options = {},
                                      std::span<const ThreadGroup> threads = {});
 
-/// The largest long-run throughput that any policy can reach, by the average-reward decision process. Under ps with
-/// even sharing it equals the best X(n) (Lemma 1); under fcfs it can be larger.
+/// The largest long-run throughput that any policy can reach, by the average-reward decision process. Under
+/// ps with even sharing it equals the best X(n) (Lemma 1); under fcfs it can be larger.
 double optimal_control(const System& system, const AnalyzeOptions& options = {});
 
 }  // namespace allot

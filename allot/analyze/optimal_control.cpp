@@ -1,11 +1,11 @@
 // The decision process: in every state, for every completion, the best place for the successor.
 //
-// Relative value iteration on the uniformised chain. With rates r_e of the completions e in state s and L at least
-// their sum in every state, one sweep is
+// Relative value iteration on the uniformised chain. With rates r_e of the completions e in state s and L at
+// least their sum in every state, one sweep is
 //     (T h)(s) = h(s) + sum over e of r_e / L * (1 + max over places of h(next) - h(s)),
-// and for any h whatever (Odoni's bounds) the largest gain lies between L times the smallest and L times the largest
-// difference T h - h. Between sweeps the places are kept and the values brought along a few steps (modified policy
-// iteration), which is cheaper than choosing anew.
+// and for any h whatever (Odoni's bounds) the largest gain lies between L times the smallest and L times the
+// largest difference T h - h. Between sweeps the places are kept and the values brought along a few steps
+// (modified policy iteration), which is cheaper than choosing anew.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,13 +23,15 @@ constexpr double kTolerance = 1e-9;
 constexpr int kStepsBetween = 24;  ///< with the places kept
 
 /// Anywhere the type can run: what any policy can reach, this one does.
-void place_anywhere(TaskType i, const Situation& situation, std::span<const std::uint32_t>, std::vector<Choice>& out) {
+void place_anywhere(TaskType i, const Situation& situation, std::span<const std::uint32_t>,
+                    std::vector<Choice>& out) {
   const auto allowed = situation.system->resources_for(i);
   out.clear();
   for (const ResourceId j : allowed) out.push_back({j, 1.0 / static_cast<double>(allowed.size()), {}});
 }
 
-detail::Exploration all_states(const detail::Network& network, const AnalyzeOptions& options, StopPoll& poll) {
+detail::Exploration all_states(const detail::Network& network, const AnalyzeOptions& options,
+                               StopPoll& poll) {
   const detail::ExploreOptions limits{options.max_states, true, 0};
   if (network.has_order()) return detail::explore(network, place_anywhere, limits, poll);
   // Without queues to order, every state can be reached from every other: one will do.
@@ -49,8 +51,8 @@ detail::Exploration all_states(const detail::Network& network, const AnalyzeOpti
   return detail::explore_from(network, start, place_anywhere, limits, poll);
 }
 
-/// Which states can reach each other, whatever is chosen. In a set that is never left the largest gain is the same
-/// everywhere, so there the smallest difference is a lower bound.
+/// Which states can reach each other, whatever is chosen. In a set that is never left the largest gain is the
+/// same everywhere, so there the smallest difference is a lower bound.
 std::vector<bool> stay_together(const detail::Exploration& graph, std::vector<std::uint32_t>& set_of) {
   detail::Generator any;
   for (std::uint32_t s = 0; s < graph.states.size(); ++s) {

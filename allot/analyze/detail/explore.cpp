@@ -8,7 +8,8 @@
 namespace allot::detail {
 namespace {
 
-/// Two layers of the start are alive at a time and neither has transitions, so they may be larger than the chain.
+/// Two layers of the start are alive at a time and neither has transitions, so they may be larger than the
+/// chain.
 constexpr std::uint64_t kStartLayerFactor = 8;
 
 class Explorer {
@@ -136,7 +137,8 @@ std::string with_commas(std::uint64_t value) {
   return digits;
 }
 
-Exploration explore(const Network& network, const Placing& placing, const ExploreOptions& options, StopPoll& poll) {
+Exploration explore(const Network& network, const Placing& placing, const ExploreOptions& options,
+                    StopPoll& poll) {
   Exploration out;
   Explorer explorer(network, placing, options, poll);
   explorer.enter_one_by_one(out);

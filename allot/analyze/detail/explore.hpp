@@ -13,14 +13,16 @@
 namespace allot::detail {
 
 /// Where a task may go and with which probabilities.
-using Placing =
-    std::function<void(TaskType, const Situation&, std::span<const std::uint32_t> memory, std::vector<Choice>& out)>;
+using Placing = std::function<void(TaskType, const Situation&, std::span<const std::uint32_t> memory,
+                                   std::vector<Choice>& out)>;
 
-/// A graph in three levels: state -> completions in it -> states that may follow. Each level lies in one piece.
+/// A graph in three levels: state -> completions in it -> states that may follow. Each level lies in one
+/// piece.
 struct Exploration {
   StateTable states;
-  std::vector<std::pair<std::uint32_t, double>> start;  ///< states and their probabilities once all have entered
-  std::vector<std::size_t> completion_begin;            ///< by state, and one more
+  std::vector<std::pair<std::uint32_t, double>>
+      start;                                  ///< states and their probabilities once all have entered
+  std::vector<std::size_t> completion_begin;  ///< by state, and one more
   std::vector<double> completion_rate;
   std::vector<std::size_t> choice_begin;  ///< by completion, and one more
   std::vector<std::uint32_t> choice_state;
@@ -33,10 +35,11 @@ struct ExploreOptions {
   std::size_t memory = 0;  ///< how many words the policy remembers
 };
 
-/// The distribution over states when the threads have entered the empty system one by one, in a random order or as
-/// listed; then everything reachable from there, by breadth-first search. Throws InvalidModel when there are more states
-/// than allowed. Incomplete when the poll says stop.
-Exploration explore(const Network& network, const Placing& placing, const ExploreOptions& options, StopPoll& poll);
+/// The distribution over states when the threads have entered the empty system one by one, in a random order
+/// or as listed; then everything reachable from there, by breadth-first search. Throws InvalidModel when
+/// there are more states than allowed. Incomplete when the poll says stop.
+Exploration explore(const Network& network, const Placing& placing, const ExploreOptions& options,
+                    StopPoll& poll);
 
 /// The same from one given state instead of the empty system.
 Exploration explore_from(const Network& network, const Content& start, const Placing& placing,

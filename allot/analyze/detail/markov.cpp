@@ -1,8 +1,8 @@
-// Both questions are one linear system. Write y_s for how often state s is left (its probability or expected time,
-// times its total rate) and p(u, s) for the jump probabilities; then
+// Both questions are one linear system. Write y_s for how often state s is left (its probability or expected
+// time, times its total rate) and p(u, s) for the jump probabilities; then
 //     y_s = b_s + sum over u of y_u p(u, s).
-// In a transient component b is the inflow and y the expected number of visits; in a closed class b = 0 and y is
-// determined up to a factor: with one state held at 1, the others are visits between two visits to it.
+// In a transient component b is the inflow and y the expected number of visits; in a closed class b = 0 and y
+// is determined up to a factor: with one state held at 1, the others are visits between two visits to it.
 #include "allot/analyze/detail/markov.hpp"
 
 #include <Eigen/SparseCore>
@@ -16,9 +16,11 @@
 namespace allot::detail {
 namespace {
 
-constexpr double kResidual = 1e-12;
+constexpr double kResidual = 1e-12;  ///< what is owed
+constexpr double kWanted = 1e-14;    ///< iteration goes on to this: a small residual can hide a larger error
 constexpr int kSweepsBetweenChecks = 8;
 constexpr int kPatience = 4000;  ///< sweeps without a smaller residual, before elimination is tried
+constexpr int kPatienceNearTheEnd = 400;
 
 /// Jump probabilities between the states of one component, by the state they lead to.
 struct Jumps {
@@ -80,8 +82,10 @@ void scale_to_one(std::vector<double>& y) {
   for (double& value : y) value /= sum;
 }
 
-/// Gauss-Seidel there and back. `b` empty: the stationary flow, scaled to sum 1. Returns whether it converged.
-bool sweep(const Jumps& jumps, const std::vector<double>& b, std::vector<double>& y, StopPoll& poll, int limit) {
+/// Gauss-Seidel there and back. `b` empty: the stationary flow, scaled to sum 1. Returns whether it
+/// converged.
+bool sweep(const Jumps& jumps, const std::vector<double>& b, std::vector<double>& y, StopPoll& poll,
+           int limit) {
   double best = std::numeric_limits<double>::infinity();
   int since_best = 0;
   for (int sweeps = 0; sweeps < limit; ++sweeps) {
@@ -93,11 +97,12 @@ bool sweep(const Jumps& jumps, const std::vector<double>& b, std::vector<double>
     if (poll.should_stop_now()) return false;
     if (sweeps % kSweepsBetweenChecks != 0) continue;
     const double now = residual(jumps, b, y);
-    if (now <= kResidual / 4) return true;
+    if (now <= kWanted) return true;
     if (now < best * 0.99) {
       best = now;
       since_best = 0;
-    } else if (since_best += kSweepsBetweenChecks; since_best > kPatience) {
+    } else if (since_best += kSweepsBetweenChecks;
+               since_best > (best <= kResidual ? kPatienceNearTheEnd : kPatience)) {
       return best <= kResidual;
     }
   }
@@ -124,7 +129,8 @@ bool eliminate(const Jumps& jumps, const std::vector<double>& b, std::size_t pin
     }
     right[row_of(s)] = known;
   }
-  Eigen::SparseMatrix<double> matrix(static_cast<Eigen::Index>(unknowns), static_cast<Eigen::Index>(unknowns));
+  Eigen::SparseMatrix<double> matrix(static_cast<Eigen::Index>(unknowns),
+                                     static_cast<Eigen::Index>(unknowns));
   matrix.setFromTriplets(entries.begin(), entries.end());
   Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
   lu.compute(matrix);
@@ -180,8 +186,8 @@ Components components(const Generator& chain) {
   parts.of.assign(n, kUnseen);
   std::vector<std::uint32_t> order(n, kUnseen);
   std::vector<std::uint32_t> lowest(n, 0);
-  std::vector<std::uint32_t> open;                              // seen, component not known yet
-  std::vector<std::pair<std::uint32_t, std::size_t>> path;      // state, next edge to follow
+  std::vector<std::uint32_t> open;                          // seen, component not known yet
+  std::vector<std::pair<std::uint32_t, std::size_t>> path;  // state, next edge to follow
   std::uint32_t next_order = 0;
   const auto visit = [&](std::uint32_t s) {
     order[s] = lowest[s] = next_order++;
@@ -224,8 +230,9 @@ Components components(const Generator& chain) {
   return parts;
 }
 
-std::vector<ClosedClass> long_run(const Generator& chain, std::span<const std::pair<std::uint32_t, double>> start,
-                                  StopPoll& poll, const LongRunOptions& options) {
+std::vector<ClosedClass> long_run(const Generator& chain,
+                                  std::span<const std::pair<std::uint32_t, double>> start, StopPoll& poll,
+                                  const LongRunOptions& options) {
   const Components parts = components(chain);
   std::vector<double> entering(chain.size(), 0.0);
   for (const auto& [state, probability] : start) entering[state] += probability;
@@ -253,6 +260,9 @@ std::vector<ClosedClass> long_run(const Generator& chain, std::span<const std::p
       }
     }
   }
+  double certain = 0;  // 1, but for rounding
+  for (const ClosedClass& part : classes) certain += part.chance;
+  for (ClosedClass& part : classes) part.chance /= certain;
   return classes;
 }
 

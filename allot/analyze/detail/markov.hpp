@@ -1,4 +1,5 @@
-// Finite Markov chains in continuous time: closed classes, the chance of ending in each, and the long run within.
+// Finite Markov chains in continuous time: closed classes, the chance of ending in each, and the long run
+// within.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,10 @@ struct Generator {
 
 /// Strongly connected components of the graph of a generator.
 struct Components {
-  std::vector<std::uint32_t> of;                     ///< component of each state
-  std::vector<std::vector<std::uint32_t>> members;   ///< successors first: an edge leads to a lower or the same number
-  std::vector<bool> closed;                          ///< no rate leads out
+  std::vector<std::uint32_t> of;  ///< component of each state
+  std::vector<std::vector<std::uint32_t>>
+      members;               ///< successors first: an edge leads to a lower or the same number
+  std::vector<bool> closed;  ///< no rate leads out
 };
 
 /// Tarjan's algorithm, without recursion.
@@ -36,12 +38,14 @@ struct ClosedClass {
 };
 
 struct LongRunOptions {
-  std::size_t largest_direct = 3000;  ///< systems of more equations are solved by iteration, if that converges
+  std::size_t largest_direct =
+      3000;  ///< systems of more equations are solved by iteration, if that converges
 };
 
-/// The closed classes and where the chain ends from the start. Balance holds to 1e-12, relatively; throws InvalidModel
-/// when rates are so far apart that it cannot be reached. Incomplete when the poll says stop.
-std::vector<ClosedClass> long_run(const Generator& chain, std::span<const std::pair<std::uint32_t, double>> start,
-                                  StopPoll& poll, const LongRunOptions& options = {});
+/// The closed classes and where the chain ends from the start. Balance holds to 1e-12, relatively; throws
+/// InvalidModel when rates are so far apart that it cannot be reached. Incomplete when the poll says stop.
+std::vector<ClosedClass> long_run(const Generator& chain,
+                                  std::span<const std::pair<std::uint32_t, double>> start, StopPoll& poll,
+                                  const LongRunOptions& options = {});
 
 }  // namespace allot::detail

@@ -45,18 +45,21 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
       if (classes_[c].most > 0 && rate_per_unit(c, j) > 0) classes_at_[j].push_back(c);
     }
     const Resource& resource = system.resource(resource_id(j));
-    Count reach = 0;  // steps of one sequence share their threads, so this may be too many: then order is kept in vain
+    Count reach =
+        0;  // steps of one sequence share their threads, so this may be too many: then order is kept in vain
     for (const std::uint32_t c : classes_at_[j]) reach += classes_[c].most;
     ordered_[j] =
         resource.discipline == Discipline::kFcfs && classes_at_[j].size() > 1 && reach > resource.servers;
     if (ordered_[j] && !weights_.by_task.empty()) {
-      throw InvalidModel("policy", "the exact chain knows time shares under ps only, and resource '" + resource.name +
-                                       "' is fcfs with tasks that wait");
+      throw InvalidModel("policy", "the exact chain knows time shares under ps only, and resource '" +
+                                       resource.name + "' is fcfs with tasks that wait");
     }
   }
 }
 
-bool Network::has_order() const noexcept { return std::find(ordered_.begin(), ordered_.end(), true) != ordered_.end(); }
+bool Network::has_order() const noexcept {
+  return std::find(ordered_.begin(), ordered_.end(), true) != ordered_.end();
+}
 
 Count Network::population() const noexcept {
   Count all = 0;
@@ -176,7 +179,8 @@ void Network::completions(const Content& content, std::vector<Completion>& out) 
       continue;
     }
     const Count busy = std::min(content.totals[j], system_->resource(resource_id(j)).servers);
-    const double unit = ordered_[j] ? 1.0 : static_cast<double>(busy) / static_cast<double>(content.totals[j]);
+    const double unit =
+        ordered_[j] ? 1.0 : static_cast<double>(busy) / static_cast<double>(content.totals[j]);
     const std::vector<Count>& working = ordered_[j] ? content.served : content.by_class;
     for (const std::uint32_t c : classes_at_[j]) {
       const Count n = working[at(c, j)];
@@ -186,7 +190,8 @@ void Network::completions(const Content& content, std::vector<Completion>& out) 
 }
 
 /// Each task receives min(1, theta * weight) units, theta such that they sum to what the resource is to work.
-void Network::weighted_completions(const Content& content, std::size_t j, std::vector<Completion>& out) const {
+void Network::weighted_completions(const Content& content, std::size_t j,
+                                   std::vector<Completion>& out) const {
   struct Share {
     std::uint32_t task_class;
     double weight;
@@ -212,7 +217,8 @@ void Network::weighted_completions(const Content& content, std::size_t j, std::v
     const double each = std::min(1.0, units * share.weight / share.rest);
     units -= each * share.tasks;
     if (!(each > 0)) continue;
-    out.push_back({share.task_class, resource_id(j), each * share.tasks * rate_per_unit(share.task_class, j)});
+    out.push_back(
+        {share.task_class, resource_id(j), each * share.tasks * rate_per_unit(share.task_class, j)});
   }
   std::sort(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
             [](const Completion& a, const Completion& b) { return a.task_class < b.task_class; });

@@ -14,8 +14,8 @@
 
 namespace allot::detail {
 
-/// One kind of task. With constant types there is one class per type, its own successor; a thread whose types change
-/// is in one class per step of its sequence.
+/// One kind of task. With constant types there is one class per type, its own successor; a thread whose types
+/// change is in one class per step of its sequence.
 struct TaskClassInChain {
   TaskType type{};
   std::uint32_t successor = 0;
@@ -27,8 +27,8 @@ std::vector<TaskClassInChain> constant_classes(const System& system);
 /// Throws InvalidModel for a sequence that is empty or has a type that can run nowhere.
 std::vector<TaskClassInChain> changing_classes(const System& system, std::span<const ThreadGroup> threads);
 
-/// Uneven sharing (weighted service): weight of one task of each type at each resource, and how many units of a
-/// resource are to work: so many, or all that can.
+/// Uneven sharing (weighted service): weight of one task of each type at each resource, and how many units of
+/// a resource are to work: so many, or all that can.
 struct ServiceWeights {
   std::vector<double> by_task;  ///< row-major: type by resource; empty: even sharing
   std::vector<double> units;    ///< of each resource; empty: all
@@ -36,11 +36,12 @@ struct ServiceWeights {
 
 /// The tasks of one state, unpacked.
 struct Content {
-  std::vector<Count> by_class;                     ///< class by resource, row-major
-  std::vector<Count> by_type;                      ///< type by resource, row-major
-  std::vector<Count> totals;                       ///< by resource
-  std::vector<Count> served;                       ///< class by resource: tasks in service where the order matters
-  std::vector<std::vector<std::uint32_t>> queues;  ///< classes of the waiting tasks, first come first; ordered only
+  std::vector<Count> by_class;  ///< class by resource, row-major
+  std::vector<Count> by_type;   ///< type by resource, row-major
+  std::vector<Count> totals;    ///< by resource
+  std::vector<Count> served;    ///< class by resource: tasks in service where the order matters
+  std::vector<std::vector<std::uint32_t>>
+      queues;  ///< classes of the waiting tasks, first come first; ordered only
 };
 
 /// A completion that can come next.
@@ -50,8 +51,9 @@ struct Completion {
   double rate = 0;
 };
 
-/// Packs and unpacks states, and knows the rates in them. Under ps, and where nobody can wait or only one class can be,
-/// the counts say everything; at other fcfs resources the state holds who is served and the queue in its order.
+/// Packs and unpacks states, and knows the rates in them. Under ps, and where nobody can wait or only one
+/// class can be, the counts say everything; at other fcfs resources the state holds who is served and the
+/// queue in its order.
 class Network {
  public:
   Network(const System& system, std::vector<TaskClassInChain> classes, ServiceWeights weights = {});

@@ -12,8 +12,8 @@ namespace allot::detail {
 
 using Word = std::uint32_t;
 
-/// Gives numbers 0, 1, 2, ... to sequences of words in the order in which they first come. Open addressing; the words
-/// of all states lie in one piece.
+/// Gives numbers 0, 1, 2, ... to sequences of words in the order in which they first come. Open addressing;
+/// the words of all states lie in one piece.
 class StateTable {
  public:
   /// The number of the sequence, and whether it is new.

@@ -1,0 +1,113 @@
+// The decision process: equal to the best state where Lemma 1 holds, above it where it does not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "allot/analyze/analyze.hpp"
+#include "allot/base/error.hpp"
+#include "allot/solve/solver.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random_systems.hpp"
+
+namespace allot {
+namespace {
+
+System two_processors(std::vector<Count> counts, std::vector<double> rates, Discipline discipline) {
+  std::vector<Resource> resources(2);
+  resources[0].name = "a";
+  resources[1].name = "b";
+  resources[0].discipline = resources[1].discipline = discipline;
+  std::vector<TaskClass> tasks(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    tasks[i].name = "t" + std::to_string(i + 1);
+    tasks[i].count = counts[i];
+  }
+  const std::size_t types = counts.size();
+  return System(std::move(resources), std::move(tasks), Rates(types, 2, std::move(rates)));
+}
+
+const std::vector<double> kCounterexample = {9.36, 7.65, 8.64, 3.5, 5.04, 4.44};
+
+TEST(OptimalControl, IsTheBestStateUnderProcessorSharing) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = testing::random_system(
+        seed, {.max_types = 3, .max_resources = 3, .max_count = 5, .max_servers = 3, .fcfs = false});
+    if (system.population() == 0) continue;
+    const OptimalControl control = solve_optimal_control(system);
+    const testing::BruteForce best = testing::brute_force(system);
+    EXPECT_EQ(control.states, best.states);
+    EXPECT_LE(control.throughput, control.upper_bound);
+    EXPECT_NEAR(control.throughput, control.upper_bound, 1e-9 * control.upper_bound);
+    EXPECT_NEAR(control.throughput, *best.max_throughput, 1e-8 * *best.max_throughput);
+    ++compared;
+  }
+  EXPECT_GE(compared, 20U);
+}
+
+TEST(OptimalControl, BeatsTheBestStateUnderFcfs) {
+  const System system = two_processors({3, 1, 1}, kCounterexample, Discipline::kFcfs);
+  const double best = *testing::brute_force(system).max_throughput;
+  const OptimalControl control = solve_optimal_control(system);
+  EXPECT_NEAR(best, 15.228, 5e-4);
+  EXPECT_NEAR(control.throughput, 15.328, 5e-4);
+  EXPECT_NEAR(control.upper_bound, control.throughput, 1e-9 * control.upper_bound);
+}
+
+TEST(OptimalControl, TheSameSystemUnderPsIsBoundedByItsBestState) {
+  const System system = two_processors({3, 1, 1}, kCounterexample, Discipline::kPs);
+  EXPECT_NEAR(optimal_control(system), *testing::brute_force(system).max_throughput, 1e-7);
+}
+
+// A single type has nothing to decide under fcfs either.
+TEST(OptimalControl, OneTypeKeepsAllServersBusy) {
+  for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
+    EXPECT_NEAR(optimal_control(two_processors({3}, {5, 2}, discipline)), 7, 1e-8);
+  }
+}
+
+// Fcfs with several servers: the best that any fixed assignment reaches in the exact chain is a lower bound.
+TEST(OptimalControl, IsAtLeastEveryFixedAssignmentUnderFcfsWithSeveralServers) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 40 && compared < 12; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = testing::random_system(
+        seed, {.max_types = 2, .max_resources = 2, .max_count = 3, .max_servers = 2, .several_fcfs = true});
+    if (system.population() < 2) continue;
+    const double control = optimal_control(system);
+    testing::for_each_assignment(system, [&](const Assignment& n) {
+      PolicyOptions options;
+      options.assignment = n;
+      const double fixed = analyze(system, *find_policy("fixed"), {}, options).highest_throughput;
+      EXPECT_LE(fixed, control * (1 + 1e-8));
+    });
+    ++compared;
+  }
+  EXPECT_GE(compared, 10U);
+}
+
+TEST(OptimalControl, NothingRunsWithoutThreads) {
+  EXPECT_EQ(optimal_control(two_processors({0}, {5, 2}, Discipline::kPs)), 0.0);
+}
+
+TEST(OptimalControl, IsPartOfTheAnalysisWhenAskedFor) {
+  const System system = two_processors({3, 1, 1}, kCounterexample, Discipline::kFcfs);
+  const Analysis without = analyze(system, *find_policy("jsq"));
+  EXPECT_FALSE(without.optimal_control_throughput.has_value());
+  const Analysis with = analyze(system, *find_policy("jsq"), {.optimal_control = true});
+  ASSERT_TRUE(with.optimal_control_throughput.has_value());
+  EXPECT_NEAR(*with.optimal_control_throughput, 15.328, 5e-4);
+  EXPECT_LT(with.throughput, *with.optimal_control_throughput);
+}
+
+TEST(OptimalControl, KnowsThreadsThatChangeTheirType) {
+  // One thread alternates; each of its types is best served where it is fastest.
+  const System system = two_processors({0, 0}, {4, 1, 1, 2}, Discipline::kPs);
+  const std::vector<ThreadGroup> threads = {{1, {task_type(0), task_type(1)}}};
+  EXPECT_NEAR(solve_optimal_control(system, {}, threads).throughput, 2 / (1.0 / 4 + 1.0 / 2), 1e-8);
+}
+
+}  // namespace
+}  // namespace allot
