@@ -10,46 +10,54 @@
 namespace allot {
 namespace {
 
-using Words4 = std::array<std::uint32_t, 4>;
-using Words2 = std::array<std::uint32_t, 2>;
+using Words = std::array<std::uint64_t, 2>;
 
-/// Philox 4x32-10, written again from its paper (Salmon et al., SC 2011, Figure 3).
-Words4 philox(Words4 counter, Words2 key) {
+/// The upper half of a product, by the halves of its factors.
+std::uint64_t upper_half(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t kLow = 0xffffffff;
+  const std::uint64_t low = (a & kLow) * (b & kLow);
+  const std::uint64_t one = (a >> 32) * (b & kLow) + (low >> 32);
+  const std::uint64_t other = (a & kLow) * (b >> 32) + (one & kLow);
+  return (a >> 32) * (b >> 32) + (one >> 32) + (other >> 32);
+}
+
+/// Philox 2x64-10, written again from its paper (Salmon et al., SC 2011, Figure 3).
+Words philox(Words counter, std::uint64_t key) {
+  constexpr std::uint64_t kMultiplier = 0xD2B74407B1CE6E93;
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53} * counter[0];
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
-               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
-    key = {key[0] + 0x9E3779B9U, key[1] + 0xBB67AE85U};
+    counter = {upper_half(kMultiplier, counter[0]) ^ key ^ counter[1], kMultiplier * counter[0]};
+    key += 0x9E3779B97F4A7C15;
   }
   return counter;
 }
 
-constexpr std::uint32_t low(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
-constexpr std::uint32_t high(std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); }
-
 /// The `at`-th 64-bit word of a stream.
 std::uint64_t expected_word(std::uint64_t seed, std::uint64_t stream, std::uint64_t at) {
-  const std::uint64_t block = at / 2;
-  const Words4 words = philox({low(block), high(block), low(stream), high(stream)}, {low(seed), high(seed)});
-  return at % 2 == 0 ? (std::uint64_t{words[1]} << 32) | words[0]
-                     : (std::uint64_t{words[3]} << 32) | words[2];
+  return philox({at / 2, stream}, seed)[at % 2];
 }
 
 // The published known answers of Random123 (kat_vectors), for the reference above.
 TEST(Philox, ReferenceGivesTheKnownAnswers) {
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Words4{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  constexpr std::uint32_t kOnes = 0xffffffff;
-  EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
-            (Words4{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-            (Words4{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(philox({0, 0}, 0), (Words{0xca00a0459843d731, 0x66c24222c9a845b5}));
+  constexpr std::uint64_t kOnes = ~std::uint64_t{0};
+  EXPECT_EQ(philox({kOnes, kOnes}, kOnes), (Words{0x65b021d60cd8310f, 0x4d02f3222f86df20}));
+  EXPECT_EQ(philox({0x243f6a8885a308d3, 0x13198a2e03707344}, 0xa4093822299f31d0),
+            (Words{0x0a5e742c2997341c, 0xb0f883d38000de5d}));
 }
 
 TEST(RandomStream, BeginsWithTheKnownAnswerOfZeros) {
   RandomStream random(0, 0);
-  EXPECT_EQ(random.bits(), 0xe169c58d6627e8d5U);
-  EXPECT_EQ(random.bits(), 0x9b00dbd8bc57ac4cU);
+  EXPECT_EQ(random.bits(), 0xca00a0459843d731U);
+  EXPECT_EQ(random.bits(), 0x66c24222c9a845b5U);
+}
+
+TEST(RandomStream, CanBeginAtAnyBlock) {
+  for (const std::uint64_t block : {0U, 1U, 5U, 1000U}) {
+    RandomStream random(17, 3, block);
+    for (std::uint64_t at = 0; at < 40; ++at) {
+      ASSERT_EQ(random.bits(), expected_word(17, 3, block * RandomStream::kBlock + at));
+    }
+  }
 }
 
 TEST(RandomStream, IsPhiloxOfSeedStreamAndPosition) {
@@ -84,14 +92,14 @@ TEST(RandomStream, ACopyContinuesAsTheOriginalDoes) {
   for (int at = 0; at < 50; ++at) EXPECT_EQ(copy.bits(), random.bits());
 }
 
-TEST(RandomStream, UniformIsTheMiddleOfOneOf2To53Steps) {
+TEST(RandomStream, UniformIsTheMiddleOfOneOf2To52Steps) {
   RandomStream random(11, 2);
   for (std::uint64_t at = 0; at < 10'000; ++at) {
     const double u = random.uniform();
     ASSERT_GT(u, 0.0);
     ASSERT_LT(u, 1.0);
-    const long double step = static_cast<long double>(expected_word(11, 2, at) >> 11);
-    ASSERT_EQ(u, static_cast<double>((step + 0.5L) * 0x1.0p-53L));
+    const long double step = static_cast<long double>(expected_word(11, 2, at) >> 12);
+    ASSERT_EQ(u, static_cast<double>((step + 0.5L) * 0x1.0p-52L));
   }
 }
 
