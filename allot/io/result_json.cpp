@@ -236,6 +236,30 @@ std::string what_if_json(const System& system, const WhatIf& what_if) {
   return document(object);
 }
 
+std::string analysis_json(const System& system, std::string_view policy, const Analysis& analysis) {
+  const bool any = system.population() > 0;
+  Json object;
+  object["policy"] = policy;
+  object["note"] = analysis.note.empty() ? Json(nullptr) : Json(analysis.note);
+  object["tasks"] = names(system.tasks());
+  object["resources"] = names(system.resources());
+  object["population"] = system.population();
+  object["states"] = analysis.states;
+  object["classes"] = analysis.classes;
+  object["throughput"] = number(analysis.throughput);
+  object["lowest_throughput"] = number(analysis.lowest_throughput);
+  object["highest_throughput"] = number(analysis.highest_throughput);
+  object["throughput_by_task"] = numbers(analysis.throughput_by_task);
+  object["throughput_by_resource"] = numbers(analysis.throughput_by_resource);
+  object["response_time"] = any ? number(analysis.response_time) : Json(nullptr);
+  object["occupancy"] = matrix(analysis.occupancy, system.resource_count());
+  object["best_state_probability"] = any ? number(analysis.best_state_probability) : Json(nullptr);
+  object["best_state_throughput"] = number(analysis.best_state_throughput);
+  object["best_state_approximate"] = analysis.best_state_approximate;
+  object["optimal_control_throughput"] = number(analysis.optimal_control_throughput);
+  return document(object);
+}
+
 Listing builtin_listing() {
   Listing listing;
   for (const SolverInfo* solver : builtin_solvers()) {

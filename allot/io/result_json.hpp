@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "allot/analyze/analyze.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solution.hpp"
@@ -27,6 +28,9 @@ std::string pareto_json(const System& system, const ParetoFrontier& frontier,
 
 /// What each change would be worth.
 std::string what_if_json(const System& system, const WhatIf& what_if);
+
+/// The exact chain of a policy.
+std::string analysis_json(const System& system, std::string_view policy, const Analysis& analysis);
 
 /// A thing that a user can name, with a line on it.
 struct Named {
