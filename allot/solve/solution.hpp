@@ -1,6 +1,8 @@
 // What a solver is asked, and what it answers: plain structs.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,7 +58,7 @@ struct Solution {
 
   /// (bound - X) / bound; absent without a bound. 0 for an empty system.
   std::optional<double> gap() const {
-    if (!upper_bound) return std::nullopt;
+    if (!upper_bound || !(*upper_bound < std::numeric_limits<double>::infinity())) return std::nullopt;
     return *upper_bound > 0 ? std::max(0.0, (*upper_bound - performance.throughput) / *upper_bound) : 0.0;
   }
 };
