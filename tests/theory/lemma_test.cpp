@@ -34,10 +34,12 @@ double best_state(const System& system) {
   return solve(*find_solver("exhaustive"), {system, Objective::kThroughput}).performance.throughput;
 }
 
+/// Of an assignment that is kept. As listed: a queue then only turns round, so even long ones have few
+/// states.
 double held(const System& system, const Assignment& assignment) {
   PolicyOptions options;
   options.assignment = assignment;
-  return analyze(system, *find_policy("fixed"), {}, options).throughput;
+  return analyze(system, *find_policy("fixed"), {.random_start = false}, options).throughput;
 }
 
 /// Thirty systems under ps: the paper's shape, and random ones with several servers.
@@ -111,8 +113,8 @@ TEST(Lemma2, TheProcessingOrderDecidesHowMuchAStateCompletes) {
 TEST(Lemma2, TheBestStateUnderSharingLosesInAQueue) {
   double worst = 0;
   std::uint64_t worst_seed = 0;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const System shared = generate({.threads = 6, .seed = seed}).system;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const System shared = generate({.seed = seed}).system;
     const System queue = shared.with_discipline(Discipline::kFcfs);
     const Assignment for_shared =
         solve(*find_solver("exhaustive"), {shared, Objective::kThroughput}).assignment;
@@ -125,9 +127,8 @@ TEST(Lemma2, TheBestStateUnderSharingLosesInAQueue) {
       worst_seed = seed;
     }
   }
-  std::printf(
-      "best state of ps, held under fcfs: loses up to %.1f%% (allot generate --threads 6 --seed %llu)\n",
-      100 * worst, static_cast<unsigned long long>(worst_seed));
+  std::printf("best state of ps, held under fcfs: loses up to %.1f%% (allot generate --seed %llu)\n",
+              100 * worst, static_cast<unsigned long long>(worst_seed));
   EXPECT_GT(worst, 0.03);
 }
 
