@@ -23,7 +23,7 @@ double portable_pow(double base, double exponent) noexcept;
 /// Gamma(x) for 0.5 <= x <= 170; 3 + x / 2 ulp. NaN elsewhere.
 double portable_gamma(double x) noexcept;
 
-// The same, in place over many values: the same bits as one by one, about four times as fast.
+// The same, in place over many values: the same bits as one by one, at less than half the time.
 
 /// Each value positive, finite and not subnormal.
 void portable_log(std::span<double> values) noexcept;

@@ -122,7 +122,7 @@ std::vector<const DistributionInfo*> every_distribution() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Builtin, EveryDistribution, testing::ValuesIn(every_distribution()),
-                         [](const auto& kind) {
+                         [](const testing::TestParamInfo<const DistributionInfo*>& kind) {
                            std::string name(kind.param->name);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;

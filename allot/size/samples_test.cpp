@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
                     weibull("weibull:shape=3", 3), hyperexponential("hyperexponential", 2),
                     hyperexponential("hyperexponential:cv=1", 1),
                     hyperexponential("hyperexponential:cv=10", 10)),
-    [](const auto& theory) {
+    [](const testing::TestParamInfo<allot::Theory>& theory) {
       std::string name = theory.param.spec;
       for (char& c : name) {
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
