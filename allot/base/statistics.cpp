@@ -7,14 +7,14 @@
 namespace allot {
 namespace {
 
-/// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction.
-double incomplete_beta(double a, double b, double x) {
+/// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction. Takes y = 1 - x, too, since
+/// one of them may be too near to 1 to know the other from it.
+double incomplete_beta(double a, double b, double x, double y) {
   if (x <= 0) return 0;
-  if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, 1 - x);
+  if (y <= 0) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, y, x);
   const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) /
-      a;
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(y)) / a;
   constexpr double kTiny = 1e-300;
   double c = 1;
   double d = 1 - (a + b) * x / (a + 1);
@@ -36,9 +36,25 @@ double incomplete_beta(double a, double b, double x) {
   return front * fraction;
 }
 
-double student_cdf(double t, double nu) {
-  const double tail = incomplete_beta(nu / 2, 0.5, nu / (nu + t * t)) / 2;
-  return t > 0 ? 1 - tail : tail;
+/// P(0 < T <= t) of Student's t distribution, for t > 0.
+double student_above_median(double t, double nu) {
+  const double square = t * t;
+  return incomplete_beta(0.5, nu / 2, square / (nu + square), nu / (nu + square)) / 2;
+}
+
+double normal_above_median(double z) { return std::erf(z / std::sqrt(2.0)) / 2; }
+
+/// The t > 0 with P(0 < T <= t) = p.
+template <typename Above>
+double inverse(double p, Above&& above_median) {
+  double low = 0;
+  double high = 2;
+  while (above_median(high) < p && high < 1e300) high *= 2;
+  for (int step = 0; step < 200 && high - low > 1e-13 * high; ++step) {
+    const double middle = (low + high) / 2;
+    (above_median(middle) < p ? low : high) = middle;
+  }
+  return (low + high) / 2;
 }
 
 }  // namespace
@@ -46,14 +62,17 @@ double student_cdf(double t, double nu) {
 double student_quantile(double p, double degrees_of_freedom) {
   if (p == 0.5) return 0;
   if (p < 0.5) return -student_quantile(1 - p, degrees_of_freedom);
-  double low = 0;
-  double high = 2;
-  while (student_cdf(high, degrees_of_freedom) < p) high *= 2;
-  for (int step = 0; step < 200 && high - low > 1e-12 * high; ++step) {
-    const double middle = (low + high) / 2;
-    (student_cdf(middle, degrees_of_freedom) < p ? low : high) = middle;
-  }
-  return (low + high) / 2;
+  const double nu = degrees_of_freedom;
+  // Differences of logarithms of large gamma functions lose digits; there, an expansion about the normal
+  // quantile.
+  constexpr double kMany = 10'000;
+  if (nu <= kMany) return inverse(p - 0.5, [nu](double t) { return student_above_median(t, nu); });
+  const double z = inverse(p - 0.5, normal_above_median);
+  const double z2 = z * z;
+  const double first = z * (z2 + 1) / 4;
+  const double second = z * ((5 * z2 + 16) * z2 + 3) / 96;
+  const double third = z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / 384;
+  return z + (first + (second + third / nu) / nu) / nu;
 }
 
 MeanInterval mean_interval(std::span<const double> values) {

@@ -178,6 +178,7 @@ Json named_array(const std::vector<Named>& entries) {
     Json entry;
     entry["name"] = named.name;
     entry["summary"] = named.summary;
+    if (!named.parameters.empty()) entry["parameters"] = named.parameters;
     if (!named.objectives.empty()) {
       Json& objectives = entry["objectives"] = Json::array();
       for (const Objective objective : named.objectives) objectives.push_back(to_string(objective));
@@ -185,6 +186,58 @@ Json named_array(const std::vector<Named>& entries) {
     array.push_back(std::move(entry));
   }
   return array;
+}
+
+Json estimate(const Estimate& value) {
+  Json object;
+  object["mean"] = number(value.mean);
+  object["half_width"] = number(value.half_width);
+  return object;
+}
+
+Json estimates(const std::vector<Estimate>& values) {
+  Json array = Json::array();
+  for (const Estimate& value : values) array.push_back(estimate(value));
+  return array;
+}
+
+Json simulation_object(const SimulationResult& result) {
+  const bool any = result.throughput.mean > 0;
+  const auto measured = [&](double value) { return any ? number(value) : Json(nullptr); };
+  Json object;
+  object["policy"] = result.policy;
+  object["distribution"] = result.distribution;
+  object["seed"] = result.seed;
+  object["replications"] = result.replications;
+  object["completions"] = result.completions;
+  object["warmup"] = result.warmup;
+  object["partial"] = result.partial;
+  object["precise"] = result.precise;
+  object["population"] = number(result.population);
+  object["throughput"] = estimate(result.throughput);
+  Json& response = object["response_time"];
+  response["mean"] = measured(result.response_time.mean);
+  response["half_width"] = any ? number(result.response_time.half_width) : Json(nullptr);
+  response["p50"] = measured(result.p50);
+  response["p95"] = measured(result.p95);
+  response["p99"] = measured(result.p99);
+  object["throughput_by_task"] = estimates(result.throughput_by_task);
+  object["throughput_by_resource"] = estimates(result.throughput_by_resource);
+  Json& by_task = object["response_time_by_task"] = Json::array();
+  for (std::size_t i = 0; i < result.response_time_by_task.size(); ++i) {
+    const bool completes = result.throughput_by_task[i].mean > 0;
+    by_task.push_back(completes ? estimate(result.response_time_by_task[i]) : Json(nullptr));
+  }
+  object["utilization"] = numbers(result.utilization);
+  object["energy_per_task"] = measured(result.energy_per_task);
+  object["edp"] = measured(result.edp);
+  object["little"] = number(result.little);
+  object["little_residual"] = number(result.little_residual);
+  object["throughput_by_replication"] = numbers(result.throughput_by_replication);
+  object["notes"] = result.notes;
+  object["wall_seconds"] = number(result.wall_seconds);
+  object["completions_per_second"] = number(result.completions_per_second);
+  return object;
 }
 
 }  // namespace
@@ -260,17 +313,52 @@ std::string analysis_json(const System& system, std::string_view policy, const A
   return document(object);
 }
 
+std::string simulation_json(const System& system, const SimulationResult& result) {
+  Json object = simulation_object(result);
+  object["tasks"] = names(system.tasks());
+  object["resources"] = names(system.resources());
+  return document(object);
+}
+
+std::string comparison_json(const System& system, const Comparison& comparison, const Solution* best) {
+  Json object;
+  object["tasks"] = names(system.tasks());
+  object["resources"] = names(system.resources());
+  Json& policies = object["policies"] = Json::array();
+  for (const SimulationResult& result : comparison.policies) policies.push_back(simulation_object(result));
+  Json& differences = object["differences"] = Json::array();
+  for (const Difference& difference : comparison.differences) {
+    Json entry;
+    entry["policy"] = difference.policy;
+    entry["against"] = difference.against;
+    entry["throughput"] = estimate(difference.throughput);
+    entry["significant"] = difference.significant;
+    differences.push_back(std::move(entry));
+  }
+  object["best_assignment_throughput"] =
+      best == nullptr ? Json(nullptr) : number(best->performance.throughput);
+  object["best_assignment_proven"] = best != nullptr && best->proven_optimal;
+  return document(object);
+}
+
 Listing builtin_listing() {
   Listing listing;
   for (const SolverInfo* solver : builtin_solvers()) {
-    Named& named = listing.solvers.emplace_back(Named{solver->name, solver->summary, {}});
+    Named& named = listing.solvers.emplace_back(Named{solver->name, solver->summary, {}, {}});
     for (const Objective objective : {Objective::kThroughput, Objective::kPriority}) {
       if (supports(*solver, objective)) named.objectives.push_back(objective);
     }
   }
+  for (const PolicyInfo* policy : builtin_policies())
+    listing.policies.push_back({policy->name, policy->summary, {}, {}});
+  for (const DistributionInfo* kind : builtin_distributions())
+    listing.distributions.push_back({kind->name, kind->summary, kind->parameters, {}});
   listing.disciplines = {
-      {"ps", "processor sharing: all tasks of a resource run at once, each at an even part of its speed", {}},
-      {"fcfs", "first come, first served: each unit works on one task at a time, the others wait", {}},
+      {"ps",
+       "processor sharing: all tasks of a resource run at once, each at an even part of its speed",
+       {},
+       {}},
+      {"fcfs", "first come, first served: each unit works on one task at a time, the others wait", {}, {}},
   };
   return listing;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allot/analyze/analyze.hpp"
+#include "allot/simulate/simulate.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solution.hpp"
@@ -32,10 +33,19 @@ std::string what_if_json(const System& system, const WhatIf& what_if);
 /// The exact chain of a policy.
 std::string analysis_json(const System& system, std::string_view policy, const Analysis& analysis);
 
+/// What a policy did in simulation. Response times are null where nothing completed.
+std::string simulation_json(const System& system, const SimulationResult& result);
+
+/// Several policies, and their differences. `best` (may be null) is the best constant assignment, for
+/// reference.
+std::string comparison_json(const System& system, const Comparison& comparison,
+                            const Solution* best = nullptr);
+
 /// A thing that a user can name, with a line on it.
 struct Named {
   std::string_view name;
   std::string_view summary;
+  std::string_view parameters;        ///< of a distribution: what it takes, with the defaults
   std::vector<Objective> objectives;  ///< of a solver: what it can optimise
 };
 

@@ -6,16 +6,19 @@
 #include <cstdio>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
+#include "allot/base/error.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/simulate/detail/engine.hpp"
 
 namespace allot {
 namespace {
 
-/// Completions between two looks at the stop flag.
+/// Completions between two looks at the stop flag; fewer where a completion may have a policy solve anew.
 constexpr std::uint64_t kChunk = 8192;
+constexpr std::uint64_t kSmallChunk = 256;
 /// The replication number of pilot runs: apart from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
 /// With a single replication, its interval comes from so many batches.
@@ -25,8 +28,46 @@ struct Replication {
   detail::Window window;
   std::vector<double> batch_throughput;
   std::vector<double> batch_response;
-  bool complete = false;
+  bool complete = false;  ///< was not asked to stop
+  bool dry = false;       ///< nothing was left to do before all completions were seen
 };
+
+/// Per second; 0 for a moment too short to measure.
+double rate(double count, double seconds) noexcept { return seconds > 0 ? count / seconds : 0.0; }
+
+void check_runs(const System& system, TaskType type, const std::string& field) {
+  if (index(type) >= system.type_count()) throw InvalidModel(field, "there is no such task type");
+  if (system.resources_for(type).empty()) {
+    throw InvalidModel(field, "'" + system.task(type).name + "' can run nowhere");
+  }
+}
+
+/// What a System's constructor cannot know: a scenario is a plain struct.
+void check(const Scenario& scenario) {
+  const System& system = scenario.system;
+  const auto field = [](const char* list, std::size_t at, const char* name) {
+    return list + ("[" + std::to_string(at) + "].") + name;
+  };
+  for (std::size_t at = 0; at < scenario.threads.size(); ++at) {
+    const ThreadGroup& group = scenario.threads[at];
+    if (group.sequence.empty()) throw InvalidModel(field("threads", at, "sequence"), "needs a task type");
+    if (group.count < 0 || group.count > kMaxCount)
+      throw InvalidModel(field("threads", at, "count"), "must be from 0 to " + std::to_string(kMaxCount));
+    for (const TaskType type : group.sequence) check_runs(system, type, field("threads", at, "sequence"));
+  }
+  for (std::size_t at = 0; at < scenario.population.size(); ++at) {
+    const PopulationChange& change = scenario.population[at];
+    if (!(change.at >= 0) || !std::isfinite(change.at))
+      throw InvalidModel(field("population", at, "at"), "must be a time of at least 0");
+    check_runs(system, change.task, field("population", at, "task"));
+  }
+  for (std::size_t at = 0; at < scenario.arrivals.size(); ++at) {
+    const Arrivals& arrivals = scenario.arrivals[at];
+    if (!(arrivals.rate >= 0) || !std::isfinite(arrivals.rate))
+      throw InvalidModel(field("arrivals", at, "rate"), "must be a rate of at least 0");
+    check_runs(system, arrivals.task, field("arrivals", at, "task"));
+  }
+}
 
 /// The work of one call of `simulate`.
 class Campaign {
@@ -37,7 +78,8 @@ class Campaign {
 
   SimulationResult run() {
     const Clock::time_point start = Clock::now();
-    notes_of_policy();
+    check(scenario_);
+    make_shared_policy();
     warmup_ = options_.warmup ? *options_.warmup : find_warmup();
     run_replications(std::max<std::uint32_t>(1, options_.replications));
     bool precise = !options_.precision;
@@ -49,29 +91,49 @@ class Campaign {
       // As many more as the interval suggests, but never more than twice what there is.
       const double ratio = relative ? *relative / *options_.precision : 2.0;
       const double wanted = std::ceil(done * std::clamp(ratio * ratio, 1.1, 2.0));
-      run_replications(std::min(options_.max_replications, std::max(done + 1, static_cast<std::uint32_t>(wanted))));
+      run_replications(
+          std::min(options_.max_replications, std::max(done + 1, static_cast<std::uint32_t>(wanted))));
     }
     SimulationResult result = summary();
     result.precise = precise;
     if (options_.precision && !precise) {
-      result.notes.push_back("the wanted precision was not reached with " + std::to_string(result.replications) +
-                             " replications");
+      result.notes.push_back("the wanted precision was not reached with " +
+                             std::to_string(result.replications) + " replications");
     }
     result.wall_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    result.completions_per_second = static_cast<double>(simulated_.load()) / std::max(result.wall_seconds, 1e-9);
+    result.completions_per_second =
+        static_cast<double>(simulated_.load()) / std::max(result.wall_seconds, 1e-9);
     return result;
   }
 
  private:
   detail::EngineSetup setup(Policy& policy, std::uint32_t replication) const {
-    return {&scenario_,          &policy, &sizes_, options_.seed, replication, options_.random_start,
+    return {&scenario_,
+            &policy,
+            shared_policy_ != nullptr,
+            &sizes_,
+            options_.seed,
+            replication,
+            options_.random_start,
             options_.policy.shares == ShareReading::kExact};
   }
 
-  /// Makes the policy once on the caller's thread, so that what it cannot do is thrown here.
-  void notes_of_policy() {
-    const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
+  /// Makes the policy on the caller's thread, so that what it cannot do is thrown here. Where populations are
+  /// constant it serves all replications, which only look at it: a solver runs once.
+  void make_shared_policy() {
+    std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
+    if (!scenario_.is_static()) return;
+    std::vector<Count> population;
+    for (const TaskType i : scenario_.system.types()) population.push_back(scenario_.system.count(i));
+    policy->set_population(population);
     policy_note_ = policy->note();
+    shared_policy_ = std::move(policy);
+  }
+
+  /// A policy for one replication: else what it has solved before would matter, and with it the number of
+  /// worker threads.
+  std::unique_ptr<Policy> own_policy() const {
+    return shared_policy_ != nullptr ? nullptr : policy_.make(scenario_.system, options_.policy);
   }
 
   bool asked_to_stop() const noexcept {
@@ -79,14 +141,16 @@ class Campaign {
            (options_.stop.deadline && Clock::now() >= *options_.stop.deadline);
   }
 
-  /// MSER-5 on the throughput and the response times of a pilot run, longer until it settles.
+  /// MSER-5 on the throughput and the response times of a pilot run, longer until it settles. Work that ends
+  /// is measured from its beginning.
   std::uint64_t find_warmup() {
     constexpr std::size_t kPoints = 500;
     std::uint64_t warmup = 0;
-    for (std::uint64_t step = std::clamp<std::uint64_t>(options_.completions / 10 / kPoints, 1, 64); step <= 4096;
-         step *= 4) {
-      const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
-      const std::unique_ptr<detail::Engine> engine = detail::make_engine(setup(*policy, kPilot));
+    for (std::uint64_t step = std::clamp<std::uint64_t>(options_.completions / 10 / kPoints, 1, 64);
+         step <= 4096; step *= 4) {
+      const std::unique_ptr<Policy> own = own_policy();
+      const std::unique_ptr<detail::Engine> engine =
+          detail::make_engine(setup(own ? *own : *shared_policy_, kPilot));
       std::vector<double> throughput;
       std::vector<double> response;
       for (std::size_t point = 0; point < kPoints && !asked_to_stop(); ++point) {
@@ -94,7 +158,7 @@ class Campaign {
         const double sum = engine->response_sum();
         const std::uint64_t done = engine->run(step);
         simulated_ += done;
-        if (done < step) break;
+        if (done < step) return 0;
         throughput.push_back(static_cast<double>(step) / std::max(engine->now() - before, 1e-300));
         response.push_back((engine->response_sum() - sum) / static_cast<double>(step));
       }
@@ -121,10 +185,14 @@ class Campaign {
         next = wanted;
       }
     };
-    const unsigned cores = options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
+    const unsigned cores =
+        options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
     const unsigned workers = std::min<unsigned>(cores, wanted - first);
     std::vector<std::thread> threads;
-    for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(work);
+    try {
+      for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(work);
+    } catch (const std::system_error&) {  // as many as the machine grants will do
+    }
     work();
     for (std::thread& thread : threads) thread.join();
     if (failure) std::rethrow_exception(failure);
@@ -132,28 +200,37 @@ class Campaign {
   }
 
   void replicate(std::uint32_t number, std::uint32_t wanted) {
-    // A policy of its own: what it has solved before must not matter, or the result would depend on the threads.
-    const std::unique_ptr<Policy> policy = policy_.make(scenario_.system, options_.policy);
-    const std::unique_ptr<detail::Engine> engine = detail::make_engine(setup(*policy, number));
+    const std::unique_ptr<Policy> own = own_policy();
+    const Policy& policy = own ? *own : *shared_policy_;
+    const std::unique_ptr<detail::Engine> engine =
+        detail::make_engine(setup(own ? *own : *shared_policy_, number));
+    if (number == 0) policy_note_ = policy.note();
     Replication& replication = replications_[number];
     const bool batches = options_.replications == 1;
     const std::uint64_t total = warmup_ + options_.completions;
     std::uint64_t reported = 0;
+    const std::uint64_t chunk = scenario_.is_static() ? kChunk : kSmallChunk;
     const auto advance = [&](std::uint64_t completions) {
       for (std::uint64_t left = completions; left > 0;) {
         if (asked_to_stop()) return false;
-        const std::uint64_t done = engine->run(std::min(left, kChunk));
+        const std::uint64_t done = engine->run(std::min(left, chunk));
         simulated_ += done;
-        if (done == 0) return false;
+        if (done == 0) {
+          replication.dry = true;
+          return false;
+        }
         left -= done;
         reported += done;
         report(reported, total, wanted);
       }
       return true;
     };
-    if (!advance(warmup_)) return;
+    if (!advance(warmup_) && !replication.dry) return;
     engine->begin_window();
-    if (number == 0) engine->set_trace(options_.trace);
+    if (number == 0 && options_.trace != nullptr) {
+      options_.trace->begin(policy_.name);
+      engine->set_trace(options_.trace);
+    }
     bool going = true;
     if (batches) {
       for (std::size_t batch = 0; batch < kBatches && going; ++batch) {
@@ -162,7 +239,7 @@ class Campaign {
         const double before = engine->now();
         const double sum = engine->response_sum();
         going = advance(size);
-        if (!going || size == 0) continue;
+        if (!going || size == 0 || !(engine->now() > before)) continue;
         replication.batch_throughput.push_back(static_cast<double>(size) / (engine->now() - before));
         replication.batch_response.push_back((engine->response_sum() - sum) / static_cast<double>(size));
       }
@@ -170,7 +247,7 @@ class Campaign {
       going = advance(options_.completions);
     }
     replication.window = engine->end_window();
-    replication.complete = going;
+    replication.complete = going || replication.dry;
   }
 
   void report(std::uint64_t done, std::uint64_t total, std::uint32_t wanted) {
@@ -192,15 +269,17 @@ class Campaign {
   }
 
   static double throughput_of(const detail::Window& window) {
-    return window.seconds > 0 ? static_cast<double>(window.completions) / window.seconds : 0.0;
+    return rate(static_cast<double>(window.completions), window.seconds);
   }
 
   SimulationResult summary() const {
     std::vector<const Replication*> used;
+    std::uint32_t complete = 0;
     for (const Replication& replication : replications_) {
-      if (replication.complete) used.push_back(&replication);
+      complete += replication.complete ? 1 : 0;
+      if (replication.complete && replication.window.completions > 0) used.push_back(&replication);
     }
-    if (used.size() < 2) {  // better a part of a run than nothing
+    if (stopped_ && used.size() < 2) {  // better a part of a run than nothing
       used.clear();
       for (const Replication& replication : replications_) {
         if (replication.window.completions > 0) used.push_back(&replication);
@@ -213,12 +292,22 @@ class Campaign {
     result.policy = policy_.name;
     result.distribution = sizes_.spec();
     result.seed = options_.seed;
-    result.replications = static_cast<std::uint32_t>(used.size());
+    result.replications = std::max(complete, static_cast<std::uint32_t>(used.size()));
     result.completions = options_.completions;
+    for (const Replication* replication : used)
+      result.completions = std::min(result.completions, replication->window.completions);
     result.warmup = warmup_;
     result.partial = stopped_;
     if (!policy_note_.empty()) result.notes.push_back(policy_note_);
-    if (used.empty()) return result;
+    note_end_of_work(result);
+    if (used.empty()) {
+      if (complete > 0) result.completions = 0;
+      result.throughput_by_task.resize(types);
+      result.throughput_by_resource.resize(resources);
+      result.response_time_by_task.resize(types);
+      result.utilization.resize(resources);
+      return result;
+    }
 
     std::vector<double> responses;
     std::vector<std::vector<double>> by_task(types);
@@ -236,14 +325,14 @@ class Campaign {
       for (std::size_t i = 0; i < types; ++i) {
         std::uint64_t done = 0;
         for (std::size_t j = 0; j < resources; ++j) done += window.completions_by_pair[i * resources + j];
-        by_task[i].push_back(static_cast<double>(done) / window.seconds);
+        by_task[i].push_back(rate(static_cast<double>(done), window.seconds));
         if (done > 0) response_by_task[i].push_back(window.response_by_type[i] / static_cast<double>(done));
         response += window.response_by_type[i];
       }
       for (std::size_t j = 0; j < resources; ++j) {
         std::uint64_t done = 0;
         for (std::size_t i = 0; i < types; ++i) done += window.completions_by_pair[i * resources + j];
-        by_resource[j].push_back(static_cast<double>(done) / window.seconds);
+        by_resource[j].push_back(rate(static_cast<double>(done), window.seconds));
         busy[j] += window.busy[j];
       }
       responses.push_back(response / static_cast<double>(window.completions));
@@ -269,7 +358,7 @@ class Campaign {
     for (const ResourceId j : system.resource_ids()) {
       const Resource& resource = system.resource(j);
       const double units = static_cast<double>(resource.servers) * seconds;
-      result.utilization.push_back(busy[index(j)] / units);
+      result.utilization.push_back(rate(busy[index(j)], units));
       energy += busy[index(j)] * resource.power + (units - busy[index(j)]) * resource.idle_power;
     }
     result.energy_per_task = energy / tasks;
@@ -277,7 +366,7 @@ class Campaign {
     for (std::size_t r = 0; r < used.size(); ++r) {
       result.little += result.throughput_by_replication[r] * responses[r] / static_cast<double>(used.size());
     }
-    result.population = population / seconds;
+    result.population = rate(population, seconds);
     note_heavy_tail(tasks, result);
     return result;
   }
@@ -287,10 +376,30 @@ class Campaign {
     return {interval.mean, interval.half_width};
   }
 
+  /// Plans that end: every thread leaves, or there was none.
+  void note_end_of_work(SimulationResult& result) const {
+    std::uint64_t dry = 0;
+    std::uint64_t most = 0;
+    for (const Replication& replication : replications_) {
+      dry += replication.dry ? 1 : 0;
+      if (replication.dry) most = std::max(most, replication.window.completions);
+    }
+    if (dry == 0) return;
+    if (most > 0) {
+      result.notes.push_back("the work ended after " + std::to_string(most) +
+                             " completions at most: no task was left that could complete");
+    } else if (simulated_ > 0) {
+      result.notes.emplace_back("the work ended during the warm-up: nothing was measured");
+    } else {
+      result.notes.emplace_back("nothing ever completes: there is no thread that could work");
+    }
+  }
+
   /// An interval cannot know of large tasks that were never drawn.
   void note_heavy_tail(double tasks, SimulationResult& result) const {
+    constexpr double kExponential = 1;  // up to its variance, there is no tail to miss
     const double error = 1.96 * std::sqrt(sizes_.variance() / tasks);
-    if (error < 0.01) return;
+    if (error < 0.01 || sizes_.variance() <= kExponential) return;
     char text[200];
     if (std::isfinite(error)) {
       std::snprintf(text, sizeof text,
@@ -307,6 +416,7 @@ class Campaign {
   const PolicyInfo& policy_;
   const Distribution& sizes_;
   const SimulateOptions& options_;
+  std::unique_ptr<Policy> shared_policy_;
   std::string policy_note_;
   std::uint64_t warmup_ = 0;
   std::vector<Replication> replications_;
@@ -323,8 +433,8 @@ SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, co
   return Campaign(scenario, policy, sizes, options).run();
 }
 
-Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies, const Distribution& sizes,
-                   const SimulateOptions& options) {
+Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
+                   const Distribution& sizes, const SimulateOptions& options) {
   Comparison comparison;
   for (std::size_t at = 0; at < policies.size(); ++at) {
     SimulateOptions one = options;
@@ -333,7 +443,10 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
         options.progress((static_cast<double>(at) + share) / static_cast<double>(policies.size()));
       };
     }
-    comparison.policies.push_back(simulate(scenario, *policies[at], sizes, one));
+    SimulationResult result = simulate(scenario, *policies[at], sizes, one);
+    const bool stopped = result.partial;
+    if (!stopped || result.replications > 0 || at == 0) comparison.policies.push_back(std::move(result));
+    if (stopped) break;
   }
   for (std::size_t at = 1; at < comparison.policies.size(); ++at) {
     const SimulationResult& first = comparison.policies.front();
@@ -345,7 +458,8 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
       differences.push_back(other.throughput_by_replication[r] - first.throughput_by_replication[r]);
     }
     const MeanInterval interval = mean_interval(differences);
-    comparison.differences.push_back({other.policy, first.policy,
+    comparison.differences.push_back({other.policy,
+                                      first.policy,
                                       {interval.mean, interval.half_width},
                                       interval.half_width && std::abs(interval.mean) > *interval.half_width});
   }

@@ -1,4 +1,5 @@
-// Simulation of the closed network (paper section 5.1): run a policy on a scenario, and know how sure the result is.
+// Simulation of the closed network (paper section 5.1): run a policy on a scenario, and know how sure the
+// result is.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,19 @@ namespace allot {
 class TraceSink;
 
 struct SimulateOptions {
-  std::uint64_t completions = 100'000;       ///< of each replication, after the warm-up
-  std::optional<std::uint64_t> warmup;       ///< completions; absent: found by MSER-5 on a pilot run
+  std::uint64_t completions = 100'000;  ///< of each replication, after the warm-up
+  std::optional<std::uint64_t> warmup;  ///< completions; absent: found by MSER-5 on a pilot run
   std::uint32_t replications = 10;
-  std::optional<double> precision;           ///< relative half-width of X wanted; more replications until then
-  std::uint32_t max_replications = 1000;     ///< where `precision` gives up
-  bool random_start = true;                  ///< threads enter in a random order, the same for every policy
+  std::optional<double> precision;        ///< relative half-width of X wanted; more replications until then
+  std::uint32_t max_replications = 1000;  ///< where `precision` gives up
+  bool random_start = true;               ///< threads enter in a random order, the same for every policy
   std::uint64_t seed = 1;
-  unsigned threads = 0;                      ///< worker threads; 0: all cores
+  unsigned threads = 0;  ///< worker threads; 0: all cores
   PolicyOptions policy;
-  StopLimits stop;                           ///< then the replications done so far are the result, marked partial
+  StopLimits stop;  ///< then the replications done so far are the result, marked partial
   /// Called from worker threads, one at a time, with the share of the work done (0 to 1).
   std::function<void(double)> progress;
-  TraceSink* trace = nullptr;                ///< events of the first replication, after the warm-up; not owned
+  TraceSink* trace = nullptr;  ///< events of the first replication, after the warm-up; not owned
 };
 
 /// A mean and the half-width of its 95% confidence interval (absent with too few data).
@@ -42,15 +43,15 @@ struct SimulationResult {
   std::string policy;
   std::string distribution;
   std::uint64_t seed = 0;
-  std::uint32_t replications = 0;   ///< that were completed
-  std::uint64_t completions = 0;    ///< of each
+  std::uint32_t replications = 0;  ///< that were completed
+  std::uint64_t completions = 0;   ///< of each
   std::uint64_t warmup = 0;
-  bool partial = false;             ///< stopped before all was done
-  bool precise = true;              ///< the wanted precision was reached (true when none was asked for)
-  double population = 0;            ///< mean number of tasks in the system
+  bool partial = false;   ///< stopped before all was done
+  bool precise = true;    ///< the wanted precision was reached (true when none was asked for)
+  double population = 0;  ///< mean number of tasks in the system
   Estimate throughput;
   Estimate response_time;
-  double p50 = 0;                   ///< percentiles of the response time, relative error below 1%
+  double p50 = 0;  ///< percentiles of the response time, relative error below 1%
   double p95 = 0;
   double p99 = 0;
   std::vector<Estimate> throughput_by_task;
@@ -62,12 +63,14 @@ struct SimulationResult {
   double little = 0;                ///< X * E[T], to be compared with `population`
   double little_residual = 0;       ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;
-  std::vector<std::string> notes;   ///< what a careful reader should know, such as an unsampled heavy tail
+  std::vector<std::string> notes;  ///< what a careful reader should know, such as an unsampled heavy tail
   double wall_seconds = 0;
   double completions_per_second = 0;
 };
 
-/// Throws InvalidModel when the policy cannot be made for the scenario. Thread-safe.
+/// Throws InvalidModel when the policy cannot be made for the scenario, or the scenario names a task type
+/// that can run nowhere. Without work, or once all of it is done, the result holds what there was, with a
+/// note. Thread-safe.
 SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
                           const SimulateOptions& options = {});
 
@@ -83,8 +86,9 @@ struct Comparison {
   std::vector<Difference> differences;  ///< every policy against the first
 };
 
-/// Several policies on the same random numbers: the k-th task of a thread has the same size under all of them.
-Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies, const Distribution& sizes,
-                   const SimulateOptions& options = {});
+/// Several policies on the same random numbers: the k-th task of a thread has the same size under all of
+/// them. When stopped, the policies that were reached.
+Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
+                   const Distribution& sizes, const SimulateOptions& options = {});
 
 }  // namespace allot

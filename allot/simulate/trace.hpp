@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "allot/model/ids.hpp"
 
@@ -9,21 +10,25 @@ namespace allot {
 
 /// One event of a simulation. Times in seconds since the start of the run.
 struct TraceEvent {
-  enum class What { kPlace, kStart, kComplete };  ///< a task enters a resource, first receives service, leaves
+  /// A task enters a resource, first receives service, leaves.
+  enum class What { kPlace, kStart, kComplete };
   What what = What::kPlace;
   double time = 0;
-  std::uint64_t task = 0;    ///< numbered from 0 in the order of placement
+  std::uint64_t task = 0;  ///< numbered from 0 in the order of placement
   std::uint64_t thread = 0;
   TaskType type{};
   ResourceId resource{};
   double size = 0;
-  double response = 0;       ///< of kComplete: seconds since it was placed
+  double response = 0;  ///< of kComplete: seconds since it was placed
 };
 
-/// Receives events in the order of time. Called from one thread.
+/// Receives events in the order of time, first those of tasks that were in the system already: where each was
+/// placed (and, under ps, began). Called by one thread at a time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
+  /// The events of a policy follow.
+  virtual void begin(std::string_view) {}
   virtual void event(const TraceEvent& event) = 0;
 };
 

@@ -20,6 +20,8 @@ void print_group(Console& console, const std::string& title, const std::vector<N
     std::string text(entry.summary);
     if (entry.objectives.size() == 1)
       text += " (" + std::string(to_string(entry.objectives.front())) + " only)";
+    if (!entry.parameters.empty())
+      text += " (" + std::string(entry.name) + ":" + std::string(entry.parameters) + ")";
     console.print("  {}{}{}\n", entry.name, std::string(column - 2 - display_width(entry.name), ' '),
                   wrapped(text, console.width(), column));
   }

@@ -11,12 +11,13 @@
 namespace allot::detail {
 namespace {
 
-/// What a stream of random numbers is for. A stream is named by seed, purpose, replication and thread, so that the
-/// k-th task of a thread has the same size under every policy.
+/// What a stream of random numbers is for. A stream is named by seed, purpose, replication and thread, so
+/// that the k-th task of a thread has the same size under every policy.
 enum class Purpose : std::uint64_t { kSizes, kStart, kPolicy, kArrivals, kOpenSizes };
 
 std::uint64_t stream_id(Purpose purpose, std::uint32_t replication, std::uint32_t thread = 0) noexcept {
-  return (static_cast<std::uint64_t>(purpose) << 56) | (std::uint64_t{replication & 0xffffffU} << 32) | thread;
+  return (static_cast<std::uint64_t>(purpose) << 56) | (std::uint64_t{replication & 0xffffffU} << 32) |
+         thread;
 }
 
 /// Sizes drawn ahead, a block at a time.
@@ -45,13 +46,15 @@ struct Thread {
   double size = 0;
   std::uint64_t task = 0;
   std::uint32_t type = 0;
+  std::uint32_t resource = 0;
   std::uint32_t group = kNone;  // of threads that change type
   std::uint32_t step = 0;       // in the group's sequence
   std::uint32_t open = kNone;   // the open class it belongs to: leaves when done
   bool alive = true;
 };
 
-/// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for free.
+/// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for
+/// free.
 constexpr std::uint64_t kRebaseInterval = 1 << 16;
 
 template <typename Queue, typename Due>
@@ -86,7 +89,7 @@ class EngineOf final : public Engine {
     std::stable_sort(plan_.begin(), plan_.end(),
                      [](const PopulationChange& a, const PopulationChange& b) { return a.at < b.at; });
     make_threads();
-    policy_.set_population(population_);
+    if (!setup.policy_is_shared) policy_.set_population(population_);
     make_stations();
     enter_all(setup.random_start);
     begin_window();
@@ -153,7 +156,7 @@ class EngineOf final : public Engine {
     return window_;
   }
 
-  void set_trace(TraceSink* sink) noexcept override {
+  void set_trace(TraceSink* sink) override {
     trace_ = sink;
     for (Station<Queue>& station : stations_) {
       std::vector<ThreadId>* list = sink != nullptr ? &started_ : nullptr;
@@ -161,6 +164,14 @@ class EngineOf final : public Engine {
         if constexpr (requires { s.started; }) s.started = list;
       });
     }
+    if (sink == nullptr) return;
+    std::vector<ThreadId> present;
+    for (ThreadId id = 0; id < threads_.size(); ++id) {
+      if (threads_[id].alive) present.push_back(id);
+    }
+    std::sort(present.begin(), present.end(),
+              [&](ThreadId a, ThreadId b) { return threads_[a].task < threads_[b].task; });
+    for (const ThreadId id : present) trace_placement(id, threads_[id].entered);
   }
 
  private:
@@ -246,7 +257,8 @@ class EngineOf final : public Engine {
     std::iota(order.begin(), order.end(), ThreadId{0});
     if (random_order) {
       RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
-      for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random.below(left)]);
+      for (std::size_t left = order.size(); left > 1; --left)
+        std::swap(order[left - 1], order[random.below(left)]);
     }
     for (const ThreadId id : order) {
       const std::size_t j = place(id);
@@ -272,15 +284,13 @@ class EngineOf final : public Engine {
     const std::size_t j = index(policy_.place(type, situation_, memory_, policy_random_));
     thread.size = kPlain ? buffers_[id].next(sizes_, seed_) : next_size(id);
     thread.entered = now_;
+    thread.resource = static_cast<std::uint32_t>(j);
+    thread.task = tasks_placed_++;
     ++counts_[thread.type * resources_ + j];
     ++totals_[j];
     const Job job{id, thread.type, thread.size * system_.seconds_per_task(type, resource_id(j))};
     with_station(stations_[j], [&](auto& station) { station.enter(now_, job); });
-    if (!kPlain && trace_ != nullptr) {
-      thread.task = tasks_placed_++;
-      trace(TraceEvent::What::kPlace, id, j, 0);
-      if (system_.resource(resource_id(j)).discipline == Discipline::kPs) trace(TraceEvent::What::kStart, id, j, 0);
-    }
+    if (!kPlain && trace_ != nullptr) trace_placement(id, now_);
     return j;
   }
 
@@ -294,7 +304,7 @@ class EngineOf final : public Engine {
     });
     if (busy != busy_[j]) account_busy(j, busy);
     if (!kPlain && !started_.empty()) {
-      for (const ThreadId id : started_) trace(TraceEvent::What::kStart, id, j, 0);
+      for (const ThreadId id : started_) trace(TraceEvent::What::kStart, id, now_);
       started_.clear();
     }
   }
@@ -317,7 +327,7 @@ class EngineOf final : public Engine {
     --totals_[j];
     if (--until_rebase_ == 0) rebase();
     if constexpr (!kPlain) {
-      if (trace_ != nullptr) trace(TraceEvent::What::kComplete, id, j, response);
+      if (trace_ != nullptr) trace(TraceEvent::What::kComplete, id, now_, response);
       if (!constant_ && !goes_on(id)) {
         settle(j);
         return;
@@ -328,7 +338,8 @@ class EngineOf final : public Engine {
     if (to != j) settle<kPlain>(to);
   }
 
-  /// What follows a completion where populations vary: whether the thread has another task, and of which type.
+  /// What follows a completion where populations vary: whether the thread has another task, and of which
+  /// type.
   bool goes_on(ThreadId id) {
     Thread& thread = threads_[id];
     const std::uint32_t before = thread.type;
@@ -421,9 +432,16 @@ class EngineOf final : public Engine {
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
   }
 
-  void trace(TraceEvent::What what, ThreadId id, std::size_t j, double response) {
+  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
     const Thread& thread = threads_[id];
-    trace_->event({what, now_, thread.task, id, task_type(thread.type), resource_id(j), thread.size, response});
+    trace_->event({what, time, thread.task, id, task_type(thread.type), resource_id(thread.resource),
+                   thread.size, response});
+  }
+
+  void trace_placement(ThreadId id, double time) {
+    trace(TraceEvent::What::kPlace, id, time);
+    const Resource& resource = system_.resource(resource_id(threads_[id].resource));
+    if (resource.discipline == Discipline::kPs) trace(TraceEvent::What::kStart, id, time);
   }
 
   const Scenario& scenario_;
@@ -483,7 +501,8 @@ std::unique_ptr<Engine> make_engine(const EngineSetup& setup) {
   const System& system = setup.scenario->system;
   Count threads = system.population();
   for (const ThreadGroup& group : setup.scenario->threads) threads += group.count;
-  for (const PopulationChange& change : setup.scenario->population) threads += std::max<Count>(0, change.change);
+  for (const PopulationChange& change : setup.scenario->population)
+    threads += std::max<Count>(0, change.change);
   // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
   // pile up any number.
   const bool few_tasks = threads <= 64 && setup.scenario->arrivals.empty();

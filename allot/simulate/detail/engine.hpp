@@ -20,15 +20,18 @@ struct Window {
   std::vector<std::uint64_t> completions_by_pair;  ///< row-major: type by resource
   std::vector<double> response_by_type;            ///< sums of response times
   LogHistogram responses;
-  std::vector<double> busy;       ///< unit-seconds per resource
-  double population_integral = 0; ///< task-seconds in the system
-  /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the end.
+  std::vector<double> busy;        ///< unit-seconds per resource
+  double population_integral = 0;  ///< task-seconds in the system
+  /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the
+  /// end.
   double little_residual = 0;
 };
 
 struct EngineSetup {
   const Scenario* scenario = nullptr;
-  Policy* policy = nullptr;  ///< of this engine alone
+  /// Of this engine alone; or, where populations are constant, shared and told of the population already.
+  Policy* policy = nullptr;
+  bool policy_is_shared = false;
   const Distribution* sizes = nullptr;
   std::uint64_t seed = 1;
   std::uint32_t replication = 0;
@@ -48,7 +51,7 @@ class Engine {
   /// Completions and the sum of response times since the start of the window.
   virtual std::uint64_t completed() const noexcept = 0;
   virtual double response_sum() const noexcept = 0;
-  virtual void set_trace(TraceSink* sink) noexcept = 0;
+  virtual void set_trace(TraceSink* sink) = 0;
 };
 
 /// All threads have entered when it returns.

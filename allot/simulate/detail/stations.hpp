@@ -1,7 +1,7 @@
 // A resource at work: tasks enter, receive service by its discipline, and leave.
 //
-// Every kind of station has the same operations. After all changes of one moment the owner calls `settle`, which
-// makes `due` (when the next task leaves) and `busy` (units at work) valid again.
+// Every kind of station has the same operations. After all changes of one moment the owner calls `settle`,
+// which makes `due` (when the next task leaves) and `busy` (units at work) valid again.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,13 @@ struct Job {
   double work = 0;
 };
 
-/// Even processor sharing, exactly: every task receives min(1, c / n) of a unit. In virtual time, which passes at
-/// that speed, a task's finish is fixed when it enters.
+/// Even processor sharing, exactly: every task receives min(1, c / n) of a unit. In virtual time, which
+/// passes at that speed, a task's finish is fixed when it enters.
 template <typename Queue>
 class SharedStation {
  public:
-  explicit SharedStation(Count servers) : servers_(servers), per_server_(1.0 / static_cast<double>(servers)) {}
+  explicit SharedStation(Count servers)
+      : servers_(servers), per_server_(1.0 / static_cast<double>(servers)) {}
 
   void enter(double now, const Job& job) {
     if (updated_ != now) {
@@ -69,7 +70,9 @@ class SharedStation {
   double busy = 0;
 
  private:
-  double slowness() const noexcept { return tasks_ <= servers_ ? 1.0 : static_cast<double>(tasks_) * per_server_; }
+  double slowness() const noexcept {
+    return tasks_ <= servers_ ? 1.0 : static_cast<double>(tasks_) * per_server_;
+  }
 
   Count servers_;
   double per_server_;
@@ -110,7 +113,8 @@ class SingleStation {
   }
 
   double remaining(double now) const noexcept {
-    return busy == 0 ? 0.0 : std::max(0.0, waiting_work_ + (due - now));
+    // Between `leave` and `settle` nothing runs, but others may wait.
+    return std::max(0.0, waiting_work_ + (busy == 0 ? 0.0 : due - now));
   }
 
   void rebase() noexcept {
@@ -183,8 +187,8 @@ struct TypeShare {
 };
 
 /// Sharing by weight: a task receives min(1, theta * weight) units, theta such that they sum to the target's
-/// units (`exact`) or to as many as there are tasks or servers (`floor`). Tasks of a type receive the same, so
-/// each type has a virtual time of its own.
+/// units (`exact`) or to as many as there are tasks or servers (`floor`). Tasks of a type receive the same,
+/// so each type has a virtual time of its own.
 template <typename Queue>
 class WeightedSharedStation {
  public:
@@ -261,7 +265,8 @@ class WeightedSharedStation {
     }
   }
 
-  /// Water-filling: types whose tasks would receive more than a whole unit receive one; the rest share what is left.
+  /// Water-filling: types whose tasks would receive more than a whole unit receive one; the rest share what
+  /// is left.
   void share_out() noexcept {
     double tasks = 0;
     double weight = 0;
@@ -310,24 +315,29 @@ class WeightedSharedStation {
   std::vector<Part> parts_;
 };
 
-/// One task at a time per unit, the next of the type that is furthest behind its share: least service / f_ij. With
-/// exact shares a unit idles while every type that waits is ahead of its share of the time.
+/// One task at a time per unit, the next of the type that is furthest behind its share: least service / f_ij.
+/// With exact shares a unit idles while every type that waits is ahead of its share of the time.
 template <typename Queue>
 class WeightedOrderStation {
  public:
-  WeightedOrderStation(Count servers, std::size_t types, bool exact) : servers_(servers), exact_(exact), parts_(types) {}
+  WeightedOrderStation(Count servers, std::size_t types, bool exact)
+      : servers_(servers), exact_(exact), parts_(types) {}
 
+  /// Types keep what they are ahead or behind under the former shares.
   void set_shares(double now, std::span<const TypeShare> shares) {
+    const double reached = exact_ ? now - since_ : least_progress(parts_.size());
     since_ = now;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i].share = shares[i].share;
-      parts_[i].service = 0;
+      Part& part = parts_[i];
+      const double ahead = part.share > 0 && reached < kNever ? part.service - reached * part.share : 0.0;
+      part.service = is_present(part) ? ahead : std::max(0.0, ahead);
+      part.share = shares[i].share;
     }
   }
 
   void enter(double now, const Job& job) {
     Part& part = parts_[job.type];
-    if (part.waiting.empty() && part.running == 0 && part.away_since != now) catch_up(part);
+    if (part.waiting.empty() && part.running == 0 && part.away_since != now) catch_up(now, job.type);
     part.waiting.push(job);
   }
 
@@ -353,7 +363,7 @@ class WeightedOrderStation {
         if (!parts_[i].waiting.empty() && (next == parts_.size() || progress(i) < progress(next))) next = i;
       }
       if (next == parts_.size()) break;
-      if (exact_ && progress(next) > now - since_) {
+      if (exact_ && since_ + progress(next) > now) {
         wake = since_ + progress(next);
         break;
       }
@@ -387,18 +397,27 @@ class WeightedOrderStation {
 
   /// Service received per unit of share: how far the type has come. Types without a share come last.
   double progress(std::size_t i) const noexcept {
-    return parts_[i].share > 0 ? parts_[i].service / parts_[i].share : (exact_ ? kNever : 1e300 + parts_[i].service);
+    return parts_[i].share > 0 ? parts_[i].service / parts_[i].share
+                               : (exact_ ? kNever : 1e300 + parts_[i].service);
+  }
+
+  static bool is_present(const Part& part) noexcept { return !part.waiting.empty() || part.running > 0; }
+
+  /// Of the types here, but one; kNever when there is no other.
+  double least_progress(std::size_t but) const noexcept {
+    double least = kNever;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (i != but && parts_[i].share > 0 && is_present(parts_[i])) least = std::min(least, progress(i));
+    }
+    return least;
   }
 
   /// A type that comes back must not claim the time in which it was away.
-  void catch_up(Part& part) noexcept {
+  void catch_up(double now, std::size_t type) noexcept {
+    Part& part = parts_[type];
     if (part.share <= 0) return;
-    double least = kNever;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      if (&parts_[i] != &part && parts_[i].share > 0 && (!parts_[i].waiting.empty() || parts_[i].running > 0)) {
-        least = std::min(least, progress(i));
-      }
-    }
+    double least = least_progress(type);
+    if (exact_) least = std::min(least, now - since_);
     if (least < kNever) part.service = std::max(part.service, least * part.share);
   }
 
@@ -412,18 +431,23 @@ class WeightedOrderStation {
 
 /// Any of them.
 template <typename Queue>
-using Station = std::variant<SharedStation<Queue>, SingleStation, OrderedStation<Queue>, WeightedSharedStation<Queue>,
-                             WeightedOrderStation<Queue>>;
+using Station = std::variant<SharedStation<Queue>, SingleStation, OrderedStation<Queue>,
+                             WeightedSharedStation<Queue>, WeightedOrderStation<Queue>>;
 
 /// Calls `use` with the station that it is; a plain switch, which compilers can see through.
 template <typename Queue, typename Use>
 decltype(auto) with_station(Station<Queue>& station, Use&& use) {
   switch (station.index()) {
-    case 0: return use(*std::get_if<0>(&station));
-    case 1: return use(*std::get_if<1>(&station));
-    case 2: return use(*std::get_if<2>(&station));
-    case 3: return use(*std::get_if<3>(&station));
-    default: return use(*std::get_if<4>(&station));
+    case 0:
+      return use(*std::get_if<0>(&station));
+    case 1:
+      return use(*std::get_if<1>(&station));
+    case 2:
+      return use(*std::get_if<2>(&station));
+    case 3:
+      return use(*std::get_if<3>(&station));
+    default:
+      return use(*std::get_if<4>(&station));
   }
 }
 

@@ -1,0 +1,41 @@
+// Events of a simulation as comma-separated values, for spreadsheets and scripts.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/model/system.hpp"
+#include "allot/simulate/trace.hpp"
+
+namespace allot {
+
+/// Writes one line per event: `time,event,task,thread,type,resource,size,response`, and with several policies
+/// in one file a last column `policy`. Types and resources by name, quoted where a name needs it (RFC 4180);
+/// times in seconds; numbers are exact, the shortest text that reads back as the same double; `response` is
+/// empty but for `complete`. After a failed write nothing more is tried: see `error`. Not thread-safe.
+class TraceCsv final : public TraceSink {
+ public:
+  /// Writes the header at the first flush. `out` must outlive this.
+  TraceCsv(std::ostream& out, const System& system, bool with_policy = false);
+
+  void begin(std::string_view policy) override;
+  void event(const TraceEvent& event) override;
+
+  /// Writes what is still held back. Call it at the end: the destructor does not.
+  void flush();
+  /// The error number of the first failed write, or 0 when all is well.
+  int error() const noexcept { return error_; }
+
+ private:
+  std::ostream* out_;
+  std::vector<std::string> types_;
+  std::vector<std::string> resources_;
+  bool with_policy_;
+  std::string policy_;
+  std::string buffer_;
+  int error_ = 0;
+};
+
+}  // namespace allot
