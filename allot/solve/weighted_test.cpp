@@ -277,7 +277,7 @@ TEST(Weighted, KeepsLeastDepths) {
 TEST(Weighted, MeetsFloorsOrSaysThatItCannot) {
   int met = 0;
   int missed = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
     shape.floors = true;
