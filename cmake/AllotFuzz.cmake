@@ -2,8 +2,7 @@
 include_guard(GLOBAL)
 
 function(allot_fuzz)
-  allot_present(words "${PROJECT_SOURCE_DIR}/tests/fuzz/" "_fuzz.cpp" ${ARGN})
-  foreach(word IN LISTS words)
+  foreach(word IN LISTS ARGN)
     add_executable(${word}_fuzz "${PROJECT_SOURCE_DIR}/tests/fuzz/${word}_fuzz.cpp")
     target_link_libraries(${word}_fuzz PRIVATE allot allot_settings)
     target_link_options(${word}_fuzz PRIVATE -fsanitize=fuzzer)

@@ -19,15 +19,11 @@ function(allot_test NAME)
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
-  allot_present(words "${PROJECT_SOURCE_DIR}/${TEST_FOLDER}/" "_test.cpp" ${TEST_SOURCES})
-  if(NOT words)
-    return()
-  endif()
-  list(TRANSFORM words PREPEND "${PROJECT_SOURCE_DIR}/${TEST_FOLDER}/")
-  list(TRANSFORM words APPEND "_test.cpp")
+  list(TRANSFORM TEST_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/${TEST_FOLDER}/")
+  list(TRANSFORM TEST_SOURCES APPEND "_test.cpp")
   list(TRANSFORM TEST_FILES PREPEND "${PROJECT_SOURCE_DIR}/")
 
-  add_executable(${NAME}_test ${words} ${TEST_FILES})
+  add_executable(${NAME}_test ${TEST_SOURCES} ${TEST_FILES})
   target_link_libraries(
     ${NAME}_test PRIVATE allot allot_settings GTest::gmock_main rapidcheck_gmock rapidcheck_gtest ${TEST_LIBRARIES})
   target_compile_definitions(
