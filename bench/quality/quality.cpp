@@ -40,7 +40,8 @@ Solution run(const char* solver, const System& system, Objective objective = Obj
   return solve(*find_solver(solver), Problem{system, objective}, options);
 }
 
-void gaps(const char* title, const char* reference, int runs, const std::function<System(std::uint64_t)>& make) {
+void gaps(const char* title, const char* reference, int runs,
+          const std::function<System(std::uint64_t)>& make) {
   std::printf("\n%s: throughput below the proven optimum, %d systems\n", title, runs);
   std::printf("  %-10s %10s %10s %12s %12s\n", "solver", "mean", "worst", "optimal in", "mean time");
   std::vector<System> systems;
@@ -77,8 +78,11 @@ void priorities(int runs) {
     const char* solver;
     SolveOptions options;
   };
-  std::vector<Line> lines = {{"mis, as printed", "mis", {}}, {"mis", "mis", {}},           {"local", "local", {}},
-                             {"exhaustive", "exhaustive", {}}, {"weighted, exact", "weighted", {}},
+  std::vector<Line> lines = {{"mis, as printed", "mis", {}},
+                             {"mis", "mis", {}},
+                             {"local", "local", {}},
+                             {"exhaustive", "exhaustive", {}},
+                             {"weighted, exact", "weighted", {}},
                              {"weighted, floor", "weighted", {}}};
   lines[0].options.mis_moves = MisMoves::kForward;
   lines[5].options.shares = ShareReading::kFloor;
@@ -114,8 +118,10 @@ System mixed_system(std::uint64_t seed, bool all_fcfs) {
 }
 
 void disciplines(int runs) {
-  std::printf("\n2 GP + 1 SA, 18 threads: what knowing the discipline is worth to MAP, %d systems each\n", runs);
-  std::printf("  %-16s %14s %14s %12s %20s\n", "resources", "mean gain", "largest", "ever worse", "below optimum");
+  std::printf("\n2 GP + 1 SA, 18 threads: what knowing the discipline is worth to MAP, %d systems each\n",
+              runs);
+  std::printf("  %-16s %14s %14s %12s %20s\n", "resources", "mean gain", "largest", "ever worse",
+              "below optimum");
   for (const bool all_fcfs : {true, false}) {
     double gain = 0;
     double largest = 0;
@@ -131,15 +137,15 @@ void disciplines(int runs) {
       worse += x < blind_x * (1 - 1e-12) ? 1 : 0;
       below += 1 - x / run("exact", system).performance.throughput;
     }
-    std::printf("  %-16s %13.3f%% %13.2f%% %12d %19.3f%%\n", all_fcfs ? "all fcfs" : "mixed", 100 * gain / runs,
-                100 * largest, worse, 100 * below / runs);
+    std::printf("  %-16s %13.3f%% %13.2f%% %12d %19.3f%%\n", all_fcfs ? "all fcfs" : "mixed",
+                100 * gain / runs, 100 * largest, worse, 100 * below / runs);
   }
 }
 
 void proofs() {
   std::printf("\nProofs by `exact`, g = ceil(2k/3), Q = 2 k^2, 20 systems each\n");
-  std::printf("  %4s %8s %10s %10s %12s %12s %14s %14s\n", "k", "threads", "limit", "proven", "mean time", "max time",
-              "mean gap", "largest gap");
+  std::printf("  %4s %8s %10s %10s %12s %12s %14s %14s\n", "k", "threads", "limit", "proven", "mean time",
+              "max time", "mean gap", "largest gap");
   struct Line {
     std::size_t k;
     double seconds;
@@ -151,15 +157,17 @@ void proofs() {
     double gap = 0;
     double largest = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      const Solution answer = run("exact", scaled_system(line.k, seed), Objective::kThroughput, {}, line.seconds);
+      const Solution answer =
+          run("exact", scaled_system(line.k, seed), Objective::kThroughput, {}, line.seconds);
       proven += answer.proven_optimal ? 1 : 0;
       seconds += answer.seconds;
       longest = std::max(longest, answer.seconds);
       gap += answer.gap().value_or(1);
       largest = std::max(largest, answer.gap().value_or(1));
     }
-    std::printf("  %4zu %8zu %8.0f s %7d/20 %10.3f s %10.3f s %13.6f%% %13.6f%%\n", line.k, 2 * line.k * line.k,
-                line.seconds, proven, seconds / 20, longest, 100 * gap / 20, 100 * largest);
+    std::printf("  %4zu %8zu %8.0f s %7d/20 %10.3f s %10.3f s %13.6f%% %13.6f%%\n", line.k,
+                2 * line.k * line.k, line.seconds, proven, seconds / 20, longest, 100 * gap / 20,
+                100 * largest);
     std::fflush(stdout);
   }
 }

@@ -1,5 +1,5 @@
-// What must hold for any text given to the scenario reader: diagnostics or a scenario, and a scenario survives being
-// written and read again.
+// What must hold for any text given to the scenario reader: diagnostics or a scenario, and a scenario
+// survives being written and read again.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,8 @@ inline void expect(bool holds, const char* what, const std::string& detail = {})
 inline void check_diagnostics(const std::vector<Diagnostic>& diagnostics) {
   expect(!diagnostics.empty(), "no value needs a reason");
   for (const Diagnostic& diagnostic : diagnostics) {
-    expect(!diagnostic.place.empty() && !diagnostic.message.empty(), "a diagnostic has a place and a message");
+    expect(!diagnostic.place.empty() && !diagnostic.message.empty(),
+           "a diagnostic has a place and a message");
     for (const char c : to_string(diagnostic)) {
       const auto byte = static_cast<unsigned char>(c);
       expect(byte >= 0x20 && byte != 0x7F, "a diagnostic is printable", to_string(diagnostic));
