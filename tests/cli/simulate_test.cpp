@@ -270,8 +270,8 @@ TEST(SimulateCommand, TakesWorkThatVaries) {
 }
 
 TEST(SimulateCommand, HasAnEmptyResultWithoutThreads) {
-  const TemporaryPath file(".json",
-                           R"({"resources": [{"name": "r"}], "tasks": [{"name": "t", "rates": {"r": 1}}]})");
+  const TemporaryPath file(
+      ".json", R"({"resources": [{"name": "r"}], "tasks": [{"name": "t", "count": 0, "rates": {"r": 1}}]})");
   const Json result = json_of(quick({"simulate", file.str(), "--policy", "map"}));
   EXPECT_EQ(result.at("throughput").at("mean"), 0);
   EXPECT_EQ(result.at("population"), 0);
