@@ -2,12 +2,12 @@
 // in one run: k resource types, two thirds of them general, 2 k^2 threads, as the paper scales its
 // experiments.
 //
-// usage: bench_solvers [--quick] [--keep FOLDER]
+// usage: bench_solvers [--quick] [--sizes K,K,...] [--systems N] [--keep FOLDER]
 //
-// --quick takes less than a minute, otherwise less than a quarter of an hour. SciPy's SLSQP is run by
-// bench/solvers/scipy_slsqp.py on scenario files written here (--keep: into that folder, and left there).
-// Times are CPU seconds of one thread, so that other work on the machine matters little. Quality is measured
-// against the upper bound that `exact` proves.
+// --quick takes less than a minute, otherwise less than a quarter of an hour; --sizes and --systems ask for
+// other sizes and for N systems of each. SciPy's SLSQP is run by bench/solvers/scipy_slsqp.py on scenario
+// files written here (--keep: into that folder, and left there). Times are CPU seconds of one thread, so that
+// other work on the machine matters little. Quality is measured against the upper bound that `exact` proves.
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -78,7 +79,11 @@ struct Plan {
   double exact_budget = 40;   ///< seconds that the exact rivals may spend on one size
   double pass_seconds = 0.3;  ///< spent on timing each of the fast solvers
 
+  std::vector<std::size_t> asked_sizes;
+  int asked_systems = 0;
+
   std::vector<std::size_t> sizes() const {
+    if (!asked_sizes.empty()) return asked_sizes;
     if (quick) return {3, 4, 6, 8, 12, 16, 32, 64};
     return {3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
   }
@@ -86,6 +91,7 @@ struct Plan {
   std::size_t largest_rival() const { return quick ? 16 : 64; }
   std::size_t largest_exact_rival() const { return quick ? 4 : 64; }
   int systems(std::size_t k) const {
+    if (asked_systems > 0) return asked_systems;
     if (quick) return k <= 12 ? 5 : 3;
     return k <= 12 ? 20 : k <= 24 ? 10 : 5;
   }
@@ -377,9 +383,16 @@ std::string whole_text(double value) {
   return digits;
 }
 
-std::string time_cell(const Measured& measured, const Plan& plan) {
-  if (measured.any()) return time_text(*measured.seconds);
-  return measured.out_of_time ? "> " + time_text(plan.limit) : "-";
+/// "of N": over the first N systems only; the next would have taken too long, or the budget was spent.
+std::string time_cell(const Size& size, const Measured& measured, const Plan& plan) {
+  const std::string beyond = "> " + time_text(plan.limit);
+  if (!measured.any()) return measured.out_of_time ? beyond : "-";
+  std::string text = time_text(*measured.seconds);
+  if (measured.throughput.size() < size.scenarios.size()) {
+    text += " of " + std::to_string(measured.throughput.size());
+    if (measured.out_of_time) text += ", then " + beyond;
+  }
+  return text;
 }
 
 std::string percent_cell(std::optional<double> percent) {
@@ -391,7 +404,7 @@ std::string percent_cell(std::optional<double> percent) {
 
 /// A table as Markdown has it, aligned for reading.
 void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows[0].size());
+  std::vector<std::size_t> width(rows[0].size(), 2);
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
   }
@@ -410,18 +423,19 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 
 void print_times(const Plan& plan, const std::vector<Size>& sizes) {
   std::printf(
-      "\nCPU time per solve, mean over the systems (SciPy: without its rounding; > : over the limit)\n\n");
+      "\nCPU time per solve, mean over the systems (SciPy: without its rounding; \"of N\": over the first N "
+      "only)\n\n");
   std::vector<std::vector<std::string>> rows{{"k", "threads", "systems", "best-fit", "map",
                                               "map, kept workspace", "local", "exact", "proven",
                                               "NLopt SLSQP", "SciPy SLSQP", "CBC", "exhaustive"}};
   for (const Size& size : sizes) {
     const std::string count = std::to_string(size.scenarios.size());
     rows.push_back({std::to_string(size.k), whole_text(static_cast<double>(2 * size.k * size.k)), count,
-                    time_cell(size.best_fit, plan), time_cell(size.map, plan),
-                    time_cell(size.map_reused, plan), time_cell(size.local, plan),
-                    time_cell(size.exact, plan), std::to_string(size.exact.proven) + " of " + count,
-                    time_cell(size.nlopt, plan), time_cell(size.scipy, plan), time_cell(size.cbc, plan),
-                    time_cell(size.exhaustive, plan)});
+                    time_cell(size, size.best_fit, plan), time_cell(size, size.map, plan),
+                    time_cell(size, size.map_reused, plan), time_cell(size, size.local, plan),
+                    time_cell(size, size.exact, plan), std::to_string(size.exact.proven) + " of " + count,
+                    time_cell(size, size.nlopt, plan), time_cell(size, size.scipy, plan),
+                    time_cell(size, size.cbc, plan), time_cell(size, size.exhaustive, plan)});
   }
   print_table(rows);
 }
@@ -448,11 +462,15 @@ void print_quality(const std::vector<Size>& sizes) {
 }
 
 std::string ratio_cell(const Measured& theirs, const Measured& ours) {
-  return theirs.any() && ours.any() ? whole_text(*theirs.seconds / *ours.seconds) + " x" : "-";
+  return theirs.any() && !theirs.out_of_time && ours.any()
+             ? whole_text(*theirs.seconds / *ours.seconds) + " x"
+             : "-";
 }
 
 void print_ratios(const std::vector<Size>& sizes) {
-  std::printf("\nOurs against the rivals on the systems that both solved (map: kept workspace)\n\n");
+  std::printf(
+      "\nOurs against the rivals: ratio of the mean times (map: kept workspace), and X on the systems that "
+      "both solved\n\n");
   std::vector<std::vector<std::string>> rows{
       {"k", "map faster than SciPy", "map X above SciPy's rounding", "local faster than SciPy",
        "local X above", "exact faster than SciPy", "exact X above", "exact faster than CBC",
@@ -514,19 +532,30 @@ void print_bars(const std::vector<Size>& sizes) {
   }
   const auto pooled = [&](const char* who, auto member, auto rival, const char* rival_name) {
     double sum = 0;
+    double squares = 0;
     double count = 0;
+    int better = 0;
+    int worse = 0;
     for (const Size& size : sizes) {
       const auto& ours = (size.*member).throughput;
       const auto& theirs = (size.*rival).throughput;
       for (std::size_t s = 0; s < std::min(ours.size(), theirs.size()); ++s) {
-        sum += ours[s] / theirs[s] - 1;
+        const double above = 100 * (ours[s] / theirs[s] - 1);
+        sum += above;
+        squares += above * above;
         ++count;
+        if (above > 1e-6) ++better;
+        if (above < -1e-6) ++worse;
       }
     }
-    if (count == 0) return;
-    bar(std::string(who) + " X above " + rival_name + "'s best rounding, all sizes, " + whole_text(count) +
-            " systems",
-        "0%", percent_cell(100 * sum / count), sum >= 0);
+    if (count < 2) return;
+    const double mean = sum / count;
+    const double error = std::sqrt(std::max(0.0, squares / count - mean * mean) / (count - 1));
+    char text[96];
+    std::snprintf(text, sizeof text, "%.4f%% +- %.4f%%, better on %d, worse on %d", mean, error, better,
+                  worse);
+    bar(std::string(who) + " X above " + rival_name + "'s best rounding, " + whole_text(count) + " systems",
+        "0%", text, mean >= 0);
   };
   pooled("map", &Size::map, &Size::scipy, "SciPy");
   pooled("map", &Size::map, &Size::nlopt, "NLopt");
@@ -545,9 +574,11 @@ void print_bars(const std::vector<Size>& sizes) {
           *size->map_reused.seconds <= most);
     }
   }
-  char text[64];
-  std::snprintf(text, sizeof text, "k^%.2f (from k = 16 on: k^%.2f)", growth(sizes, 0), growth(sizes, 16));
-  bar("growth of map's time", "at most k^3", text, growth(sizes, 0) <= 3 && growth(sizes, 16) <= 3);
+  if (sizes.size() > 1 && sizes[sizes.size() - 2].k >= 16) {
+    char text[64];
+    std::snprintf(text, sizeof text, "k^%.2f (from k = 16 on: k^%.2f)", growth(sizes, 0), growth(sizes, 16));
+    bar("growth of map's time", "at most k^3", text, growth(sizes, 0) <= 3 && growth(sizes, 16) <= 3);
+  }
   std::uint64_t again = 0;
   std::uint64_t others = 0;
   for (const Size& size : sizes) {
@@ -568,7 +599,7 @@ std::string processor() {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: bench_solvers [--quick] [--keep FOLDER]\n");
+  std::fprintf(stderr, "usage: bench_solvers [--quick] [--sizes K,K,...] [--systems N] [--keep FOLDER]\n");
   return 2;
 }
 
@@ -580,7 +611,21 @@ int main(int argc, char** argv) {
   for (int a = 1; a < argc; ++a) {
     const std::string_view argument = argv[a];
     if (argument == "--quick") {
-      plan = {.quick = true, .exact_limit = 1.5, .budget = 2, .exact_budget = 2, .pass_seconds = 0.02};
+      plan.quick = true;
+      plan.exact_limit = 1.5;
+      plan.budget = 2;
+      plan.exact_budget = 2;
+      plan.pass_seconds = 0.02;
+    } else if (argument == "--sizes" && a + 1 < argc) {
+      std::istringstream list(argv[++a]);
+      for (std::string k; std::getline(list, k, ',');) {
+        const long value = std::strtol(k.c_str(), nullptr, 10);
+        if (value < 1 || value > 1000) return usage();
+        plan.asked_sizes.push_back(static_cast<std::size_t>(value));
+      }
+    } else if (argument == "--systems" && a + 1 < argc) {
+      plan.asked_systems = static_cast<int>(std::strtol(argv[++a], nullptr, 10));
+      if (plan.asked_systems < 1) return usage();
     } else if (argument == "--keep" && a + 1 < argc) {
       folder = argv[++a];
     } else {
