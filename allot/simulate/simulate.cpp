@@ -368,6 +368,7 @@ class Campaign {
     }
     result.population = rate(population, seconds);
     note_heavy_tail(tasks, result);
+    note_growth(result);
     return result;
   }
 
@@ -393,6 +394,14 @@ class Campaign {
     } else {
       result.notes.emplace_back("nothing ever completes: there is no thread that could work");
     }
+  }
+
+  /// Little's law needs a steady state: tasks that wait for ever are in the system, but in no response time.
+  void note_growth(SimulationResult& result) const {
+    if (scenario_.arrivals.empty() || !(result.population > 1.1 * result.little) || result.completions < 1000)
+      return;
+    result.notes.emplace_back(
+        "tasks pile up: more arrive than complete, so these means depend on the length of the run");
   }
 
   /// An interval cannot know of large tasks that were never drawn.

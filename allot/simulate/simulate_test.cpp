@@ -414,6 +414,14 @@ TEST(Simulate, SaysWhenTheTailWasNotSampled) {
   EXPECT_THAT(run(small_scenario(), "best-fit", options, "uniform").notes, IsEmpty());
 }
 
+TEST(Simulate, SaysWhenTasksPileUp) {
+  Scenario scenario = single_scenario(0, 1);
+  scenario.arrivals = {{task_type(0), 1.5}};
+  EXPECT_THAT(run(scenario, "best-fit", quick()).notes, Contains(HasSubstr("pile up")));
+  scenario.arrivals = {{task_type(0), 0.5}};
+  EXPECT_THAT(run(scenario, "best-fit", quick()).notes, IsEmpty());
+}
+
 TEST(Simulate, PassesOnWhatThePolicySays) {
   const std::vector<Count> counts = {3, 0};
   const Scenario scenario = {
