@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "allot/base/elementary.hpp"
 #include "allot/base/error.hpp"
 #include "allot/io/detail/field_path.hpp"
 #include "allot/io/detail/text.hpp"
@@ -150,7 +151,7 @@ std::vector<Cell> read_range(const TableReader& table, Problems& problems) {
     }
     for (Count at = 0; at < *points; ++at) {
       const double share = *points == 1 ? 0 : static_cast<double>(at) / static_cast<double>(*points - 1);
-      double value = is_log ? *from * std::pow(*to / *from, share) : *from + (*to - *from) * share;
+      double value = is_log ? *from * portable_pow(*to / *from, share) : *from + (*to - *from) * share;
       if (is_whole) value = std::round(value);
       const Cell cell = cell_of(at + 1 == *points && *points > 1 && !is_whole ? *to : dusted(value));
       if (is_whole && !values.empty() && values.back().text == cell.text) continue;  // rounded to the same
