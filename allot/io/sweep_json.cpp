@@ -34,16 +34,16 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
-std::string reproduce_json(const SweepSummary& summary,
-                           std::span<const std::pair<Experiment, Findings>> experiments) {
+std::string reproduce_json(const SweepSummary& summary, std::span<const Reported> experiments) {
   Json object = summary_object(summary);
   object["seed"] = summary.effort.seed;
   object["runs"] = summary.effort.runs;
   object["experiments"] = Json::array();
-  for (const auto& [experiment, findings] : experiments) {
+  for (const Reported& reported : experiments) {
+    const Findings& findings = reported.findings;
     Json entry;
-    entry["name"] = experiment.name;
-    entry["title"] = experiment.title;
+    entry["name"] = reported.experiment->name;
+    entry["title"] = reported.experiment->title;
     entry["claims"] = Json::array();
     for (const Claim& claim : findings.claims) {
       entry["claims"].push_back({{"where", claim.where},

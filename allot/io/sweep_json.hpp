@@ -3,8 +3,9 @@
 
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 
+#include "allot/report/report.hpp"
 #include "allot/sweep/experiment.hpp"
 
 namespace allot {
@@ -20,8 +21,7 @@ struct SweepSummary {
 };
 
 /// One JSON document: the run, and for each experiment its claims and the names of its tables and charts.
-std::string reproduce_json(const SweepSummary& summary,
-                           std::span<const std::pair<Experiment, Findings>> experiments);
+std::string reproduce_json(const SweepSummary& summary, std::span<const Reported> experiments);
 
 /// One JSON document: the run, and the rows of a table as objects. What has no value is null.
 std::string sweep_json(const SweepSummary& summary, const std::string& title, const Table& table);

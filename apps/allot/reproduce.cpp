@@ -51,11 +51,11 @@ Style style_of(Verdict verdict) {
   return Style::kAccent;
 }
 
-void print_claims(Console& console, const std::vector<std::pair<Experiment, Findings>>& sections) {
+void print_claims(Console& console, std::span<const Reported> reported) {
   constexpr std::size_t kIndent = 10;
-  for (const auto& [experiment, findings] : sections) {
-    console.print("{}\n", console.styled(Style::kBold, experiment.title));
-    for (const Claim& claim : findings.claims) {
+  for (const Reported& entry : reported) {
+    console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
+    for (const Claim& claim : entry.findings.claims) {
       const std::string verdict(to_string(claim.verdict));
       console.print("  {}{}{}\n", console.styled(style_of(claim.verdict), verdict),
                     std::string(kIndent - 2 - verdict.size(), ' '),
@@ -68,7 +68,7 @@ void print_claims(Console& console, const std::vector<std::pair<Experiment, Find
   }
 }
 
-Exit run(const Arguments& arguments, Console& console) {
+Exit run_reproduce(const Arguments& arguments, Console& console) {
   const std::vector<Experiment> experiments = chosen(arguments.figure);
   const SweepJob job{experiments, arguments.effort};
   SweepArguments sweep = arguments.sweep;
@@ -77,20 +77,20 @@ Exit run(const Arguments& arguments, Console& console) {
   const std::optional<SweepOutcome> outcome = run_job(job, sweep, console);
   if (!outcome) return Exit::kOk;
 
-  std::vector<std::pair<Experiment, Findings>> sections;
+  std::vector<Reported> reported;
   for (std::size_t at = 0; at < experiments.size(); ++at) {
-    if (outcome->complete[at])
-      sections.emplace_back(experiments[at],
-                            experiments[at].conclude(arguments.effort, outcome->results[at]));
+    if (!outcome->complete[at]) continue;
+    const std::vector<UnitResult>& results = outcome->results[at];
+    reported.push_back({&experiments[at], experiments[at].conclude(arguments.effort, results), results});
   }
-  write_files(sweep.folder, "", sections, arguments.effort);
+  write_files(sweep.folder, "", arguments.effort, reported, console);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (sweep.json) {
     console.print(reproduce_json(
         {sweep.folder, arguments.effort, outcome->all, outcome->found, outcome->failures.size(), seconds},
-        sections));
+        reported));
   } else {
-    print_claims(console, sections);
+    print_claims(console, reported);
     console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
     console.print("The report: {}/index.html\n", shown(sweep.folder));
   }
@@ -107,7 +107,7 @@ Action declare(CLI::App& command) {
             "random systems per figure (default 600, as in the paper); fewer take less time");
   add_seed(command, arguments->effort.seed);
   add_sweep_options(command, arguments->sweep, "out/reproduce");
-  return [arguments](Console& console) { return run(*arguments, console); };
+  return [arguments](Console& console) { return run_reproduce(*arguments, console); };
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void print_rows(Console& console, const SweepPlan& plan, const allot::Table& row
     console.print("  and {} more rows\n", rows.rows.size() - kMostRowsShown);
 }
 
-Exit run(const Arguments& arguments, Console& console) {
+Exit run_sweep_file(const Arguments& arguments, Console& console) {
   const SweepPlan plan = read_or_fail(arguments.file, console);
   const std::string stem =
       arguments.file == "-" ? "sweep" : std::filesystem::path(arguments.file).stem().string();
@@ -75,12 +75,14 @@ Exit run(const Arguments& arguments, Console& console) {
   if (!outcome) return Exit::kOk;
 
   const std::string title = plan.title.empty() ? stem : plan.title;
-  std::vector<std::pair<Experiment, Findings>> sections(1);
-  sections[0].first.name = "sweep";
-  sections[0].first.title = title;
-  sections[0].second = conclude_study(plan, study, outcome->results);
-  write_files(sweep.folder, title, sections, {});
-  const allot::Table& rows = sections[0].second.tables.front();
+  Experiment whole;
+  whole.name = "sweep";
+  whole.title = title;
+  std::vector<Reported> reported(1);
+  reported[0].experiment = &whole;
+  reported[0].findings = conclude_study(plan, study, outcome->results);
+  write_files(sweep.folder, title, {}, reported, console);
+  const allot::Table& rows = reported[0].findings.tables.front();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (sweep.json) {
     console.print(sweep_json(
@@ -101,7 +103,7 @@ Action declare(CLI::App& command) {
   command.add_option("FILE", arguments->file, "a sweep, .toml or .json; '-' reads JSON from standard input")
       ->required();
   add_sweep_options(command, arguments->sweep, "out/ and the name of FILE");
-  return [arguments](Console& console) { return run(*arguments, console); };
+  return [arguments](Console& console) { return run_sweep_file(*arguments, console); };
 }
 
 }  // namespace

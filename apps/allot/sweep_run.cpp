@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <system_error>
 
+#include "allot/base/version.hpp"
 #include "apps/allot/crew.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
@@ -93,27 +93,19 @@ void tell_failures(const SweepJob& job, const SweepOutcome& outcome, const Conso
     console.note("the other units are kept; the same command tries these again.");
 }
 
-void write_csv(const std::filesystem::path& path, const allot::Table& table) {
-  std::ofstream file(path);
-  const auto line = [&](const auto& cells, const auto& text) {
-    for (std::size_t at = 0; at < cells.size(); ++at) file << (at > 0 ? "," : "") << text(cells[at]);
-    file << "\n";
-  };
-  line(table.columns, [](const std::string& text) { return text; });
-  for (const auto& row : table.rows) {
-    line(row,
-         [](const allot::Cell& cell) { return cell.number ? fmt::format("{}", *cell.number) : cell.text; });
-  }
-}
-
 }  // namespace
 
-void write_files(const std::string& folder, const std::string&,
-                 const std::vector<std::pair<Experiment, Findings>>& sections, const Effort&) {
-  std::filesystem::create_directories(folder + "/data");
-  for (const auto& [experiment, findings] : sections) {
-    for (const allot::Table& table : findings.tables)
-      write_csv(folder + "/data/" + table.name + (table.timing ? "-timing.csv" : ".csv"), table);
+void write_files(const std::string& folder, const std::string& title, const Effort& effort,
+                 std::span<const Reported> reported, const Console& console) {
+  ReportInfo info;
+  if (!title.empty()) info.title = title;
+  info.effort = effort;
+  info.version = "allot " + std::string(version()) + " (" + std::string(build_commit()) + ")";
+  try {
+    for (const std::string& note : write_report(folder, reported, info).notes) console.note(note);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw Failure(Exit::kFailed, "cannot write the report: " + shown(error.what()) +
+                                     "\nAll units are kept; the same command writes it again.");
   }
 }
 

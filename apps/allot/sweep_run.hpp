@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "allot/report/report.hpp"
 #include "allot/sweep/sweep.hpp"
 #include "apps/allot/console.hpp"
 #include "apps/allot/exit.hpp"
@@ -30,8 +30,8 @@ std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& a
                                     const Console& console);
 
 /// Writes the report: index.html, data/ and figures/ in the folder. Throws Failure.
-void write_files(const std::string& folder, const std::string& title,
-                 const std::vector<std::pair<Experiment, Findings>>& sections, const Effort& effort);
+void write_files(const std::string& folder, const std::string& title, const Effort& effort,
+                 std::span<const Reported> reported, const Console& console);
 
 /// "in 3.2 s", "nothing was left to do"
 std::string work_done(const SweepOutcome& outcome, double seconds);
