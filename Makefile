@@ -24,11 +24,12 @@ run: build ## build the command and try it on an example
 	$(call heading,build/allot solve examples/workstation.toml --explain)
 	@$(command) solve examples/workstation.toml --explain
 
-build: ## build the command: build/allot
+build: ## build the command: build/allot, and build/allot-mpi
 	@tools/setup build test bench
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target allot_command
+	@cmake --build --preset release --target allot_programs
 	@ln -sfn release/apps/allot/allot $(command)
+	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
 setup: ## install what building, testing and checking needs
 	@tools/setup build test bench fuzz format lint

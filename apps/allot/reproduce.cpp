@@ -56,11 +56,12 @@ void print_claims(Console& console, std::span<const Reported> reported) {
   for (const Reported& entry : reported) {
     console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
     for (const Claim& claim : entry.findings.claims) {
+      const bool has_paper = !claim.paper.empty() && claim.paper != "-";
       const std::string verdict(to_string(claim.verdict));
       console.print("  {}{}{}\n", console.styled(style_of(claim.verdict), verdict),
                     std::string(kIndent - 2 - verdict.size(), ' '),
-                    wrapped(claim.paper.empty() ? claim.measured : claim.paper, console.width(), kIndent));
-      if (!claim.paper.empty())
+                    wrapped(!has_paper ? claim.measured : claim.paper, console.width(), kIndent));
+      if (has_paper)
         console.print("{}{}\n", std::string(kIndent, ' '),
                       console.styled(Style::kDim, wrapped(claim.measured, console.width(), kIndent)));
     }
