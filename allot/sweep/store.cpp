@@ -33,6 +33,7 @@ struct Store::Database {
   std::string path;
   std::unique_ptr<sqlite3, CloseDatabase> handle;
   Statement insert;
+  Statement select;
 
   [[noreturn]] void fail(int code) const {
     const int kind = code & 0xff;  // without SQLite's details
@@ -95,6 +96,10 @@ struct Store::Database {
     execute("PRAGMA journal_mode = WAL");
     execute("PRAGMA synchronous = NORMAL");
     insert = prepare("INSERT INTO units VALUES (?, ?, ?, ?, ?, ?)");
+    select = prepare(
+        "SELECT unit, seconds, result FROM units WHERE experiment = ? AND version = ? AND seed = ? AND unit "
+        "< ? "
+        "ORDER BY unit");
   }
 
   /// Makes a new file ours; refuses one of somebody else.
@@ -128,19 +133,17 @@ Store::~Store() = default;
 
 std::vector<StoredUnit> Store::load(const Experiment& experiment, std::uint64_t seed,
                                     std::size_t units) const {
-  const Statement statement = database_->prepare(
-      "SELECT unit, seconds, result FROM units WHERE experiment = ? AND version = ? AND seed = ? AND unit < "
-      "? "
-      "ORDER BY unit");
-  database_->bind_key(statement.get(), experiment, seed);
-  sqlite3_bind_int64(statement.get(), 4, static_cast<sqlite3_int64>(units));
+  sqlite3_stmt* const select = database_->select.get();
+  sqlite3_reset(select);  // also after a load that threw
+  database_->bind_key(select, experiment, seed);
+  sqlite3_bind_int64(select, 4, static_cast<sqlite3_int64>(units));
   std::vector<StoredUnit> found;
-  while (database_->step(statement.get())) {
+  while (database_->step(select)) {
     StoredUnit unit;
-    unit.unit = static_cast<std::size_t>(sqlite3_column_int64(statement.get(), 0));
-    unit.seconds = sqlite3_column_double(statement.get(), 1);
-    const void* const bytes = sqlite3_column_blob(statement.get(), 2);
-    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement.get(), 2));
+    unit.unit = static_cast<std::size_t>(sqlite3_column_int64(select, 0));
+    unit.seconds = sqlite3_column_double(select, 1);
+    const void* const bytes = sqlite3_column_blob(select, 2);
+    const auto size = static_cast<std::size_t>(sqlite3_column_bytes(select, 2));
     std::optional<UnitResult> result = decode_result({static_cast<const char*>(bytes), size});
     if (!result)
       throw StoreError(database_->path + ": damaged at unit " + std::to_string(unit.unit) + " of " +
@@ -148,6 +151,7 @@ std::vector<StoredUnit> Store::load(const Experiment& experiment, std::uint64_t 
     unit.result = *std::move(result);
     found.push_back(std::move(unit));
   }
+  sqlite3_reset(select);
   return found;
 }
 

@@ -6,6 +6,9 @@
 namespace allot {
 namespace {
 
+constexpr std::size_t kMany = 100;  // experiments
+constexpr std::chrono::milliseconds kEstimateAge{100};
+
 /// What is known of one experiment while the sweep runs.
 struct Ledger {
   std::vector<std::optional<UnitResult>> results;
@@ -86,7 +89,17 @@ class Sweep {
     report();
   }
 
-  std::optional<double> seconds_left() const {
+  /// Where there are as many experiments as units, worked out anew now and then only.
+  std::optional<double> seconds_left() {
+    const Clock::time_point now = Clock::now();
+    const bool is_fresh = ledgers_.size() > kMany && estimate_ && now - estimated_at_ < kEstimateAge;
+    if (is_fresh && outcome_.found + outcome_.done < outcome_.all) return estimate_;
+    estimated_at_ = now;
+    estimate_ = estimate();
+    return estimate_;
+  }
+
+  std::optional<double> estimate() const {
     double seconds = 0;
     std::size_t measured = 0;
     for (const Ledger& ledger : ledgers_) {
@@ -106,7 +119,7 @@ class Sweep {
     return left;
   }
 
-  void report() const {
+  void report() {
     if (options_.progress) options_.progress({outcome_.found + outcome_.done, outcome_.all, seconds_left()});
   }
 
@@ -143,6 +156,8 @@ class Sweep {
   std::vector<Ledger> ledgers_;
   std::vector<Unit> failed_;
   SweepOutcome outcome_;
+  std::optional<double> estimate_;
+  Clock::time_point estimated_at_{};
 };
 
 }  // namespace

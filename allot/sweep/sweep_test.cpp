@@ -173,7 +173,7 @@ TEST_F(SweepTest, ExclusiveUnitsRunAloneAndLast) {
 }
 
 TEST_F(SweepTest, ProgressCountsToTheEndAndEstimatesTheTimeLeft) {
-  experiments_[0] = testing::tiny_experiment("a", 1000);
+  experiments_[0] = testing::tiny_experiment("a", 2000);
   std::vector<SweepProgress> seen;
   SweepOptions options;
   options.progress = [&](const SweepProgress& progress) { seen.push_back(progress); };
@@ -184,8 +184,10 @@ TEST_F(SweepTest, ProgressCountsToTheEndAndEstimatesTheTimeLeft) {
   EXPECT_EQ(seen.back().done, 80u);
   EXPECT_EQ(seen.back().all, 80u);
   EXPECT_EQ(seen.back().seconds_left, 0.0);
-  // Half way: 20 or more units of at least a millisecond are left for two threads.
-  EXPECT_GT(*seen[3].seconds_left, 37 * 0.001 / 2 * 0.9);
+  // Once one of each has been measured, 32 or more units of at least two milliseconds are left for two
+  // threads.
+  ASSERT_TRUE(seen[8].seconds_left);
+  EXPECT_GT(*seen[8].seconds_left, 0.5 * 32 * 0.002 / 2);
   seen.clear();
   effort_.runs = 41;
   run(2, options);
