@@ -24,11 +24,12 @@ run: build ## build the command and try it on an example
 	$(call heading,build/allot solve examples/workstation.toml --explain)
 	@$(command) solve examples/workstation.toml --explain
 
-build: ## build the command: build/allot
+build: ## build the command: build/allot, and build/allot-mpi
 	@tools/setup build test bench
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target allot_command
+	@cmake --build --preset release --target allot_programs
 	@ln -sfn release/apps/allot/allot $(command)
+	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
 setup: ## install what building, testing and checking needs
 	@tools/setup build test bench fuzz format lint
@@ -56,7 +57,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	$(call heading,all passed)
 
 # What the sanitizers see in every run: the tests of the rooms. `make test-long` gives them all others too.
-unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test io_test
+unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test sweep_test report_test io_test
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600

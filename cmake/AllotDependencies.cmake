@@ -1,11 +1,12 @@
 # What the library is built from. All of it is private: the installed headers need nothing but the standard library.
-#   ALLOT_CLP, ALLOT_NLOPT: libraries to link, empty when switched off
+#   ALLOT_CLP, ALLOT_NLOPT, ALLOT_SQLITE: libraries to link, empty when switched off
 #   allot::random123, allot::eigen, allot::tomlplusplus, allot::nlohmann_json: headers only, nothing to link, nothing to install
 include_guard(GLOBAL)
 
 set(ALLOT_CLP "")
 set(ALLOT_NLOPT "")
-if(ALLOT_WITH_CLP OR ALLOT_WITH_NLOPT)
+set(ALLOT_SQLITE "")
+if(ALLOT_WITH_CLP OR ALLOT_WITH_NLOPT OR ALLOT_WITH_SQLITE)
   find_package(PkgConfig REQUIRED)
 endif()
 if(ALLOT_WITH_CLP)
@@ -15,6 +16,10 @@ endif()
 if(ALLOT_WITH_NLOPT)
   pkg_check_modules(nlopt REQUIRED IMPORTED_TARGET nlopt)
   set(ALLOT_NLOPT PkgConfig::nlopt)
+endif()
+if(ALLOT_WITH_SQLITE)
+  pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
+  set(ALLOT_SQLITE PkgConfig::sqlite3)
 endif()
 
 function(allot_headers_only NAME HEADER)

@@ -60,6 +60,8 @@ struct SolveOptions {
   /// `slsqp`: keep at least one task at each resource that can have one (when Q >= R). Without it the
   /// relaxation's supremum is not attained.
   bool slsqp_occupied = true;
+  /// `slsqp`: start from an even spread as well as at home, and keep the better end.
+  bool slsqp_even_start = true;
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
 };

@@ -32,9 +32,9 @@ const Command* find_command(std::string_view name) {
   for (const Command* command : commands()) names.push_back(command->name);
   std::string message = "there is no command " + in_quotes(word) + ".";
   if (const std::string_view meant = nearest(word, names); !meant.empty()) {
-    message += " Did you mean 'allot " + std::string(meant) + "'?";
+    message += " Did you mean '" + std::string(program()) + " " + std::string(meant) + "'?";
   }
-  throw Failure(Exit::kUsage, message + "\n'allot --help' lists the commands.");
+  throw Failure(Exit::kUsage, message + "\n'" + std::string(program()) + " --help' lists the commands.");
 }
 
 /// What CLI11 found wrong, in our words.
@@ -66,7 +66,7 @@ std::vector<std::string> arguments(int argc, char** argv) {
 }
 
 Exit dispatch(std::vector<std::string> words, Console& console) {
-  CLI::App app(kDescription, "allot");
+  CLI::App app(kDescription, std::string(program()));
   bool version = false;
   app.add_flag("--version", version, "print name, version and build commit");
   app.set_help_flag("-h,--help", "print this help");
@@ -94,11 +94,11 @@ Exit dispatch(std::vector<std::string> words, Console& console) {
     return Exit::kOk;
   } catch (const CLI::ParseError& error) {
     const bool general = &current() == &app;
-    const std::string prefix = general ? "allot" : "allot " + current().get_name();
+    const std::string prefix = std::string(program()) + (general ? "" : " " + current().get_name());
     throw Failure(Exit::kUsage, usage_message(current(), error) + "\n'" + prefix + " --help' explains.");
   }
   if (version) {
-    console.print("allot {} ({})\n", allot::version(), allot::build_commit());
+    console.print("{} {} ({})\n", program(), allot::version(), allot::build_commit());
     return Exit::kOk;
   }
   if (chosen == nullptr) {
@@ -110,10 +110,9 @@ Exit dispatch(std::vector<std::string> words, Console& console) {
 
 }  // namespace
 
-Exit run(int argc, char** argv) noexcept {
+Exit run(int argc, char** argv, Console& console) noexcept {
   try {
     ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is seen when writing
-    Console console;
     try {
       const Exit status = dispatch(arguments(argc, argv), console);
       console.deliver();

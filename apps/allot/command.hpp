@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
+#include <string_view>
 
 #include "apps/allot/console.hpp"
 #include "apps/allot/exit.hpp"
@@ -23,5 +24,8 @@ struct Command {
 
 /// All commands, in the order of the list in CMakeLists.txt.
 std::span<const Command* const> commands() noexcept;
+/// What the program is called, and command lines for the end of its help.
+std::string_view program() noexcept;
+std::string_view program_example() noexcept;
 
 }  // namespace allot::app

@@ -85,10 +85,15 @@ void Console::error(std::string_view text) const noexcept {
 }
 
 void Console::complain(std::string_view text) const noexcept {
+  if (is_muted_) {
+    unsaid_ += text;
+    return;
+  }
   write_all(STDERR_FILENO, text);  // nobody is left to hear of a failure
 }
 
 void Console::deliver() {
+  if (is_muted_) buffer_.clear();
   while (buffer_.ends_with("\n\n")) buffer_.pop_back();
   const int error = write_all(STDOUT_FILENO, buffer_);
   buffer_.clear();

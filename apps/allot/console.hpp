@@ -18,10 +18,15 @@ class Console {
   /// Looks at the terminal and at NO_COLOR.
   Console();
 
+  /// From now on nothing is written: one process of several talks for all.
+  void mute() noexcept { is_muted_ = true; }
+  /// What a muted console would have said on standard error.
+  const std::string& unsaid() const noexcept { return unsaid_; }
+
   /// Columns to lay tables out in: the terminal's, or 100 where there is none.
   std::size_t width() const noexcept { return width_; }
   /// Whether progress may be shown: standard error is a terminal.
-  bool shows_progress() const noexcept { return error_is_terminal_; }
+  bool shows_progress() const noexcept { return error_is_terminal_ && !is_muted_; }
 
   /// The text in the style, or unchanged where there are no colours.
   std::string styled(Style style, std::string_view text) const;
@@ -54,6 +59,8 @@ class Console {
   bool colour_ = false;
   bool error_colour_ = false;
   bool error_is_terminal_ = false;
+  bool is_muted_ = false;
+  mutable std::string unsaid_;
 };
 
 }  // namespace allot::app

@@ -59,7 +59,7 @@ std::string label(const CLI::Option& option) {
 std::string general_help(const CLI::App& app, const Console& console) {
   std::string text = app.get_description() + "\n";
   text += heading(console, "Usage");
-  text += "  allot COMMAND [options]\n";
+  text += "  " + std::string(program()) + " COMMAND [options]\n";
   text += heading(console, "Commands");
   std::vector<Entry> list;
   for (const Command* command : commands()) list.emplace_back(command->name, command->summary);
@@ -70,18 +70,15 @@ std::string general_help(const CLI::App& app, const Console& console) {
     list.emplace_back(label(*option), option->get_description());
   text += entries(console, list);
   text += heading(console, "Example");
-  text += examples(console,
-                   "allot generate > machine.toml          # a small random machine\n"
-                   "allot solve machine.toml --explain     # where each task should run, and why\n"
-                   "allot certify machine.toml             # how far from the optimum any answer is");
-  text += "\n'allot COMMAND --help' explains a command.\n";
+  text += examples(console, program_example());
+  text += "\n'" + std::string(program()) + " COMMAND --help' explains a command.\n";
   text += "Exit status: 0 done, 1 failed, 2 wrong usage, 3 invalid input, 130 interrupted.\n";
   return text;
 }
 
 std::string command_help(const Command& command, const CLI::App& declared, const Console& console) {
   std::string text = std::string(command.summary) + "\n";
-  std::string usage = "  allot " + std::string(command.name);
+  std::string usage = "  " + std::string(program()) + " " + command.name;
   std::vector<Entry> positional;
   std::vector<std::string> groups;
   for (const CLI::Option* option : declared.get_options()) {

@@ -1,0 +1,114 @@
+#include "allot/report/detail/data_files.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace allot::detail {
+namespace {
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
+void add_line(std::string& out, std::span<const std::string> cells) {
+  for (std::size_t at = 0; at < cells.size(); ++at) {
+    if (at > 0) out += ',';
+    out += quoted(cells[at]);
+  }
+  out += '\n';
+}
+
+Cell exact(double value) { return {exact_number(value), value}; }
+
+}  // namespace
+
+std::string exact_number(double value) {
+  if (std::isnan(value)) return {};
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return {buffer.data(), end};
+}
+
+std::string table_csv(const Table& table) {
+  std::string out;
+  add_line(out, table.columns);
+  for (const auto& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : row) cells.push_back(cell.number ? exact_number(*cell.number) : cell.text);
+    add_line(out, cells);
+  }
+  return out;
+}
+
+std::string table_json(const Table& table) {
+  nlohmann::ordered_json out;
+  out["name"] = table.name;
+  out["title"] = table.title;
+  out["columns"] = table.columns;
+  out["rows"] = nlohmann::ordered_json::array();
+  for (const auto& row : table.rows) {
+    auto cells = nlohmann::ordered_json::array();
+    for (const Cell& cell : row) {
+      if (!cell.number) {
+        cells.push_back(cell.text);
+      } else if (std::isfinite(*cell.number)) {
+        cells.push_back(*cell.number);
+      } else {
+        cells.push_back(nullptr);
+      }
+    }
+    out["rows"].push_back(std::move(cells));
+  }
+  return out.dump(1) + "\n";
+}
+
+Table points_of(const Chart& chart) {
+  Table table{
+      chart.name + "-figure", chart.title, chart.timing, {"series", chart.x_label, chart.y_label}, {}};
+  bool intervals = false;
+  for (const Series& series : chart.series) intervals = intervals || !series.low.empty();
+  if (intervals) table.columns.insert(table.columns.end(), {"low", "high"});
+  for (const Series& series : chart.series) {
+    for (std::size_t at = 0; at < series.y.size(); ++at) {
+      std::vector<Cell> row{{series.label, std::nullopt}};
+      const auto category = static_cast<std::size_t>(series.x[at]);
+      if (chart.kind == Chart::Kind::kBars && category < chart.categories.size()) {
+        row.push_back({chart.categories[category], std::nullopt});
+      } else {
+        row.push_back(exact(series.x[at]));
+      }
+      row.push_back(exact(series.y[at]));
+      if (intervals) {
+        row.push_back(series.low.empty() ? Cell{} : exact(series.low[at]));
+        row.push_back(series.high.empty() ? Cell{} : exact(series.high[at]));
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::string runs_csv(std::span<const std::string> columns, std::span<const UnitResult> results, bool timing) {
+  std::string out;
+  std::vector<std::string> cells{"unit"};
+  cells.insert(cells.end(), columns.begin(), columns.end());
+  add_line(out, cells);
+  for (std::size_t unit = 0; unit < results.size(); ++unit) {
+    for (const auto& row : timing ? results[unit].timing : results[unit].rows) {
+      cells.assign(1, std::to_string(unit));
+      for (const double value : row) cells.push_back(exact_number(value));
+      add_line(out, cells);
+    }
+  }
+  return out;
+}
+
+}  // namespace allot::detail

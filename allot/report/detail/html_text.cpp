@@ -1,0 +1,54 @@
+#include "allot/report/detail/html_text.hpp"
+
+namespace allot::detail {
+
+std::string html_escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_inline(std::string_view text) {
+  std::string out;
+  bool code = false;
+  for (std::size_t at = text.find('`'); at != std::string_view::npos; at = text.find('`')) {
+    if (!code && text.find('`', at + 1) == std::string_view::npos) break;  // a lone one is just a character
+    out += html_escape(text.substr(0, at)) + (code ? "</code>" : "<code>");
+    code = !code;
+    text.remove_prefix(at + 1);
+  }
+  return out + html_escape(text);
+}
+
+std::string html_paragraphs(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find("\n\n");
+    out += "<p>" + html_inline(text.substr(0, end)) + "</p>\n";
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 2);
+  }
+  return out;
+}
+
+}  // namespace allot::detail

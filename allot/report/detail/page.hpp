@@ -1,0 +1,19 @@
+// The page itself.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "allot/report/report.hpp"
+
+namespace allot::detail {
+
+/// `drawings`: the SVG of each figure by name; where one is missing, its points are shown as a table.
+std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
+                      const std::map<std::string, std::string>& drawings);
+
+/// How files are called: "figure-2-averages", or with "-timing" behind it.
+std::string data_name(const Table& table);
+
+}  // namespace allot::detail

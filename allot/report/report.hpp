@@ -1,0 +1,49 @@
+// The report: what experiments found, as one page that opens offline, with its figures and their data beside
+// it.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/sweep/experiment.hpp"
+
+namespace allot {
+
+/// An experiment and what it found.
+struct Reported {
+  const Experiment* experiment = nullptr;  ///< not owned
+  Findings findings;
+  std::span<const UnitResult> results;  ///< of all units, for the file of all runs; may be empty
+};
+
+struct ReportInfo {
+  std::string title = "The experiments, reproduced";
+  Effort effort;
+  std::string version;  ///< of the program, shown at the top
+  /// The program that draws, looked up in PATH when it has no slash. Absent or failing: the page has the
+  /// figures' numbers in tables instead, and the outcome says why.
+  std::string gnuplot = "gnuplot";
+};
+
+struct ReportOutcome {
+  std::filesystem::path page;
+  std::size_t figures = 0;         ///< that were drawn
+  std::vector<std::string> notes;  ///< what a user should know, such as a missing gnuplot
+};
+
+/// Writes
+///
+///     FOLDER/index.html         one file, nothing fetched from anywhere
+///     FOLDER/figures/NAME.svg   each figure for other documents, light and dark
+///     FOLDER/data/NAME.csv      each table, each figure's points (NAME-figure.csv), each experiment's runs
+///     FOLDER/data/NAME.json     (EXPERIMENT-runs.csv); measured times only in files NAME-timing.csv and
+///     .json
+///
+/// The same findings give the same bytes. Each file is written beside its place and then moved there, so that
+/// none is ever half there. Throws std::filesystem::filesystem_error when a file cannot be written.
+ReportOutcome write_report(const std::filesystem::path& folder, std::span<const Reported> reported,
+                           const ReportInfo& info);
+
+}  // namespace allot

@@ -1,0 +1,177 @@
+#include "allot/report/report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "allot/report/detail/chart_svg.hpp"
+#include "allot/report/detail/data_files.hpp"
+#include "allot/report/detail/html_text.hpp"
+
+namespace allot {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string read(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+class Report : public ::testing::Test {
+ protected:
+  Report() {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    folder_ = fs::temp_directory_path() / ("allot-report-" + name + "-" + std::to_string(getpid()));
+    experiment_.name = "demo";
+    experiment_.title = "Demo <of> it";
+    experiment_.columns = {"a", "b"};
+    results_ = {{{{1, 0.1}, {2, 1.0 / 3}}, {}}, {{{3, 1e300}}, {}}};
+    findings_.text = "First `code` & more.\n\nSecond.";
+    findings_.claims = {{"section 1", "x < y", "1.5 ± 0.1", Verdict::kHolds},
+                        {"ours", "-", "2", Verdict::kNew}};
+    Table table{"demo-table", "A table", false, {"name", "value, exact"}, {}};
+    table.rows = {{{"say \"so\", please", {}}, {"0.33", 1.0 / 3}}, {{"none", {}}, {"", std::nan("")}}};
+    Table times = table;
+    times.name = "demo-times";
+    times.timing = true;
+    findings_.tables = {table, times};
+    Chart lines{.name = "demo-lines",
+                .title = "Don't <panic>",
+                .x_label = "x (s)",
+                .y_label = "y (m)",
+                .log_x = true,
+                .caption = "See."};
+    lines.series = {{"one",
+                     {1, 2, 4, 8},
+                     {1, 2, std::nan(""), 3},
+                     {0.5, 1.5, std::nan(""), 2},
+                     {1.5, 2.5, std::nan(""), 4}},
+                    {"two", {1, 2}, {3, 3}, {}, {}}};
+    Chart bars{.name = "demo-bars",
+               .title = "Bars",
+               .kind = Chart::Kind::kBars,
+               .x_label = "kind",
+               .y_label = "%",
+               .categories = {"left", "right"},
+               .caption = "See."};
+    bars.series = {{"only", {0, 1}, {5, 6}, {4, 5}, {6, 7}}};
+    findings_.charts = {lines, bars};
+  }
+  ~Report() override { fs::remove_all(folder_); }
+
+  ReportOutcome write(const ReportInfo& info = {}) {
+    const std::vector<Reported> all{{&experiment_, findings_, results_}};
+    return write_report(folder_, all, info);
+  }
+
+  fs::path folder_;
+  Experiment experiment_;
+  std::vector<UnitResult> results_;
+  Findings findings_;
+};
+
+TEST_F(Report, WritesThePageTheFiguresAndTheData) {
+  const ReportOutcome outcome = write();
+  EXPECT_EQ(outcome.figures, 2u) << (outcome.notes.empty() ? "" : outcome.notes.front());
+  EXPECT_TRUE(outcome.notes.empty());
+  for (const char* name :
+       {"index.html", "figures/demo-lines.svg", "figures/demo-bars.svg", "data/demo-table.csv",
+        "data/demo-table.json", "data/demo-times-timing.csv", "data/demo-lines-figure.csv",
+        "data/demo-bars-figure.json", "data/demo-runs.csv"}) {
+    EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "data/demo-times.csv"));
+  for (const auto& entry : fs::recursive_directory_iterator(folder_))
+    EXPECT_NE(entry.path().extension(), ".part");
+
+  const std::string page = read(outcome.page);
+  EXPECT_THAT(page, HasSubstr("Demo &lt;of&gt; it"));
+  EXPECT_THAT(page, HasSubstr("<code>code</code> &amp; more."));
+  EXPECT_THAT(page, HasSubstr("x &lt; y"));
+  EXPECT_THAT(page, HasSubstr("1.5 ± 0.1"));
+  EXPECT_THAT(page, HasSubstr("id=\"demo\""));
+  // Nothing is fetched, nothing is run.
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("src=")));
+  EXPECT_THAT(page, Not(HasSubstr("url(http")));
+}
+
+TEST_F(Report, WritesTheSameBytesForTheSameFindings) {
+  write();
+  std::map<std::string, std::string> before;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+    if (entry.is_regular_file()) before[entry.path().string()] = read(entry.path());
+  }
+  fs::remove_all(folder_);
+  write();
+  for (const auto& [path, content] : before) EXPECT_EQ(read(path), content) << path;
+}
+
+TEST_F(Report, HasTheNumbersInTablesWhenThereIsNoGnuplot) {
+  ReportInfo info;
+  info.gnuplot = "/nowhere/gnuplot";
+  const ReportOutcome outcome = write(info);
+  EXPECT_EQ(outcome.figures, 0u);
+  ASSERT_EQ(outcome.notes.size(), 1u);
+  EXPECT_THAT(outcome.notes[0], HasSubstr("/nowhere/gnuplot"));
+  EXPECT_THAT(outcome.notes[0], HasSubstr("gnuplot-nox"));
+  const std::string page = read(outcome.page);
+  EXPECT_THAT(page, Not(HasSubstr("<svg")));
+  EXPECT_THAT(page, HasSubstr("<th>kind</th>"));
+  EXPECT_TRUE(fs::exists(folder_ / "data/demo-bars-figure.csv"));
+}
+
+TEST_F(Report, DrawsInTheColoursOfThePageAroundIt) {
+  write();
+  const std::string alone = read(folder_ / "figures/demo-lines.svg");
+  EXPECT_THAT(alone, HasSubstr("prefers-color-scheme: dark"));
+  EXPECT_THAT(alone, HasSubstr("var(--series-1)"));
+  EXPECT_THAT(alone, HasSubstr("fill=\"currentColor\""));
+  EXPECT_THAT(alone, HasSubstr("x (s)"));
+  EXPECT_THAT(alone, HasSubstr("y (m)"));
+  EXPECT_THAT(alone, HasSubstr("Don't &lt;panic"));
+  for (const char* fixed : {"rgb(", "black", "font-family=\"", "xlink"})
+    EXPECT_THAT(alone, Not(HasSubstr(fixed)));
+}
+
+TEST_F(Report, SaysWhichFileItCannotWrite) {
+  fs::create_directories(folder_.parent_path());
+  std::ofstream(folder_) << "in the way";
+  EXPECT_THROW(write(), fs::filesystem_error);
+}
+
+TEST(DataFiles, QuoteTextAndKeepNumbersExact) {
+  Table table{"t", "T", false, {"name", "value, exact"}, {}};
+  table.rows = {{{"say \"so\", please", {}}, {"0.33", 1.0 / 3}}, {{"none", {}}, {"-", std::nan("")}}};
+  EXPECT_EQ(detail::table_csv(table),
+            "name,\"value, exact\"\n\"say \"\"so\"\", please\",0.3333333333333333\nnone,\n");
+  const auto json = nlohmann::json::parse(detail::table_json(table));
+  EXPECT_EQ(json.at("rows").at(0).at(1).get<double>(), 1.0 / 3);
+  EXPECT_TRUE(json.at("rows").at(1).at(1).is_null());
+  EXPECT_EQ(detail::exact_number(std::numeric_limits<double>::denorm_min()), "5e-324");
+}
+
+TEST(DataFiles, HoldEveryRun) {
+  const std::vector<UnitResult> results{{{{1, 0.1}}, {{7}}}, {{{3, 4}}, {}}};
+  const std::vector<std::string> columns{"a", "b"};
+  EXPECT_EQ(detail::runs_csv(columns, results, false), "unit,a,b\n0,1,0.1\n1,3,4\n");
+  EXPECT_EQ(detail::runs_csv(std::vector<std::string>{"t"}, results, true), "unit,t\n0,7\n");
+}
+
+TEST(HtmlText, LeavesALoneBackquoteAlone) {
+  EXPECT_EQ(detail::html_inline("a `b` c"), "a <code>b</code> c");
+  EXPECT_EQ(detail::html_inline("a ` c"), "a ` c");
+}
+
+}  // namespace
+}  // namespace allot

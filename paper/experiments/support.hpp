@@ -1,0 +1,121 @@
+// What the experiments share: the random system of a sample, means with their intervals, numbers as text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/model/generate.hpp"
+#include "allot/simulate/simulate.hpp"
+#include "allot/solve/solver.hpp"
+#include "allot/sweep/experiment.hpp"
+
+namespace allot::experiments {
+
+// ---- samples
+
+/// What random numbers are for; each purpose has its own.
+enum class Purpose : std::uint64_t { kSystem = 1, kSimulation, kDraw, kPerturbation, kPower, kState };
+
+/// A seed for one sample of one purpose: pure in its arguments, so that a sample never depends on how many
+/// there are.
+std::uint64_t sample_seed(const Effort& effort, Purpose purpose, std::size_t sample);
+
+/// The random system of a sample: `shape` with its own seed. Samples of the same shape are the same systems
+/// in every experiment.
+System random_system(const Effort& effort, std::size_t sample, GenerateOptions shape = {});
+
+/// k resource types, two thirds of them general (rounded up), 2 k^2 threads: the paper's scaling.
+GenerateOptions scaled_shape(std::size_t k);
+
+/// How many samples of an experiment that draws `full` of them at 600 runs; at least `least`.
+std::size_t samples(const Effort& effort, std::size_t full, std::size_t least = 1);
+
+// ---- running things
+
+/// Runs a solver of the table of built-ins. A search that was stopped throws Stopped.
+Solution run_solver(std::string_view solver, const System& system, const StopLimits& stop,
+                    Objective objective = Objective::kThroughput, SolveOptions options = {});
+/// The largest throughput, proven, whatever time that takes.
+Solution optimum(const System& system, const StopLimits& stop);
+
+/// One replication of a policy on one thread. Throws Stopped when it was stopped.
+SimulationResult run_policy(const Scenario& scenario, std::string_view policy, const Distribution& sizes,
+                            SimulateOptions options, const StopLimits& stop);
+/// The same for an assignment that is held.
+SimulationResult run_state(const System& system, const Assignment& state, const Distribution& sizes,
+                           SimulateOptions options, const StopLimits& stop);
+
+/// CPU seconds that the calling thread has used.
+double cpu_seconds();
+/// CPU seconds of one call: as many calls as take about `spend` seconds, at least one; the mean.
+double time_calls(double spend, const std::function<void()>& call);
+
+/// Thrown by the above when the limits came first: the engine throws such a unit away.
+struct Stopped : std::exception {
+  const char* what() const noexcept override { return "stopped"; }
+};
+
+Scenario scenario_of(System system);
+/// The same system with other rates.
+System with_rates(const System& system, std::vector<double> rates);
+/// Calls `visit` for every placement of the system's threads.
+void for_each_state(const System& system, const std::function<void(const Assignment&)>& visit);
+
+// ---- results
+
+using Row = std::vector<double>;
+/// What `value` gives for the rows of all units; rows for which it gives nothing are left out.
+std::vector<double> collect(std::span<const UnitResult> results,
+                            const std::function<std::optional<double>(const Row&)>& value);
+/// Likewise for the timing rows.
+std::vector<double> collect_timing(std::span<const UnitResult> results,
+                                   const std::function<std::optional<double>(const Row&)>& value);
+
+/// A mean with the half-width of its 95% interval (0 with a single value) and the extremes.
+struct Summary {
+  std::size_t count = 0;
+  double mean = 0;
+  double half_width = 0;
+  double low = 0;  ///< the ends of the interval
+  double high = 0;
+  double least = 0;  ///< of the values
+  double largest = 0;
+};
+Summary summary(std::span<const double> values);
+/// exp of the mean of the logarithms, with the interval of that; values must be positive.
+Summary geometric(std::span<const double> values);
+/// The middle value; 0 without any.
+double median(std::vector<double> values);
+/// The exponent b of the power law y = a x^b that fits best (least squares of the logarithms).
+double growth_exponent(std::span<const double> x, std::span<const double> y);
+
+/// `count` different numbers below `all`, drawn at random, in ascending order.
+std::vector<std::size_t> draw(const Effort& effort, std::size_t count, std::size_t all);
+
+// ---- words and numbers
+
+std::string number_text(double value, int digits = 3);        ///< so many significant digits
+std::string percent(double share, int decimals = 2);          ///< 0.0026 -> "0.26%"
+std::string percent(const Summary& share, int decimals = 2);  ///< "0.26% ± 0.05%"
+std::string factor(const Summary& ratio, int digits = 3);     ///< "1.31 (1.25 to 1.37)"
+std::string seconds_text(double seconds);                     ///< "12.3 µs"
+
+Cell text(std::string value);
+Cell number(double value, int digits = 4);
+Cell percent_cell(double share, int decimals = 3);  ///< shown in percent, kept as a share
+
+/// A series of means with their intervals.
+Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale = 1);
+
+/// kHolds when at most `bar`, or when the interval reaches down to it; kPartly up to twice that.
+Verdict at_most(const Summary& measured, double bar);
+/// kHolds when at least `bar`, or when the interval reaches up to it; kPartly from half of that.
+Verdict at_least(const Summary& measured, double bar);
+
+}  // namespace allot::experiments
