@@ -59,6 +59,9 @@ struct Thread {
 /// free.
 constexpr std::uint64_t kRebaseInterval = 1 << 16;
 
+/// Events that complete nothing, in one call of `run`: each may have a policy solve anew.
+constexpr std::uint32_t kMostOthers = 256;
+
 /// Which stations a loop may meet. Where all are of one kind, it need not ask.
 enum class Mix { kAny, kShared, kSingle };
 
@@ -118,19 +121,22 @@ class EngineOf final : public Engine {
   template <bool kPlain, Mix kMix>
   std::uint64_t run_loop(std::uint64_t completions) {
     std::uint64_t done = 0;
-    while (done < completions) {
+    std::uint32_t others = 0;
+    while (done < completions && others < kMostOthers) {
       const std::size_t j = due_.first();
       const double at = due_.due(j);
       if (at >= external_) {
         if (external_ == kNever) break;
         now_ = external_;
         external_event();
+        ++others;
         continue;
       }
       now_ = at;
       ThreadId id = 0;
       if (!use_station<kMix>(j, [&](auto& station) { return station.leave(at, id); })) {
         settle(j);
+        ++others;
         continue;
       }
       complete<kPlain, kMix>(id, j);
@@ -139,6 +145,7 @@ class EngineOf final : public Engine {
     return done;
   }
 
+  bool dry() const noexcept override { return external_ == kNever && due_.due(due_.first()) == kNever; }
   double now() const noexcept override { return now_; }
   std::uint64_t completed() const noexcept override { return window_completions_; }
   double response_sum() const noexcept override {
@@ -178,14 +185,7 @@ class EngineOf final : public Engine {
         if constexpr (requires { s.started; }) s.started = list;
       });
     }
-    if (sink == nullptr) return;
-    std::vector<ThreadId> present;
-    for (ThreadId id = 0; id < threads_.size(); ++id) {
-      if (threads_[id].alive) present.push_back(id);
-    }
-    std::sort(present.begin(), present.end(),
-              [&](ThreadId a, ThreadId b) { return threads_[a].task < threads_[b].task; });
-    for (const ThreadId id : present) trace_placement(id, threads_[id].entered);
+    if (sink != nullptr) trace_present();
   }
 
  private:
@@ -481,16 +481,52 @@ class EngineOf final : public Engine {
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
   }
 
-  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
+  /// Those who are in the system already: when they were placed, and when their service began.
+  void trace_present() {
+    std::vector<TraceEvent> events;
+    for (ThreadId id = 0; id < threads_.size(); ++id) {
+      if (!threads_[id].alive) continue;
+      events.push_back(event_of(TraceEvent::What::kPlace, id, threads_[id].entered));
+      if (serves_at_once(id)) events.push_back(event_of(TraceEvent::What::kStart, id, threads_[id].entered));
+    }
+    for (Station<Queue>& station : stations_) {
+      with_station(station, [&](auto& s) {
+        if constexpr (requires { s.started; }) {
+          s.for_each_running([&](ThreadId id, double end) {
+            // Who runs does so without a break, so the beginning follows from the end, but for rounding.
+            const Thread& thread = threads_[id];
+            const double work =
+                thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
+            const double start = std::clamp(end - work, thread.entered, now_);
+            events.push_back(event_of(TraceEvent::What::kStart, id, start));
+          });
+        }
+      });
+    }
+    std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+      if (a.time != b.time) return a.time < b.time;
+      return a.task != b.task ? a.task < b.task : a.what < b.what;
+    });
+    for (const TraceEvent& event : events) trace_->event(event);
+  }
+
+  TraceEvent event_of(TraceEvent::What what, ThreadId id, double time, double response = 0) const {
     const Thread& thread = threads_[id];
-    trace_->event({what, time, thread.task, id, task_type(thread.type), resource_id(thread.resource),
-                   thread.size, response});
+    return {what,        time,    thread.task, id, task_type(thread.type), resource_id(thread.resource),
+            thread.size, response};
+  }
+
+  bool serves_at_once(ThreadId id) const noexcept {
+    return system_.resource(resource_id(threads_[id].resource)).discipline == Discipline::kPs;
+  }
+
+  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
+    trace_->event(event_of(what, id, time, response));
   }
 
   void trace_placement(ThreadId id, double time) {
     trace(TraceEvent::What::kPlace, id, time);
-    const Resource& resource = system_.resource(resource_id(threads_[id].resource));
-    if (resource.discipline == Discipline::kPs) trace(TraceEvent::What::kStart, id, time);
+    if (serves_at_once(id)) trace(TraceEvent::What::kStart, id, time);
   }
 
   static constexpr bool kMany = std::is_same_v<Queue, HeapQueue>;

@@ -53,6 +53,11 @@ class ScanQueue {
   }
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
+  /// Calls `use` with each thread and its finish.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (std::size_t at = 0; at < size_; ++at) use(threads_[at], finish_[at]);
+  }
 
  private:
   [[gnu::noinline]] void grow() {
@@ -117,6 +122,11 @@ class HeapQueue {
   }
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
+  /// Calls `use` with each thread and its finish.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (const Entry& entry : entries_) use(entry.thread, entry.finish);
+  }
 
  private:
   struct Entry {

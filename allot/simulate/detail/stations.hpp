@@ -121,6 +121,12 @@ class SingleStation {
     return std::max(0.0, waiting_work_ + (busy == 0 ? 0.0 : due - now));
   }
 
+  /// Calls `use` with each thread in service and the time of its end.
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    if (busy != 0) use(running_, due);
+  }
+
   void rebase() noexcept {
     if (waiting_.empty()) waiting_work_ = 0;
   }
@@ -168,6 +174,11 @@ class OrderedStation {
 
   double remaining(double now) const noexcept {
     return std::max(0.0, waiting_work_ + finish_sum_ - static_cast<double>(running_.size()) * now);
+  }
+
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    running_.for_each(use);
   }
 
   void rebase() noexcept { finish_sum_ = running_.shift(0); }
@@ -381,6 +392,11 @@ class WeightedOrderStation {
     running_.settle();
     due = std::min(running_.first_finish(), wake);
     busy = static_cast<double>(running_.size());
+  }
+
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    running_.for_each(use);
   }
 
   double remaining(double) const noexcept { return 0; }
