@@ -35,7 +35,6 @@ using bench::print_table;
 using bench::whole_text;
 
 struct Plan {
-  bool quick = false;
   int runs = 7;                      ///< of each, alternating
   long completions = 20'000'000;     ///< of ours and of the bare loop
   long rival_completions = 400'000;  ///< of SimGrid and SimPy, which take as long for these
@@ -47,12 +46,12 @@ struct Plan {
 
 Plan quick_plan() {
   Plan plan;
-  plan.quick = true;
+  plan.runs = 5;
   plan.completions = 3'000'000;
-  plan.rival_completions = 100'000;
+  plan.rival_completions = 60'000;
   plan.threads = {8'192, 131'072};
   plan.scale_completions = 2'000'000;
-  plan.pair_completions = 4'000'000;
+  plan.pair_completions = 2'000'000;
   return plan;
 }
 
@@ -323,7 +322,6 @@ void print_scale(const Plan& plan) {
   std::vector<std::vector<std::string>> rows{
       {"threads", "completions/s", "by CPU time", "bar", "", "memory", "a thread"}};
   for (const Count threads : plan.threads) {
-    bench::cpu_seconds();
     Rates rates;
     double memory = 0;
     const std::string number = std::to_string(threads);
