@@ -37,6 +37,7 @@ TEST_P(EveryExperiment, GivesTheSameUnitTwiceAndWithAnyNumberOfRuns) {
   more.runs = 40;
   ASSERT_GE(experiment.units(few), 1u);
   EXPECT_LE(experiment.units(few), experiment.units(more));
+  if (experiment.columns.empty()) GTEST_SKIP() << "times alone, never the same twice";
   const std::size_t last = experiment.units(few) - 1;
   const UnitResult once = experiment.run(few, last, {});
   EXPECT_EQ(once.rows, experiment.run(few, last, {}).rows);

@@ -9,6 +9,7 @@
 
 #include "allot/io/document.hpp"
 #include "allot/model/ids.hpp"
+#include "allot/model/rates.hpp"
 
 namespace allot {
 
@@ -38,10 +39,6 @@ class Problems {
   std::vector<Found> found_;
   std::size_t left_out_ = 0;
 };
-
-/// The largest number that a rate, a power, a priority, a floor or a time may be, and one over the smallest
-/// that a positive rate may be: far beyond any machine, and far from where sums and products overflow.
-inline constexpr double kMaxNumber = 1e100;
 
 /// Reads a table key by key. Each function gives the value where the key is there and its value is right, and
 /// nothing otherwise; a wrong value is added to the problems, an absent key is not.

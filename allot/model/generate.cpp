@@ -26,8 +26,8 @@ void check(const GenerateOptions& options, std::size_t size) {
                                       std::to_string(kMaxCount) + ", is " + std::to_string(options.threads));
   }
   if (!(options.lowest_rate >= 0) || !(options.highest_rate > options.lowest_rate) ||
-      !std::isfinite(options.highest_rate)) {
-    throw InvalidModel("rates", "need 0 <= LO < HI, both finite");
+      options.highest_rate > kMaxNumber) {
+    throw InvalidModel("rates", "need 0 <= LO < HI <= 1e100");
   }
 }
 

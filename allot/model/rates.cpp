@@ -15,11 +15,11 @@ Rates::Rates(std::size_t types, std::size_t resources, std::vector<double> value
                                     " values, got " + std::to_string(values_.size()));
   }
   for (std::size_t at = 0; at < values_.size(); ++at) {
-    if (!std::isfinite(values_[at]) || values_[at] < 0) {
-      throw InvalidModel(
-          "rates[" + std::to_string(at / resources) + "][" + std::to_string(at % resources) + "]",
-          "must be a finite number >= 0, is " + std::to_string(values_[at]));
-    }
+    const double rate = values_[at];
+    if (rate == 0 || (rate >= 1 / kMaxNumber && rate <= kMaxNumber)) continue;
+    throw InvalidModel(
+        "rates[" + std::to_string(at / resources) + "][" + std::to_string(at % resources) + "]",
+        "must be a finite number >= 0, 0 or from 1e-100 to 1e100, is " + std::to_string(rate));
   }
 }
 

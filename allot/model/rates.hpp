@@ -8,12 +8,16 @@
 
 namespace allot {
 
+/// The largest number that a rate, a power, a priority, a floor or a time may be, and one over the smallest
+/// that a positive rate may be: far beyond any machine, and far from where sums and products overflow.
+inline constexpr double kMaxNumber = 1e100;
+
 /// Affinity matrix mu: rate(i, j) is how fast one unit of resource j completes i-type tasks (paper Eq. 2).
 /// Immutable once built, so every holder may trust it. Rate 0 means "cannot run there".
 class Rates {
  public:
   /// Row-major, tasks per second. Throws InvalidModel, naming the entry, unless there are types * resources
-  /// values and all are finite and >= 0.
+  /// values, each 0 or from 1 / kMaxNumber to kMaxNumber.
   Rates(std::size_t types, std::size_t resources, std::vector<double> values);
 
   double operator()(TaskType i, ResourceId j) const noexcept {

@@ -46,6 +46,9 @@ TEST(Rates, NameTheEntryThatIsNegativeOrNotFinite) {
   EXPECT_EQ(refused_field(2, 3, {1, 1, 1, kInf, 1, 1}), "rates[1][0]");
   EXPECT_EQ(refused_field(2, 3, {-kInf, 1, 1, 1, 1, 1}), "rates[0][0]");
   EXPECT_EQ(refused_field(2, 3, {0, 0, 0, 0, 0, 0}), "accepted");  // zero: cannot run there
+  EXPECT_EQ(refused_field(1, 2, {1e-100, 1e100}), "accepted");
+  EXPECT_EQ(refused_field(1, 2, {1, 1.1e100}), "rates[0][1]");
+  EXPECT_EQ(refused_field(1, 2, {0.9e-100, 1}), "rates[0][0]");
 }
 
 TEST(Rates, ACopyWithOneEntryReplacedDiffersThereOnly) {

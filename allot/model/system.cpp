@@ -32,8 +32,9 @@ void check_range(const char* table, std::size_t at, const char* key, Count value
 }
 
 void check_not_negative(const char* table, std::size_t at, const char* key, double value) {
-  if (!std::isfinite(value) || value < 0) {
-    throw InvalidModel(field(table, at, key), "must be a finite number >= 0, is " + std::to_string(value));
+  if (!(value >= 0 && value <= kMaxNumber)) {
+    throw InvalidModel(field(table, at, key),
+                       "must be a finite number >= 0 and at most 1e100, is " + std::to_string(value));
   }
 }
 
@@ -85,9 +86,7 @@ System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Ra
     if (with_priority != tasks_.size()) {
       throw InvalidModel("tasks", "priorities must be given for all task types or for none");
     }
-    if (!(weight > 0) || !std::isfinite(weight)) {
-      throw InvalidModel("tasks", "priorities must not all be zero, and their sum must be finite");
-    }
+    if (!(weight > 0)) throw InvalidModel("tasks", "priorities must not all be zero");
   }
   derive();
 }

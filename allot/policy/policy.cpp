@@ -10,7 +10,8 @@ void Policy::choices(TaskType i, const Situation& situation, std::span<const std
   choice.memory.assign(memory.begin(), memory.end());
   RandomStream unused(0);
   choice.resource = place(i, situation, choice.memory, unused);
-  out.assign(1, std::move(choice));
+  out.clear();
+  out.push_back(std::move(choice));
 }
 
 const PolicyInfo* find_policy(std::string_view name) noexcept {

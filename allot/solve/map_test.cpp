@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "allot/model/generate.hpp"
+#include "allot/solve/detail/climb.hpp"
+#include "allot/solve/detail/shared_climb.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
@@ -35,6 +37,59 @@ TEST(MapSolver, GivesTheAnswerOfTheSolverMapWhateverItSolvedBefore) {
       ASSERT_NEAR(result.throughput, recomputed_throughput(system, assignment), 1e-12 * result.throughput);
     }
   }
+}
+
+// Under even sharing the climb has a form of its own, which must make the moves of the general one.
+TEST(MapSolver, ClimbsUnderSharingAsTheGeneralClimbDoes) {
+  detail::SharedClimb shared;
+  detail::SearchState state;
+  Assignment n;
+  int same = 0;
+  const int cases = 1000;
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    GenerateOptions shape;
+    shape.general = 1 + seed % 7;
+    shape.specialized = seed % 4;
+    shape.threads = static_cast<Count>(10 + seed % 190);
+    shape.rule = seed % 2 == 0 ? AffinityRule::kRow : AffinityRule::kNone;
+    shape.seed = seed;
+    const System system = generate(shape).system;
+    ASSERT_TRUE(detail::shares_evenly(system));
+    for (const MapMoves moves : {MapMoves::kSingle, MapMoves::kBulk}) {
+      StopPoll poll({});
+      const Assignment home = home_assignment(system);
+      shared.run(system, home, moves, poll);
+      shared.write(n);
+      ASSERT_TRUE(is_placement(system, n));
+      EXPECT_NEAR(shared.throughput(), recomputed_throughput(system, n), 1e-12 * shared.throughput());
+      state.reset(system, Objective::kThroughput, home);
+      detail::climb(state, Sensitivity::kExact, moves, poll);
+      // One task fewer among equals costs exactly nothing: of two such ends, the last digit decides.
+      if (n == state.assignment()) ++same;
+    }
+  }
+  EXPECT_GE(same, 2 * cases * 95 / 100);
+}
+
+// Bulk moves come only where single ones have ended.
+TEST(MapSolver, IsNeverWorseWithBulkMovesThanWithSingleOnes) {
+  MapSolver solver;
+  Assignment n;
+  int better = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = random_system(seed, {.max_count = 9});
+    SolveOptions single;
+    single.map_moves = MapMoves::kSingle;
+    const MapSolver::Result before = solver.solve(system, n, single);
+    if (before.outcome == Outcome::kInfeasible) continue;
+    const double after = solver.solve(system, n).throughput;
+    if (system.has_floors()) continue;  // missed floors weigh more than throughput
+    EXPECT_GE(after, before.throughput * (1 - 1e-12));
+    if (after > before.throughput * (1 + 1e-9)) ++better;
+  }
+  EXPECT_GT(better, 10);
 }
 
 // Algorithm 1 ends when a full pass changes nothing: no single task can be moved with profit.

@@ -16,6 +16,12 @@ enum class Sensitivity {
   kDerivative,  ///< (mu_tj - X_j) / n_j as printed
 };
 
+/// Which moves MAP tries.
+enum class MapMoves {
+  kBulk,    ///< one task; where no such move helps, all tasks of a type at a resource (default)
+  kSingle,  ///< one task only, as printed
+};
+
 /// Which moves MIS tries.
 enum class MisMoves {
   kBoth,     ///< j_min -> j_max and back: can correct a type above its share as well (default)
@@ -45,6 +51,7 @@ struct SolveOptions {
   std::function<void(const SolveProgress&)> progress;
 
   Sensitivity sensitivity = Sensitivity::kExact;
+  MapMoves map_moves = MapMoves::kBulk;
   MisMoves mis_moves = MisMoves::kBoth;
   ShareReading shares = ShareReading::kExact;
 
@@ -53,6 +60,8 @@ struct SolveOptions {
   /// `slsqp`: keep at least one task at each resource that can have one (when Q >= R). Without it the
   /// relaxation's supremum is not attained.
   bool slsqp_occupied = true;
+  /// `slsqp`: start from an even spread as well as at home, and keep the better end.
+  bool slsqp_even_start = true;
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
 };

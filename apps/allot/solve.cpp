@@ -121,6 +121,10 @@ Action declare(CLI::App& command) {
                           {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}},
                           "map, mis: rate a move by the exact difference (default) or by the derivative")
       ->group(details);
+  add_choice<MapMoves>(command, "--map-moves", a.options.map_moves,
+                       {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}},
+                       "map: also move all tasks of a type at once (default), or only one at a time")
+      ->group(details);
   add_choice<MisMoves>(command, "--mis-moves", a.options.mis_moves,
                        {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}},
                        "mis: move tasks both ways (default) or only towards the more sensitive resource")

@@ -94,10 +94,9 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results) {
   findings.text = fmt::format(
       "2 GP + 1 SA, 18 threads, random rates, counts and priorities: {} systems, each simulated for 40,000 "
       "completions. The improvement is 1 - error / (error of MAP), averaged over the systems, where the "
-      "error is the "
-      "sum of (X_i / X - p_i)^2. `MIS as printed` moves tasks in one direction only; MIS here tries both. "
-      "`weighted` "
-      "divides the time of a resource by weight rather than evenly: exact shares, or the shares as floors.",
+      "error is the sum of (X_i / X - p_i)^2. `MIS as printed` moves tasks in one direction only; MIS here "
+      "tries both. `weighted` divides the time of a resource by weight rather than evenly: exact shares, or "
+      "the shares as floors.",
       results.size());
   Table table{"figure-7",
               "Squared error and throughput against MAP",
@@ -142,14 +141,13 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results) {
        fmt::format(
            "as printed, with that direction only, the error falls by {}; with both by {} (exponential sizes)",
            percent(first[1].cut, 1), percent(first[kMis].cut, 1)),
-       first[1].cut.high() >= 0.46 ? Verdict::kHolds : Verdict::kPartly});
+       first[1].cut.high >= 0.46 ? Verdict::kHolds : Verdict::kPartly});
   findings.claims.push_back(
       {"beyond the paper", "-",
-       fmt::format(
-           "search with whole-type moves (`local`) cuts the error by {} and keeps {} of MAP's throughput; "
-           "weighted service with exact shares {} and {} (exponential sizes)",
-           percent(first[3].cut, 1), percent(first[3].kept, 1), percent(first[4].cut, 1),
-           percent(first[4].kept, 1)),
+       fmt::format("search with whole-type moves (`local`) cuts the error by {} and keeps {} of MAP's "
+                   "throughput; weighted service with exact shares {} and {} (exponential sizes)",
+                   percent(first[3].cut, 1), percent(first[3].kept, 1), percent(first[4].cut, 1),
+                   percent(first[4].kept, 1)),
        Verdict::kNew});
   for (std::size_t method = 1; method < kMethods; ++method) {
     std::vector<Summary> cuts;

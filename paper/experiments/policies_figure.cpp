@@ -175,10 +175,8 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
 
   findings.text = fmt::format(
       "2 GP + 1 SA, 18 threads, rates and counts drawn at random (row rule), {} sizes: {} systems, each "
-      "simulated "
-      "under six policies on the same random numbers, 100,000 completions after a warm-up of 10,000. Opt "
-      "holds the "
-      "proven optimal assignment.",
+      "simulated under six policies on the same random numbers, 100,000 completions after a warm-up of "
+      "10,000. Opt holds the proven optimal assignment.",
       name, results.size());
   findings.claims.push_back({where, fmt::format("MAP's throughput is only 0.3% from the optimum ({})", name),
                              fmt::format("{} below Opt over {} runs, worst run {}", percent(below[kMap]),
@@ -191,7 +189,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
     std::vector<double> gain = metric_of(results, at, kX);
     const std::vector<double> map = metric_of(results, kMap, kX);
     for (std::size_t run = 0; run < gain.size(); ++run) gain[run] = map[run] / gain[run] - 1;
-    superior = superior && summary(gain).low() > 0;
+    superior = superior && summary(gain).low > 0;
     rivals += fmt::format("{}{} {}", at == 0 ? "" : ", ", kRivals[at].label, percent(below[at], 1));
   }
   findings.claims.push_back({where, fmt::format("MAP is superior to BF, RD, LB and JSQ ({})", name),
@@ -199,10 +197,9 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
                              superior ? Verdict::kHolds : Verdict::kFails});
   findings.claims.push_back(
       {where, fmt::format("X E[T] is very close to 18 ({})", name),
-       fmt::format(
-           "mean {} over all runs and policies; no policy's mean is more than {} off; {} of {} single runs "
-           "are more than 1% off; the exact identity holds in every run to {:.0e}",
-           number_text(little.mean, 5), percent(off), far, little_of_all.size(), residual),
+       fmt::format("mean {} over all runs and policies; no policy's mean is more than {} off; {} of {} "
+                   "single runs are more than 1% off; the exact identity holds in every run to {:.0e}",
+                   number_text(little.mean, 5), percent(off), far, little_of_all.size(), residual),
        off <= 0.01   ? Verdict::kHolds
        : off <= 0.05 ? Verdict::kPartly
                      : Verdict::kFails});

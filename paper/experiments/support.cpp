@@ -1,6 +1,7 @@
 #include "paper/experiments/support.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,6 +78,55 @@ SimulationResult run_state(const System& system, const Assignment& state, const 
 
 Scenario scenario_of(System system) { return {"", std::move(system), {}, {}, {}}; }
 
+System with_rates(const System& system, std::vector<double> rates) {
+  return {system.resources(), system.tasks(),
+          Rates(system.type_count(), system.resource_count(), std::move(rates))};
+}
+
+void for_each_state(const System& system, const std::function<void(const Assignment&)>& visit) {
+  Assignment state(system.type_count(), system.resource_count());
+  // Places `left` threads of type i on its resources from the at-th on, then the types after it.
+  const std::function<void(std::size_t, std::size_t, Count)> place = [&](std::size_t i, std::size_t at,
+                                                                         Count left) {
+    if (i == system.type_count()) return visit(state);
+    const TaskType type{static_cast<std::uint32_t>(i)};
+    const auto resources = system.resources_for(type);
+    const auto next = [&] {
+      place(i + 1, 0,
+            i + 1 < system.type_count() ? system.count(TaskType{static_cast<std::uint32_t>(i + 1)}) : 0);
+    };
+    if (resources.empty()) return next();
+    if (at + 1 == resources.size()) {
+      state(type, resources[at]) = left;
+      next();
+      state(type, resources[at]) = 0;
+      return;
+    }
+    for (Count n = 0; n <= left; ++n) {
+      state(type, resources[at]) = n;
+      place(i, at + 1, left - n);
+    }
+    state(type, resources[at]) = 0;
+  };
+  place(0, 0, system.type_count() > 0 ? system.count(TaskType{0}) : 0);
+}
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double time_calls(double spend, const std::function<void()>& call) {
+  double calls = 0;
+  const double began = cpu_seconds();
+  for (double next = 1;; next *= 2) {  // few looks at the clock
+    for (; calls < next; ++calls) call();
+    const double taken = cpu_seconds() - began;
+    if (taken >= spend) return taken / calls;
+  }
+}
+
 std::vector<double> collect(std::span<const UnitResult> results,
                             const std::function<std::optional<double>(const Row&)>& value) {
   return collect_rows(results, &UnitResult::rows, value);
@@ -94,9 +144,27 @@ Summary summary(std::span<const double> values) {
   const MeanInterval interval = mean_interval(values);
   result.mean = interval.mean;
   result.half_width = interval.half_width.value_or(0);
+  result.low = result.mean - result.half_width;
+  result.high = result.mean + result.half_width;
   const auto [least, largest] = std::minmax_element(values.begin(), values.end());
   result.least = *least;
   result.largest = *largest;
+  return result;
+}
+
+Summary geometric(std::span<const double> values) {
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(std::log(value));
+  const Summary s = summary(logs);
+  Summary result;
+  result.count = s.count;
+  if (values.empty()) return result;
+  result.mean = std::exp(s.mean);
+  result.low = std::exp(s.low);
+  result.high = std::exp(s.high);
+  result.half_width = (result.high - result.low) / 2;
+  result.least = std::exp(s.least);
+  result.largest = std::exp(s.largest);
   return result;
 }
 
@@ -149,6 +217,12 @@ std::string percent(const Summary& share, int decimals) {
   return fmt::format("{:.{}f}% ± {:.{}f}%", 100 * share.mean, decimals, 100 * share.half_width, decimals);
 }
 
+std::string factor(const Summary& ratio, int digits) {
+  if (ratio.count < 2) return number_text(ratio.mean, digits);
+  return fmt::format("{} ({} to {})", number_text(ratio.mean, digits), number_text(ratio.low, digits),
+                     number_text(ratio.high, digits));
+}
+
 std::string seconds_text(double seconds) {
   if (seconds < 1e-3) return number_text(1e6 * seconds) + " µs";
   if (seconds < 1) return number_text(1e3 * seconds) + " ms";
@@ -156,7 +230,10 @@ std::string seconds_text(double seconds) {
 }
 
 Cell text(std::string value) { return {std::move(value), std::nullopt}; }
-Cell number(double value, int digits) { return {number_text(value, digits), value}; }
+Cell number(double value, int digits) {
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+  return {whole ? fmt::format("{:.0f}", value) : number_text(value, digits), value};
+}
 Cell percent_cell(double share, int decimals) { return {percent(share, decimals), share}; }
 
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale) {
@@ -165,19 +242,19 @@ Series series(std::string label, std::vector<double> x, std::span<const Summary>
   result.x = std::move(x);
   for (const Summary& point : y) {
     result.y.push_back(scale * point.mean);
-    result.low.push_back(scale * point.low());
-    result.high.push_back(scale * point.high());
+    result.low.push_back(scale * point.low);
+    result.high.push_back(scale * point.high);
   }
   return result;
 }
 
 Verdict at_most(const Summary& measured, double bar) {
-  if (measured.mean <= bar || measured.low() <= bar) return Verdict::kHolds;
+  if (measured.mean <= bar || measured.low <= bar) return Verdict::kHolds;
   return measured.mean <= 2 * bar ? Verdict::kPartly : Verdict::kFails;
 }
 
 Verdict at_least(const Summary& measured, double bar) {
-  if (measured.mean >= bar || measured.high() >= bar) return Verdict::kHolds;
+  if (measured.mean >= bar || measured.high >= bar) return Verdict::kHolds;
   return measured.mean >= bar / 2 ? Verdict::kPartly : Verdict::kFails;
 }
 

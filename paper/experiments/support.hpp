@@ -51,12 +51,21 @@ SimulationResult run_policy(const Scenario& scenario, std::string_view policy, c
 SimulationResult run_state(const System& system, const Assignment& state, const Distribution& sizes,
                            SimulateOptions options, const StopLimits& stop);
 
+/// CPU seconds that the calling thread has used.
+double cpu_seconds();
+/// CPU seconds of one call: as many calls as take about `spend` seconds, at least one; the mean.
+double time_calls(double spend, const std::function<void()>& call);
+
 /// Thrown by the above when the limits came first: the engine throws such a unit away.
 struct Stopped : std::exception {
   const char* what() const noexcept override { return "stopped"; }
 };
 
 Scenario scenario_of(System system);
+/// The same system with other rates.
+System with_rates(const System& system, std::vector<double> rates);
+/// Calls `visit` for every placement of the system's threads.
+void for_each_state(const System& system, const std::function<void(const Assignment&)>& visit);
 
 // ---- results
 
@@ -73,12 +82,14 @@ struct Summary {
   std::size_t count = 0;
   double mean = 0;
   double half_width = 0;
-  double least = 0;
+  double low = 0;  ///< the ends of the interval
+  double high = 0;
+  double least = 0;  ///< of the values
   double largest = 0;
-  double low() const { return mean - half_width; }
-  double high() const { return mean + half_width; }
 };
 Summary summary(std::span<const double> values);
+/// exp of the mean of the logarithms, with the interval of that; values must be positive.
+Summary geometric(std::span<const double> values);
 /// The middle value; 0 without any.
 double median(std::vector<double> values);
 /// The exponent b of the power law y = a x^b that fits best (least squares of the logarithms).
@@ -92,6 +103,7 @@ std::vector<std::size_t> draw(const Effort& effort, std::size_t count, std::size
 std::string number_text(double value, int digits = 3);        ///< so many significant digits
 std::string percent(double share, int decimals = 2);          ///< 0.0026 -> "0.26%"
 std::string percent(const Summary& share, int decimals = 2);  ///< "0.26% ± 0.05%"
+std::string factor(const Summary& ratio, int digits = 3);     ///< "1.31 (1.25 to 1.37)"
 std::string seconds_text(double seconds);                     ///< "12.3 µs"
 
 Cell text(std::string value);

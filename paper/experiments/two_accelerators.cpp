@@ -52,10 +52,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Findings findings;
   findings.text = fmt::format(
       "2 GP + 2 SA, 32 threads, rates and counts drawn at random, {} systems. Each solver's assignment is "
-      "held and "
-      "simulated for 40,000 completions under each size distribution; `formula` is the model's throughput of "
-      "the "
-      "same states.",
+      "held and simulated for 40,000 completions under each size distribution; `formula` is the model's "
+      "throughput of the same states.",
       results.size());
   Table table{"two-accelerators",
               "Throughput below the proven optimum, 2 GP + 2 SA",

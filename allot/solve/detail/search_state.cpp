@@ -21,8 +21,6 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
   plain_throughput_ = objective == Objective::kThroughput && !system.has_floors();
   counts_.assign(assignment.values().begin(), assignment.values().end());
   columns_.resize(system.resource_count());
-  additions_.resize(system.resource_count());
-  removals_.resize(system.resource_count());
   scale_ = 0;
   for (const ResourceId j : system.resource_ids()) {
     Column& column = columns_[index(j)];
@@ -70,14 +68,6 @@ void SearchState::settle(ResourceId j) noexcept {
   Column& column = columns_[index(j)];
   if (column.sums.tasks == 0) column.sums = {};
   column.throughput = column_throughput(column.discipline, column.servers, column.sums);
-  const auto mean_weight = [&](Count n) {  // X_j = weight * (sum of the rates) with n tasks under ps
-    return n <= column.servers ? (n == 0 ? 0.0 : 1.0)
-                               : static_cast<double>(column.servers) / static_cast<double>(n);
-  };
-  const double more = mean_weight(column.sums.tasks + 1);
-  const double fewer = mean_weight(column.sums.tasks - 1);
-  additions_[index(j)] = {more * column.sums.rates - column.throughput, more};
-  removals_[index(j)] = {fewer * column.sums.rates - column.throughput, -fewer};
 }
 
 double SearchState::throughput() const noexcept {

@@ -57,18 +57,6 @@ class SearchState {
            static_cast<double>(column.sums.tasks);
   }
 
-  /// Under ps one task more or fewer changes X_j by base + slope * mu, mu being its rate there.
-  struct Line {
-    double base = 0;
-    double slope = 0;
-    double at(double rate) const noexcept { return base + slope * rate; }
-  };
-  /// `change(i, j, 1)` and `change(i, j, -1)` as lines, one per resource; meaningless for fcfs resources.
-  const Line* additions() const noexcept { return additions_.data(); }
-  const Line* removals() const noexcept { return removals_.data(); }
-  /// The counts of a type, one per resource.
-  const Count* row(TaskType i) const noexcept { return &counts_[index(i) * columns_.size()]; }
-
   /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
   /// none can. 1 wherever depths do not matter.
   Count smallest_move(TaskType i, ResourceId a, ResourceId b) const noexcept {
@@ -120,8 +108,6 @@ class SearchState {
   double cost_ = 0;
   std::vector<Count> counts_;
   std::vector<Column> columns_;
-  std::vector<Line> additions_;
-  std::vector<Line> removals_;
   std::vector<double> by_task_;          // X_i, kept only when the cost needs it
   mutable std::vector<double> scratch_;  // X_i after an exchange
   std::uint32_t stale_ = 0;              // moves since the sums were last made afresh

@@ -1,4 +1,4 @@
-// Local search for either objective: the best answer that about ten times MAP's time can buy.
+// Local search for either objective: the best answer that ten to thirty times MAP's time can buy.
 //
 // Descents from several starts, the best of them perturbed and descended again and again. The effort is
 // counted in rated moves, not in seconds, so that a seed gives the same answer everywhere.
@@ -20,10 +20,14 @@ using detail::SearchState;
 constexpr std::uint64_t kThroughputEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
 
-std::vector<Assignment> starts(const System& system, const SolveOptions& options) {
+std::vector<Assignment> starts(const Problem& problem, const SolveOptions& options) {
+  const System& system = problem.system;
   std::vector<Assignment> result;
   if (options.start && is_placement(system, *options.start)) result.push_back(*options.start);
-  if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
+  // MAP has climbed from home already; for priorities that leads elsewhere.
+  if (problem.objective == Objective::kPriority) {
+    if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
+  }
   Assignment map_answer;
   if (MapSolver().solve(system, map_answer, options).outcome != Outcome::kInfeasible) {
     result.push_back(std::move(map_answer));
@@ -38,7 +42,7 @@ Solution local_search(const Problem& problem, const SolveOptions& options) {
   SearchState state;
   std::optional<Assignment> best;
   double best_cost = 0;
-  for (const Assignment& start : starts(system, options)) {
+  for (const Assignment& start : starts(problem, options)) {
     state.reset(system, problem.objective, start);
     search.descend(state);
     if (best && state.cost() >= best_cost) continue;
@@ -60,7 +64,7 @@ Solution local_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo local;
-const SolverInfo local{"local", "bulk moves, swaps and restarts: about ten times MAP's time", true, true,
+const SolverInfo local{"local", "bulk moves, swaps and restarts: ten to thirty times MAP's time", true, true,
                        local_search};
 
 }  // namespace allot::solvers

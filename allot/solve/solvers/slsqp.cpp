@@ -228,7 +228,8 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
     return solution;
   }
 
-  std::vector<std::vector<double>> starts{relaxation.home_start(), relaxation.even_start()};
+  std::vector<std::vector<double>> starts{relaxation.home_start()};
+  if (options.slsqp_even_start) starts.push_back(relaxation.even_start());
   if (options.start && is_placement(system, *options.start)) {
     if (auto point = relaxation.point_of(*options.start)) starts.push_back(std::move(*point));
   }

@@ -1,0 +1,150 @@
+#include "allot/solve/detail/climb.hpp"
+
+#include <limits>
+#include <optional>
+
+namespace allot::detail {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr ResourceId kNoResource{~std::uint32_t{0}};
+
+/// A resource and how much one task more, or one fewer, changes its throughput.
+struct End {
+  ResourceId resource{};
+  double value = kNever;
+};
+
+class Climb {
+ public:
+  Climb(SearchState& state, Sensitivity sensitivity) : state_(state), sensitivity_(sensitivity) {}
+
+  /// Algorithm 2 for one type: one task from its accelerator to the resource where it helps most.
+  bool optimise_accelerator(TaskType i, ResourceId home) {
+    if (state_.at(i, home) == 0) return false;
+    return try_move(i, {home, worth(i, home, -1)}, best_addition(i, home));
+  }
+
+  /// Algorithm 3 for one type: one task from j_min to j_max.
+  bool optimise_processors(TaskType i) {
+    End from = best_removal(i, kNoResource);
+    End to = best_addition(i, kNoResource);
+    if (from.resource == to.resource) {  // best at both ends: the better of the two runners-up
+      const End next_to = best_addition(i, to.resource);
+      const End next_from = best_removal(i, from.resource);
+      if (from.value + next_to.value >= next_from.value + to.value) {
+        to = next_to;
+      } else {
+        from = next_from;
+      }
+    }
+    return try_move(i, from, to);
+  }
+
+  /// The best move of type i from one of its resources to another, over all pairs: of as few tasks as least
+  /// depths allow, or of all that are there.
+  bool move_best_pair(TaskType i, bool all) {
+    Exchange best;
+    double best_change = -state_.tolerance();
+    for (const ResourceId a : state_.system().resources_for(i)) {
+      if (state_.at(i, a) == 0) continue;
+      for (const ResourceId b : state_.system().resources_for(i)) {
+        if (a == b) continue;
+        const Exchange move{i, a, b, all ? state_.at(i, a) : state_.smallest_move(i, a, b), {}, 0};
+        if (move.n == 0 || (all && !state_.keeps_depths(move))) continue;
+        const double change = state_.cost_change(move);
+        if (change < best_change) {
+          best_change = change;
+          best = move;
+        }
+      }
+    }
+    if (best.n == 0) return false;
+    state_.apply(best);
+    return true;
+  }
+
+ private:
+  /// D_tj: the worth of one task more (n = 1) or one fewer (n = -1).
+  double worth(TaskType i, ResourceId j, Count n) const noexcept {
+    return sensitivity_ == Sensitivity::kExact ? state_.change(i, j, n) : state_.printed_change(i, j, n);
+  }
+
+  /// j_max: where one more task helps most, one resource left out. Ties: the lowest index.
+  End best_addition(TaskType i, ResourceId left_out) const noexcept {
+    End end;
+    for (const ResourceId j : state_.system().resources_for(i)) {
+      if (j == left_out) continue;
+      if (const double value = worth(i, j, 1); value > end.value) end = {j, value};
+    }
+    return end;
+  }
+
+  /// j_min: where one fewer task hurts least.
+  End best_removal(TaskType i, ResourceId left_out) const noexcept {
+    End end;
+    for (const ResourceId j : state_.system().resources_for(i)) {
+      if (j == left_out || state_.at(i, j) == 0) continue;
+      if (const double value = worth(i, j, -1); value > end.value) end = {j, value};
+    }
+    return end;
+  }
+
+  /// Keeps the move of one task if the throughput rises.
+  bool try_move(TaskType i, const End& from, const End& to) {
+    if (from.value == kNever || to.value == kNever) return false;
+    const Exchange move{i, from.resource, to.resource, 1, {}, 0};
+    if (!(state_.cost_change(move) < -state_.tolerance())) return false;
+    state_.apply(move);
+    return true;
+  }
+
+  SearchState& state_;
+  Sensitivity sensitivity_;
+};
+
+}  // namespace
+
+void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll) {
+  const System& system = state.system();
+  const bool pairs_matter = system.has_floors() || system.has_depths();
+  Climb climb(state, sensitivity);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const TaskType i : system.types()) {
+      if (poll.should_stop()) return;
+      if (system.count(i) == 0) continue;
+      if (pairs_matter) {
+        changed |= climb.move_best_pair(i, false);
+        continue;
+      }
+      const std::optional<ResourceId> home = system.home(i);
+      if (!home || system.resource(*home).kind != Kind::kSpecialized) continue;
+      while (climb.optimise_accelerator(i, *home) && !poll.should_stop()) changed = true;
+    }
+    if (!pairs_matter) {
+      for (const TaskType i : system.types()) {
+        if (poll.should_stop()) return;
+        while (system.count(i) > 0 && climb.optimise_processors(i) && !poll.should_stop()) changed = true;
+      }
+    }
+    if (changed || moves == MapMoves::kSingle) continue;
+    for (const TaskType i : system.types()) {
+      if (poll.should_stop()) return;
+      changed |= climb.move_best_pair(i, true);
+    }
+  }
+}
+
+bool has_fcfs(const System& system) noexcept {
+  for (const Resource& resource : system.resources()) {
+    if (resource.discipline == Discipline::kFcfs) return true;
+  }
+  return false;
+}
+
+bool shares_evenly(const System& system) noexcept {
+  return !system.has_floors() && !system.has_depths() && !has_fcfs(system);
+}
+
+}  // namespace allot::detail

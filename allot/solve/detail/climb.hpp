@@ -1,0 +1,22 @@
+// MAP's climb (paper Algorithms 1-3) under every discipline, with floors and least depths.
+#pragma once
+
+#include "allot/base/stop.hpp"
+#include "allot/solve/detail/search_state.hpp"
+#include "allot/solve/options.hpp"
+
+namespace allot::detail {
+
+/// Walks the state uphill until a full pass changes nothing or the poll says stop. For each accelerator's
+/// type, OptSA takes tasks from the accelerator to the resource where one helps most; for each type, OptGP
+/// takes tasks from where one hurts least to where it helps most. A move is rated in O(1), so a pass without
+/// a move costs O(T R); where floors or least depths make the two ends depend on each other, O(T R^2).
+void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);
+
+bool has_fcfs(const System& system) noexcept;
+
+/// Whether the throughput of every state is that of even sharing with nothing else to keep: then SharedClimb
+/// makes the same moves, faster.
+bool shares_evenly(const System& system) noexcept;
+
+}  // namespace allot::detail
