@@ -29,7 +29,7 @@ TEST(ThreadWorkers, DoEveryUnitOnceAndHandItOverOnTheCallersThread) {
     const std::vector<Unit> units = units_of(100);
     std::set<std::size_t> seen;
     const auto caller = std::this_thread::get_id();
-    ThreadWorkers(threads).run(job, units, {}, [&](UnitOutcome outcome) {
+    ThreadWorkers(threads).run(job, units, {}, [&](const UnitOutcome& outcome) {
       EXPECT_EQ(std::this_thread::get_id(), caller);
       EXPECT_TRUE(seen.insert(outcome.unit.unit).second);
       EXPECT_EQ(outcome.error, "");
