@@ -75,8 +75,8 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@cmake --build --preset tsan
 	@ctest --preset tsan
 
-bench: ## run the benchmarks
-	@tools/setup build test bench
+bench: ## run the benchmarks, with the rivals they are compared with
+	@tools/setup build test bench rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \

@@ -1,9 +1,10 @@
-// When to stop: a deadline, a flag that somebody else sets, or both; and a cheap way to ask often.
+// When to stop: a deadline, a number of steps, a flag that somebody else sets; and a cheap way to ask often.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace allot {
@@ -14,12 +15,15 @@ using Clock = std::chrono::steady_clock;
 /// std::stop_token, because a signal handler may set it.
 using StopFlag = std::atomic<bool>;
 
-enum class StopReason { kNone, kTimeLimit, kInterrupted };
+enum class StopReason { kNone, kTimeLimit, kBudget, kInterrupted };
 
 /// The limits a caller sets. Default: none.
 struct StopLimits {
   std::optional<Clock::time_point> deadline;
   const StopFlag* flag = nullptr;  ///< not owned; may be null
+  /// Steps of work, each up to about a microsecond or counted as several. Unlike a deadline it ends the work
+  /// at the same point on every machine, to within what is done between two looks.
+  std::uint64_t steps = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Answers "must I stop?" for the price of a counter most of the time. Ask it once per small step of work
@@ -43,15 +47,28 @@ class StopPoll {
     return reason_ != StopReason::kNone;
   }
 
+  /// Counts steps that were done elsewhere, as within a library.
+  void spend(std::uint64_t steps) noexcept {
+    if (steps < left_) {
+      left_ -= static_cast<std::uint32_t>(steps);
+      return;
+    }
+    spent_ += steps;
+    poll_now();
+  }
+
   bool stopped() const noexcept { return reason_ != StopReason::kNone; }
   StopReason reason() const noexcept { return reason_; }
 
  private:
   void poll_now() noexcept {
+    spent_ += stride_ - left_;
     left_ = stride_;
     if (reason_ != StopReason::kNone) return;
     if (limits_.flag != nullptr && limits_.flag->load(std::memory_order_relaxed)) {
       reason_ = StopReason::kInterrupted;
+    } else if (spent_ >= limits_.steps) {
+      reason_ = StopReason::kBudget;
     } else if (limits_.deadline && Clock::now() >= *limits_.deadline) {
       reason_ = StopReason::kTimeLimit;
     }
@@ -59,7 +76,8 @@ class StopPoll {
 
   StopLimits limits_;
   std::uint32_t stride_;
-  std::uint32_t left_ = 1;
+  std::uint32_t left_ = stride_;
+  std::uint64_t spent_ = 0;
   StopReason reason_ = StopReason::kNone;
 };
 

@@ -89,5 +89,38 @@ TEST(StopPoll, StopsOnceTheDeadlineComes) {
   EXPECT_EQ(poll.reason(), StopReason::kTimeLimit);
 }
 
+TEST(StopPoll, StopsAfterSoManySteps) {
+  for (const std::uint32_t stride : {1U, 7U, 256U}) {
+    StopPoll poll({.steps = 1000}, stride);
+    std::uint64_t steps = 0;
+    while (!poll.should_stop()) ++steps;
+    EXPECT_GE(steps + stride, 1000U);
+    EXPECT_LE(steps, 1000U + stride);
+    EXPECT_EQ(poll.reason(), StopReason::kBudget);
+  }
+  EXPECT_TRUE(StopPoll({.steps = 0}).stopped());
+}
+
+TEST(StopPoll, CountsStepsThatWereDoneElsewhere) {
+  StopPoll poll({.steps = 1000}, 100);
+  poll.spend(50);
+  for (int step = 0; step < 40; ++step) ASSERT_FALSE(poll.should_stop());
+  poll.spend(800);
+  EXPECT_FALSE(poll.stopped());
+  poll.spend(200);
+  EXPECT_TRUE(poll.stopped());
+  EXPECT_EQ(poll.reason(), StopReason::kBudget);
+}
+
+TEST(StopPoll, LooksAtTheFlagWhenStepsWereDoneElsewhere) {
+  StopFlag flag = false;
+  StopPoll poll({.flag = &flag}, 1000);
+  flag = true;
+  poll.spend(10);
+  EXPECT_FALSE(poll.stopped());
+  poll.spend(1000);
+  EXPECT_EQ(poll.reason(), StopReason::kInterrupted);
+}
+
 }  // namespace
 }  // namespace allot

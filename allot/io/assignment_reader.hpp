@@ -16,7 +16,10 @@ namespace allot {
 /// place every thread exactly once, only where it can run, and respect least depths.
 ReadResult<Assignment> read_assignment(const std::string& path, const System& system);
 
-/// The same for a text at hand. Thread-safe.
+/// The same where counts vary over time: any number of threads may be placed, and depths are not looked at.
+ReadResult<Assignment> read_pattern(const std::string& path, const System& system);
+
+/// `read_assignment` for a text at hand. Thread-safe.
 ReadResult<Assignment> read_assignment_text(std::string_view text, const System& system,
                                             std::string source = {});
 

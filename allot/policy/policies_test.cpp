@@ -225,18 +225,6 @@ TEST(PriorityPolicies, RefuseASystemWithoutPriorities) {
   }
 }
 
-TEST(Optimal, RefusesATimeLimitThatIsNone) {
-  if (find_policy("optimal") == nullptr) GTEST_SKIP() << "built without linear programmes";
-  const System system({{.name = "a"}}, {{.name = "t", .count = 1}}, Rates(1, 1, {1}));
-  PolicyOptions options;
-  options.solve_seconds = -1;
-  EXPECT_THROW(find_policy("optimal")->make(system, options), InvalidModel);
-  options.solve_seconds = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW(find_policy("optimal")->make(system, options), InvalidModel);
-  options.solve_seconds = std::numeric_limits<double>::infinity();
-  EXPECT_NO_THROW(find_policy("optimal")->make(system, options)->set_population(std::vector<Count>{1}));
-}
-
 TEST(Fixed, RefusesAnAssignmentThatCannotBe) {
   const System system({{.name = "a"}, {.name = "b"}}, {{.name = "s", .count = 2}, {.name = "t", .count = 1}},
                       Rates(2, 2, {1, 1, 0, 1}));

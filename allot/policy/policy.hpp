@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allot/base/random.hpp"
+#include "allot/base/stop.hpp"
 #include "allot/model/system.hpp"
 #include "allot/solve/options.hpp"
 
@@ -82,7 +83,10 @@ struct PolicyOptions {
   std::optional<Assignment> assignment;         ///< of `fixed`
   ShareReading shares = ShareReading::kExact;   ///< of `weighted`
   std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
-  double solve_seconds = 10;                    ///< limit on each solve of `optimal` and `weighted`
+  /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
+  /// that a target depends on the population alone; a deadline or a flag is for when the result is no longer
+  /// wanted.
+  StopLimits solve{.steps = 20'000'000};
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the

@@ -57,7 +57,7 @@ System system_for(std::uint64_t seed) {
 std::unique_ptr<Policy> make(const PolicyInfo& info, const System& system) {
   PolicyOptions options;
   options.assignment = home_assignment(system);
-  options.solve_seconds = 0.02;
+  options.solve.steps = 20'000;
   return info.make(system, options);
 }
 

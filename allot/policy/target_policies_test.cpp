@@ -245,11 +245,11 @@ TEST(OptimalPolicy, HoldsTheBestOfAllStates) {
   }
 }
 
-TEST(OptimalPolicy, SaysWhenItsTimeWasTooShort) {
+TEST(OptimalPolicy, SaysWhenItsEffortWasTooSmall) {
   if (find_policy("optimal") == nullptr) GTEST_SKIP() << "built without linear programmes";
   const System system = generate({.general = 12, .specialized = 4, .threads = 512, .seed = 1}).system;
   PolicyOptions options;
-  options.solve_seconds = 0;
+  options.solve.steps = 0;
   const auto policy = find_policy("optimal")->make(system, options);
   policy->set_population(population_of(system));
   EXPECT_TRUE(is_placement(system, *policy->target()));

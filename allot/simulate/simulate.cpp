@@ -74,7 +74,12 @@ class Campaign {
  public:
   Campaign(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
            const SimulateOptions& options)
-      : scenario_(scenario), policy_(policy), sizes_(sizes), options_(options) {}
+      : scenario_(scenario), policy_(policy), sizes_(sizes), options_(options) {
+    // A policy that solves must not keep somebody waiting who wants to stop.
+    StopLimits& solve = options_.policy.solve;
+    if (solve.flag == nullptr) solve.flag = options_.stop.flag;
+    if (!solve.deadline) solve.deadline = options_.stop.deadline;
+  }
 
   SimulationResult run() {
     const Clock::time_point start = Clock::now();
@@ -156,7 +161,8 @@ class Campaign {
       for (std::size_t point = 0; point < kPoints && !asked_to_stop(); ++point) {
         const double before = engine->now();
         const double sum = engine->response_sum();
-        const std::uint64_t done = engine->run(step);
+        std::uint64_t done = 0;
+        while (done < step && !engine->dry() && !asked_to_stop()) done += engine->run(step - done);
         simulated_ += done;
         if (done < step) return 0;
         throughput.push_back(static_cast<double>(step) / std::max(engine->now() - before, 1e-300));
@@ -215,13 +221,13 @@ class Campaign {
         if (asked_to_stop()) return false;
         const std::uint64_t done = engine->run(std::min(left, chunk));
         simulated_ += done;
-        if (done == 0) {
+        left -= done;
+        reported += done;
+        if (done > 0) report(reported, total, wanted);
+        if (left > 0 && engine->dry()) {
           replication.dry = true;
           return false;
         }
-        left -= done;
-        reported += done;
-        report(reported, total, wanted);
       }
       return true;
     };
@@ -321,6 +327,8 @@ class Campaign {
     for (const Replication* replication : used) {
       const detail::Window& window = replication->window;
       result.throughput_by_replication.push_back(throughput_of(window));
+      result.replication_marks.push_back(
+          {static_cast<std::uint32_t>(replication - replications_.data()), replication->complete});
       double response = 0;
       for (std::size_t i = 0; i < types; ++i) {
         std::uint64_t done = 0;
@@ -424,7 +432,7 @@ class Campaign {
   const Scenario& scenario_;
   const PolicyInfo& policy_;
   const Distribution& sizes_;
-  const SimulateOptions& options_;
+  SimulateOptions options_;
   std::unique_ptr<Policy> shared_policy_;
   std::string policy_note_;
   std::uint64_t warmup_ = 0;
@@ -440,6 +448,26 @@ class Campaign {
 SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
                           const SimulateOptions& options) {
   return Campaign(scenario, policy, sizes, options).run();
+}
+
+std::optional<Difference> paired_difference(const SimulationResult& result, const SimulationResult& against) {
+  std::vector<double> differences;
+  std::size_t other = 0;
+  for (std::size_t at = 0; at < result.replication_marks.size(); ++at) {
+    const ReplicationMark& mark = result.replication_marks[at];
+    while (other < against.replication_marks.size() && against.replication_marks[other].number < mark.number)
+      ++other;
+    if (other == against.replication_marks.size()) break;
+    const ReplicationMark& partner = against.replication_marks[other];
+    if (partner.number != mark.number || !mark.complete || !partner.complete) continue;
+    differences.push_back(result.throughput_by_replication[at] - against.throughput_by_replication[other]);
+  }
+  if (differences.empty()) return std::nullopt;
+  const MeanInterval interval = mean_interval(differences);
+  return Difference{result.policy,
+                    against.policy,
+                    {interval.mean, interval.half_width},
+                    interval.half_width && std::abs(interval.mean) > *interval.half_width};
 }
 
 Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
@@ -458,19 +486,8 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
     if (stopped) break;
   }
   for (std::size_t at = 1; at < comparison.policies.size(); ++at) {
-    const SimulationResult& first = comparison.policies.front();
-    const SimulationResult& other = comparison.policies[at];
-    std::vector<double> differences;
-    const std::size_t pairs =
-        std::min(first.throughput_by_replication.size(), other.throughput_by_replication.size());
-    for (std::size_t r = 0; r < pairs; ++r) {
-      differences.push_back(other.throughput_by_replication[r] - first.throughput_by_replication[r]);
-    }
-    const MeanInterval interval = mean_interval(differences);
-    comparison.differences.push_back({other.policy,
-                                      first.policy,
-                                      {interval.mean, interval.half_width},
-                                      interval.half_width && std::abs(interval.mean) > *interval.half_width});
+    std::optional<Difference> difference = paired_difference(comparison.policies[at], comparison.policies[0]);
+    if (difference) comparison.differences.push_back(std::move(*difference));
   }
   return comparison;
 }

@@ -39,6 +39,12 @@ struct Estimate {
   std::optional<double> half_width;
 };
 
+/// Which replication a value is of.
+struct ReplicationMark {
+  std::uint32_t number = 0;
+  bool complete = true;  ///< false: it was stopped, and the value is of a part of it
+};
+
 struct SimulationResult {
   std::string policy;
   std::string distribution;
@@ -63,6 +69,7 @@ struct SimulationResult {
   double little = 0;                ///< X * E[T], to be compared with `population`
   double little_residual = 0;       ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;
+  std::vector<ReplicationMark> replication_marks;  ///< of each of these, by rising number
   std::vector<std::string> notes;  ///< what a careful reader should know, such as an unsampled heavy tail
   double wall_seconds = 0;
   double completions_per_second = 0;
@@ -81,9 +88,12 @@ struct Difference {
   bool significant = false;  ///< the interval excludes 0
 };
 
+/// Replication against replication: over those that both completed. Nothing when there is none.
+std::optional<Difference> paired_difference(const SimulationResult& result, const SimulationResult& against);
+
 struct Comparison {
   std::vector<SimulationResult> policies;
-  std::vector<Difference> differences;  ///< every policy against the first
+  std::vector<Difference> differences;  ///< every policy against the first, where there are pairs
 };
 
 /// Several policies on the same random numbers: the k-th task of a thread has the same size under all of

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <thread>
 
@@ -227,6 +228,51 @@ TEST(Trace, TellsEveryTasksStory) {
       EXPECT_EQ(completions, 1000);
       if (!changing) {
         EXPECT_EQ(placed.size(), 5U);  // the threads' present tasks
+      }
+    }
+  }
+}
+
+/// From a trace that begins in the middle, too, it can be seen at any time who is served: under fcfs as many
+/// as there are servers or tasks.
+TEST(Trace, TellsWhoWasServedWhenItBegan) {
+  for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
+    for (const char* const policy : {"jsq", "weighted"}) {
+      if (find_policy(policy) == nullptr) continue;
+      Recorder recorder;
+      SimulateOptions options = quick(300);
+      options.warmup = 100;
+      options.policy.shares = ShareReading::kFloor;  // nothing idles on purpose
+      options.trace = &recorder;
+      const Scenario scenario = small_scenario(discipline, true);
+      run(scenario, policy, options);
+      std::vector<Count> present(2);
+      std::vector<Count> served(2);
+      std::map<std::uint64_t, double> started;
+      for (std::size_t at = 0; at < recorder.events.size(); ++at) {
+        const TraceEvent& event = recorder.events[at];
+        const std::size_t j = index(event.resource);
+        if (event.what == TraceEvent::What::kPlace) ++present[j];
+        if (event.what == TraceEvent::What::kStart) {
+          ++served[j];
+          EXPECT_TRUE(started.emplace(event.task, event.time).second);
+        }
+        if (event.what == TraceEvent::What::kComplete) {
+          --present[j];
+          --served[j];
+          ASSERT_TRUE(started.contains(event.task)) << "task " << event.task << " never began";
+          if (discipline == Discipline::kFcfs) {
+            EXPECT_NEAR(event.time - started.at(event.task),
+                        event.size * scenario.system.seconds_per_task(event.type, event.resource), 1e-9);
+          }
+        }
+        const bool last_of_moment =
+            at + 1 == recorder.events.size() || recorder.events[at + 1].time != event.time;
+        if (!last_of_moment || at < 20) continue;  // by then all who were there have been told
+        for (std::size_t r = 0; r < 2; ++r) {
+          const Count servers = scenario.system.resource(resource_id(r)).servers;
+          EXPECT_EQ(served[r], discipline == Discipline::kPs ? present[r] : std::min(servers, present[r]));
+        }
       }
     }
   }
@@ -560,6 +606,126 @@ TEST(Simulate, ReportsProgressUpToTheEnd) {
   run(small_scenario(), "jsq", options);
   EXPECT_EQ(last, 1);
   EXPECT_GT(calls, 3);
+}
+
+/// Tasks that take for ever, and more of them all the time: events, but no completions.
+Scenario arrivals_without_end() {
+  Scenario scenario = single_scenario(0, 1e-12);
+  scenario.arrivals = {{task_type(0), 1e6}};
+  return scenario;
+}
+
+TEST(Simulate, StopsAtADeadlineWhileTasksOnlyArrive) {
+  for (const bool warm : {false, true}) {
+    SimulateOptions options;
+    if (warm) options.warmup = 0;  // else the pilot run is what must stop
+    options.stop.deadline = Clock::now() + std::chrono::milliseconds(50);
+    const SimulationResult result = run(arrivals_without_end(), "best-fit", options);
+    EXPECT_TRUE(result.partial);
+    EXPECT_EQ(result.throughput.mean, 0);
+  }
+}
+
+TEST(Simulate, StopsByFlagWhileTasksOnlyArrive) {
+  StopFlag flag{false};
+  SimulateOptions options;
+  options.warmup = 0;
+  options.stop.flag = &flag;
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    flag = true;
+  });
+  EXPECT_TRUE(run(arrivals_without_end(), "jsq", options).partial);
+  stopper.join();
+}
+
+/// Arrivals between completions end a call of the engine early, which must not end the work.
+TEST(Simulate, GoesOnWhenManyArriveBetweenCompletions) {
+  Scenario scenario = single_scenario(1, 1);
+  scenario.arrivals = {{task_type(0), 2000}};
+  SimulateOptions options = quick(50);
+  options.warmup = 0;
+  const SimulationResult result = run(scenario, "best-fit", options);
+  EXPECT_FALSE(result.partial);
+  EXPECT_EQ(result.completions, 50U);
+}
+
+/// Hand-made results, as interrupted runs leave them: only replications that both completed make a pair.
+TEST(Compare, PairsOnlyWhatBothCompleted) {
+  SimulationResult first;
+  first.policy = "first";
+  first.throughput_by_replication = {10, 20, 30, 40};
+  first.replication_marks = {{0, true}, {1, true}, {2, true}, {3, false}};
+  SimulationResult other;
+  other.policy = "other";
+  other.throughput_by_replication = {11, 33, 77};
+  other.replication_marks = {{0, true}, {2, true}, {3, true}};
+  const std::optional<Difference> difference = paired_difference(other, first);
+  ASSERT_TRUE(difference.has_value());
+  EXPECT_EQ(difference->policy, "other");
+  EXPECT_EQ(difference->against, "first");
+  EXPECT_EQ(difference->throughput.mean, 2);  // (11 - 10 + 33 - 30) / 2
+  other.replication_marks = {{0, false}, {2, false}, {4, true}};
+  EXPECT_FALSE(paired_difference(other, first).has_value());
+}
+
+TEST(Simulate, SaysWhichReplicationsItsValuesAreOf) {
+  const SimulationResult result = run(small_scenario(), "jsq", quick());
+  ASSERT_EQ(result.replication_marks.size(), result.throughput_by_replication.size());
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(result.replication_marks[r].number, r);
+    EXPECT_TRUE(result.replication_marks[r].complete);
+  }
+}
+
+/// Two policies that place alike must have differences of exactly 0, also when the second was stopped while
+/// its replications were under way.
+TEST(Compare, KeepsPairsTogetherWhenStopped) {
+  StopFlag flag{false};
+  SimulateOptions options = quick(20'000);
+  options.replications = 12;
+  options.threads = 3;
+  options.warmup = 0;
+  options.stop.flag = &flag;
+  options.policy.assignment = home_assignment(small_scenario().system);
+  options.progress = [&](double share) {
+    if (share > 0.8) flag = true;
+  };
+  const std::vector<const PolicyInfo*> policies = {find_policy("best-fit"), find_policy("fixed")};
+  const Comparison comparison =
+      compare(small_scenario(), policies, *make_distribution("exponential"), options);
+  ASSERT_EQ(comparison.policies.size(), 2U);
+  EXPECT_TRUE(comparison.policies[1].partial);
+  for (const Difference& difference : comparison.differences) EXPECT_EQ(difference.throughput.mean, 0);
+}
+
+/// A target must not depend on how fast the machine is: with an effort far too small, twice the same.
+TEST(Simulate, TakesTargetsThatDoNotDependOnTheClock) {
+  if (find_policy("optimal") == nullptr) GTEST_SKIP() << "this build is without optimal";
+  const Scenario scenario = generate({.general = 16, .specialized = 8, .threads = 1152, .seed = 3});
+  SimulateOptions options = quick(500);
+  options.warmup = 0;
+  options.policy.solve.steps = 30'000;
+  const SimulationResult once = run(scenario, "optimal", options);
+  EXPECT_THAT(once.notes, Contains(HasSubstr("ended early")));
+  expect_same(run(scenario, "optimal", options), once);
+}
+
+/// A user who wants to stop does not wait for a target.
+TEST(Simulate, StopsWhileAPolicySolves) {
+  if (find_policy("optimal") == nullptr) GTEST_SKIP() << "this build is without optimal";
+  const Scenario scenario = generate({.general = 43, .specialized = 21, .threads = 8192, .seed = 1});
+  StopFlag flag{false};
+  SimulateOptions options;
+  options.stop.flag = &flag;
+  options.policy.solve.steps = std::numeric_limits<std::uint64_t>::max();
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    flag = true;
+  });
+  const SimulationResult result = run(scenario, "optimal", options);
+  stopper.join();
+  EXPECT_TRUE(result.partial);
 }
 
 }  // namespace

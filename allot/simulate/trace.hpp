@@ -22,8 +22,8 @@ struct TraceEvent {
   double response = 0;  ///< of kComplete: seconds since it was placed
 };
 
-/// Receives events in the order of time, first those of tasks that were in the system already: where each was
-/// placed (and, under ps, began). Called by one thread at a time.
+/// Receives events in the order of time, first those of tasks that were in the system already: when each was
+/// placed and, if its service has begun, when that was. Called by one thread at a time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

@@ -41,7 +41,7 @@ struct SolveProgress {
 };
 
 struct SolveOptions {
-  StopLimits stop;         ///< deadline and stop flag; asked at least every millisecond
+  StopLimits stop;         ///< deadline, stop flag and steps; asked at least every millisecond
   std::uint64_t seed = 1;  ///< of `local` and of the search for a first answer in `exact`
 
   /// An assignment to start from, besides the solver's own starts. Ignored unless it fits the system.

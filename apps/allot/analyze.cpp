@@ -8,6 +8,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/io/assignment_reader.hpp"
+#include "allot/io/probabilities_reader.hpp"
 #include "allot/io/result_json.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/grid.hpp"
@@ -15,6 +16,7 @@
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/report.hpp"
+#include "apps/allot/simulation.hpp"
 
 namespace allot::app {
 namespace {
@@ -26,6 +28,7 @@ struct Arguments {
   std::string file;
   std::string policy;
   std::string assignment;
+  std::string probabilities;
   std::optional<double> time_limit;
   bool json = false;
   AnalyzeOptions options;
@@ -40,18 +43,8 @@ const PolicyInfo& choose(const Arguments& arguments) {
     throw Failure(Exit::kUsage, "--policy: there is no policy " + in_quotes(arguments.policy) + "; choose " +
                                     alternatives(names) + ".");
   }
-  if (policy->name == "fixed" && arguments.assignment.empty())
-    throw Failure(Exit::kUsage, "--policy: 'fixed' needs an assignment to hold: --assignment A.json.");
-  if (policy->name != "fixed" && !arguments.assignment.empty())
-    throw Failure(Exit::kUsage, "--assignment: only the policy 'fixed' holds a given assignment.");
+  check_policy_files("--policy", *policy, arguments.assignment, arguments.probabilities);
   return *policy;
-}
-
-Assignment read_assignment_or_fail(const std::string& path, const System& system, const Console& console) {
-  ReadResult<Assignment> result = read_assignment(path, system);
-  if (result) return std::move(result).value();
-  for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
-  throw Failure(Exit::kInvalidInput, "");
 }
 
 Analysis analyze_or_fail(const Arguments& arguments, const PolicyInfo& policy, const System& system,
@@ -175,7 +168,11 @@ Exit run_analyze(const Arguments& arguments, Console& console) {
   const System& system = scenario.system;
   PolicyOptions policy_options = arguments.policy_options;
   if (!arguments.assignment.empty())
-    policy_options.assignment = read_assignment_or_fail(arguments.assignment, system, console);
+    policy_options.assignment = value_or_fail(read_assignment(arguments.assignment, system), console);
+  if (!arguments.probabilities.empty()) {
+    policy_options.placement_probabilities =
+        value_or_fail(read_probabilities(arguments.probabilities, system), console);
+  }
   const Clock::time_point begin = Clock::now();
   const Analysis analysis = analyze_or_fail(arguments, policy, system, policy_options);
   if (!analysis.note.empty()) console.note(std::string(policy.name) + ": " + analysis.note);
@@ -211,6 +208,7 @@ Action declare(CLI::App& command) {
       .add_option("--assignment", a.assignment,
                   "the assignment that 'fixed' holds, as 'solve --json' prints it")
       ->type_name("A.json");
+  add_probabilities(command, a.probabilities);
   add_choice<ShareReading>(
       command, "--shares", a.policy_options.shares,
       {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},

@@ -10,6 +10,7 @@
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
+#include "apps/allot/progress.hpp"
 #include "apps/allot/report.hpp"
 
 namespace allot::app {
@@ -69,7 +70,10 @@ Exit run_certify(const Arguments& arguments, Console& console) {
   if (solver == nullptr) throw Failure(Exit::kFailed, "this build of allot is without the solver 'exact'");
   SolveOptions options = arguments.options;
   options.stop = start_clock(arguments.time_limit);
+  ProgressLine progress(console);
+  options.progress = progress.of_proof();
   const Solution solution = solve(*solver, Problem{scenario.system, Objective::kThroughput}, options);
+  progress.clear();
   if (arguments.json) {
     console.print(solution_json(scenario.system, solution));
   } else {

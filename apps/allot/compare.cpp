@@ -19,8 +19,9 @@
 namespace allot::app {
 namespace {
 
-/// For the best assignment, which is shown for reference only.
-constexpr double kReferenceSeconds = 2;
+/// For the best assignment, which is shown for reference only: about two seconds, but counted, so that the
+/// output does not depend on the clock.
+constexpr std::uint64_t kReferenceSteps = 5'000'000;
 
 struct Arguments {
   std::string policies;
@@ -42,6 +43,15 @@ std::vector<const PolicyInfo*> named_policies(const Arguments& arguments) {
       throw Failure(Exit::kUsage, "--policies: 'fixed' needs an assignment to hold: --assignment A.json.");
     policies.push_back(&policy);
   }
+  const auto named = [&](std::string_view name) {
+    return std::any_of(policies.begin(), policies.end(),
+                       [&](const PolicyInfo* policy) { return policy->name == name; });
+  };
+  if (!arguments.simulation.assignment.empty() && !named("fixed"))
+    throw Failure(Exit::kUsage, "--assignment: only 'fixed' holds it, which '--policies' does not name.");
+  if (!arguments.simulation.probabilities.empty() && !named("random"))
+    throw Failure(Exit::kUsage,
+                  "--probabilities: only 'random' takes them, which '--policies' does not name.");
   return policies;
 }
 
@@ -64,7 +74,8 @@ std::optional<Solution> best_assignment(const Scenario& scenario) {
   if (exact == nullptr || !scenario.is_static() || scenario.system.population() == 0 || interrupted())
     return {};
   SolveOptions options;
-  options.stop = start_clock(kReferenceSeconds);
+  options.stop = start_clock(std::nullopt);
+  options.stop.steps = kReferenceSteps;
   Solution solution = solve(*exact, Problem{scenario.system, Objective::kThroughput}, options);
   if (solution.outcome == Outcome::kInfeasible || solution.outcome == Outcome::kInterrupted) return {};
   return solution;
@@ -134,7 +145,7 @@ void print_reference(Console& console, const System& system, const Solution& bes
   } else if (system.approximate()) {
     text += "the best found by a formula that is approximate where tasks wait for several fcfs servers";
   } else {
-    text += "the best found in " + number(kReferenceSeconds) + " s";
+    text += "the best found with limited effort";
     if (best.upper_bound)
       text += "; none completes more than " + number_above(*best.upper_bound, 5) + " tasks/s";
   }
@@ -195,13 +206,13 @@ Exit run_compare(const Arguments& arguments, Console& console) {
   const std::unique_ptr<const Distribution> sizes = sizes_or_fail(simulation.distribution);
   const Scenario scenario = read_scenario_or_fail(simulation.file, console);
   SimulateOptions options = simulation.options;
-  options.policy.assignment = assignment_or_fail(simulation, scenario, console);
+  options.policy = policy_options_or_fail(simulation, scenario, console);
   if (policies.empty()) policies = suitable_policies(scenario.system, options.policy);
   TraceFile trace(simulation, scenario.system, true);
   options.trace = trace.sink();
   options.stop = start_clock(std::nullopt);
   ProgressLine progress(console);
-  options.progress = progress.callback();
+  options.progress = progress.of_simulation();
   Comparison comparison;
   try {
     comparison = compare(scenario, policies, *sizes, options);

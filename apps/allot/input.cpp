@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "allot/io/scenario_reader.hpp"
-#include "apps/allot/exit.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/text.hpp"
 
@@ -16,12 +15,7 @@ void add_file(CLI::App& command, std::string& path) {
 }
 
 Scenario read_scenario_or_fail(const std::string& path, const Console& console) {
-  ReadResult<Scenario> result = read_scenario(path);
-  if (!result) {
-    for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
-    throw Failure(Exit::kInvalidInput, "");
-  }
-  Scenario scenario = std::move(result).value();
+  Scenario scenario = value_or_fail(read_scenario(path), console);
   for (const std::string& note : notes(scenario)) console.note(note);
   return scenario;
 }

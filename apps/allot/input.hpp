@@ -4,10 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "allot/io/diagnostic.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/solve/options.hpp"
 #include "apps/allot/console.hpp"
+#include "apps/allot/exit.hpp"
 
 namespace allot::app {
 
@@ -20,6 +23,14 @@ Scenario read_scenario_or_fail(const std::string& path, const Console& console);
 /// The same for a command that needs constant counts: refuses what varies over time.
 Scenario read_static_scenario_or_fail(const std::string& path, const std::string& command,
                                       const Console& console);
+
+/// What was read, or Failure after every problem with it.
+template <typename Value>
+Value value_or_fail(ReadResult<Value> result, const Console& console) {
+  if (result) return std::move(result).value();
+  for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
+  throw Failure(Exit::kInvalidInput, "");
+}
 
 /// From here on the clock runs, and Ctrl-C asks for the best so far. Without a limit there is no deadline.
 StopLimits start_clock(const std::optional<double>& time_limit_seconds);

@@ -23,11 +23,7 @@ struct Arguments {
 
 const PolicyInfo& choose(const Arguments& arguments) {
   const PolicyInfo& policy = policy_or_fail("--policy", arguments.policy);
-  const bool fixed = policy.name == "fixed";
-  if (fixed && arguments.simulation.assignment.empty())
-    throw Failure(Exit::kUsage, "--policy: 'fixed' needs an assignment to hold: --assignment A.json.");
-  if (!fixed && !arguments.simulation.assignment.empty())
-    throw Failure(Exit::kUsage, "--assignment: only the policy 'fixed' holds a given assignment.");
+  check_policy_files("--policy", policy, arguments.simulation.assignment, arguments.simulation.probabilities);
   return policy;
 }
 
@@ -98,12 +94,12 @@ Exit run_simulate(const Arguments& arguments, Console& console) {
   const std::unique_ptr<const Distribution> sizes = sizes_or_fail(simulation.distribution);
   const Scenario scenario = read_scenario_or_fail(simulation.file, console);
   SimulateOptions options = simulation.options;
-  options.policy.assignment = assignment_or_fail(simulation, scenario, console);
+  options.policy = policy_options_or_fail(simulation, scenario, console);
   TraceFile trace(simulation, scenario.system, false);
   options.trace = trace.sink();
   options.stop = start_clock(std::nullopt);
   ProgressLine progress(console);
-  options.progress = progress.callback();
+  options.progress = progress.of_simulation();
   SimulationResult result;
   try {
     result = simulate(scenario, policy, *sizes, options);

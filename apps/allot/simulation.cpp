@@ -10,6 +10,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/io/assignment_reader.hpp"
+#include "allot/io/probabilities_reader.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"
@@ -102,6 +103,7 @@ void add_simulation_options(CLI::App& command, SimulationArguments& arguments) {
       .add_option("--assignment", a.assignment,
                   "the assignment that 'fixed' holds, as 'solve --json' prints it")
       ->type_name("A.json");
+  add_probabilities(command, a.probabilities);
   add_choice<ShareReading>(
       command, "--shares", a.options.policy.shares,
       {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},
@@ -131,16 +133,52 @@ std::unique_ptr<const Distribution> sizes_or_fail(const std::string& spec) {
   }
 }
 
-std::optional<Assignment> assignment_or_fail(const SimulationArguments& arguments, const Scenario& scenario,
-                                             const Console& console) {
-  if (arguments.assignment.empty()) return std::nullopt;
-  if (arguments.assignment == "-" && arguments.file == "-") {
-    throw Failure(Exit::kUsage, "--assignment: standard input holds the scenario already.");
+PolicyOptions policy_options_or_fail(const SimulationArguments& arguments, const Scenario& scenario,
+                                     const Console& console) {
+  PolicyOptions options = arguments.options.policy;
+  std::string_view reader = arguments.file == "-" ? "the scenario" : "";
+  for (const auto& [option, path] : {std::pair("--assignment", &arguments.assignment),
+                                     std::pair("--probabilities", &arguments.probabilities)}) {
+    if (*path != "-") continue;
+    if (!reader.empty()) {
+      throw Failure(Exit::kUsage,
+                    std::string(option) + ": standard input holds " + std::string(reader) + " already.");
+    }
+    reader = "the assignment";
   }
-  ReadResult<Assignment> result = read_assignment(arguments.assignment, scenario.system);
-  if (result) return std::move(result).value();
-  for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
-  throw Failure(Exit::kInvalidInput, "");
+  if (!arguments.assignment.empty()) {
+    options.assignment =
+        value_or_fail(scenario.is_static() ? read_assignment(arguments.assignment, scenario.system)
+                                           : read_pattern(arguments.assignment, scenario.system),
+                      console);
+  }
+  if (!arguments.probabilities.empty()) {
+    options.placement_probabilities =
+        value_or_fail(read_probabilities(arguments.probabilities, scenario.system), console);
+  }
+  return options;
+}
+
+void add_probabilities(CLI::App& command, std::string& path) {
+  command
+      .add_option(
+          "--probabilities", path,
+          "where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type (default: anywhere "
+          "it can run, evenly)")
+      ->type_name("P.json");
+}
+
+void check_policy_files(std::string_view option, const PolicyInfo& policy, const std::string& assignment,
+                        const std::string& probabilities) {
+  const bool fixed = policy.name == "fixed";
+  if (fixed && assignment.empty()) {
+    throw Failure(Exit::kUsage,
+                  std::string(option) + ": 'fixed' needs an assignment to hold: --assignment A.json.");
+  }
+  if (!fixed && !assignment.empty())
+    throw Failure(Exit::kUsage, "--assignment: only the policy 'fixed' holds a given assignment.");
+  if (policy.name != "random" && !probabilities.empty())
+    throw Failure(Exit::kUsage, "--probabilities: only the policy 'random' places by given probabilities.");
 }
 
 void print_work(Console& console, const Scenario& scenario) {
@@ -186,30 +224,11 @@ std::string effort(const SimulationResult& result) {
          whole(static_cast<Count>(result.warmup)) + " of warm-up";
 }
 
-std::function<void(double)> ProgressLine::callback() {
-  if (!console_.shows_progress()) return {};
-  return [this](double share) { show(share); };
-}
-
-void ProgressLine::show(double share) {
-  const int percent = static_cast<int>(100 * share);
-  const Clock::time_point now = Clock::now();
-  if (percent <= shown_percent_ || now - shown_at_ < std::chrono::milliseconds(100)) return;
-  shown_percent_ = percent;
-  shown_at_ = now;
-  console_.complain(fmt::format("\rsimulating: {}%", percent));
-}
-
-void ProgressLine::clear() {
-  if (shown_percent_ >= 0) console_.complain("\r                 \r");
-  shown_percent_ = -1;
-}
-
 TraceFile::TraceFile(const SimulationArguments& arguments, const System& system, bool with_policy)
     : path_(arguments.trace) {
   if (path_.empty()) return;
   std::error_code ignored;
-  for (const std::string& input : {arguments.file, arguments.assignment}) {
+  for (const std::string& input : {arguments.file, arguments.assignment, arguments.probabilities}) {
     if (!input.empty() && std::filesystem::equivalent(path_, input, ignored))
       throw Failure(Exit::kUsage, "--trace: " + in_quotes(path_) + " is an input; it would be overwritten.");
   }

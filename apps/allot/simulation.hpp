@@ -11,6 +11,7 @@
 #include "allot/io/trace_csv.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "apps/allot/console.hpp"
+#include "apps/allot/progress.hpp"
 
 namespace allot::app {
 
@@ -18,6 +19,7 @@ struct SimulationArguments {
   std::string file;
   std::string distribution = "exponential";
   std::string assignment;
+  std::string probabilities;
   std::string trace;
   bool json = false;
   SimulateOptions options;
@@ -32,9 +34,16 @@ const PolicyInfo& policy_or_fail(const std::string& option, const std::string& n
 /// Sizes as `--distribution` says. An unknown name or parameter is wrong usage, a bad file invalid input.
 std::unique_ptr<const Distribution> sizes_or_fail(const std::string& spec);
 
-/// The assignment of `--assignment`, if it was given.
-std::optional<Assignment> assignment_or_fail(const SimulationArguments& arguments, const Scenario& scenario,
-                                             const Console& console);
+/// The policy options with what `--assignment` and `--probabilities` name, if they were given. Where counts
+/// vary, an assignment need not place every thread.
+PolicyOptions policy_options_or_fail(const SimulationArguments& arguments, const Scenario& scenario,
+                                     const Console& console);
+
+/// `--probabilities`
+void add_probabilities(CLI::App& command, std::string& path);
+/// Failure when a policy lacks what it needs or was given what it does not take.
+void check_policy_files(std::string_view option, const PolicyInfo& policy, const std::string& assignment,
+                        const std::string& probabilities);
 
 /// Lines below the system: threads that change type, changes of the population, arrivals. Nothing where
 /// counts are constant.
@@ -46,26 +55,6 @@ std::string with_interval(const Estimate& value);
 std::string duration_with_interval(const Estimate& value);
 /// "10 replications of 100,000 completions after 400 of warm-up"
 std::string effort(const SimulationResult& result);
-
-/// How much is done, on a terminal only; gone when the work is.
-class ProgressLine {
- public:
-  explicit ProgressLine(const Console& console) : console_(console) {}
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-  ~ProgressLine() { clear(); }
-
-  /// For SimulateOptions::progress; empty where there is no terminal.
-  std::function<void(double)> callback();
-  void clear();
-
- private:
-  void show(double share);
-
-  const Console& console_;
-  Clock::time_point shown_at_{};
-  int shown_percent_ = -1;
-};
 
 /// The file of `--trace`. Its destructor says nothing: `close` throws Failure when the file could not be
 /// written.

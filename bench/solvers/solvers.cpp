@@ -8,8 +8,6 @@
 // other sizes and for N systems of each. SciPy's SLSQP is run by bench/solvers/scipy_slsqp.py on scenario
 // files written here (--keep: into that folder, and left there). Times are CPU seconds of one thread, so that
 // other work on the machine matters little. Quality is measured against the upper bound that `exact` proves.
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,17 +32,17 @@
 #include "allot/solve/solver.hpp"
 #include "bench/solvers/allocations.hpp"
 #include "bench/solvers/cbc.hpp"
+#include "bench/support/report.hpp"
 
 namespace {
 
 using namespace allot;
+using bench::cpu_seconds;
+using bench::print_table;
+using bench::quoted;
+using bench::run_lines;
+using bench::whole_text;
 namespace fs = std::filesystem;
-
-double cpu_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 /// Sets a stop flag once this process has used so many CPU seconds more: a limit that other work on the
 /// machine does not shorten.
@@ -265,34 +263,6 @@ Measured measure_exact(const Plan& plan, Size& size) {
 
 // ---- SciPy
 
-/// The first Python that has SciPy; empty when there is none.
-std::string find_python() {
-  for (const char* candidate : {"python3", "/usr/bin/python3"}) {
-    if (std::system((std::string(candidate) + " -c 'import scipy.optimize' 2>/dev/null").c_str()) == 0)
-      return candidate;
-  }
-  return {};
-}
-
-/// Runs a command and gives each line of its output to `take`. False when it fails.
-bool run_lines(const std::string& command, const std::function<void(const std::string&)>& take) {
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return false;
-  std::string line;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
-    if (c != '\n') {
-      line.push_back(static_cast<char>(c));
-      continue;
-    }
-    take(line);
-    line.clear();
-  }
-  const int status = pclose(pipe);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-std::string quoted(const std::string& path) { return "'" + path + "'"; }
-
 Measured measure_scipy(const Plan& plan, const Size& size, const std::string& python,
                        const fs::path& folder) {
   std::string command = "OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 " + python + " " +
@@ -374,15 +344,6 @@ std::string time_text(double s) {
   return text;
 }
 
-/// 1,234,567
-std::string whole_text(double value) {
-  std::string digits = std::to_string(static_cast<long long>(std::llround(value)));
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
 /// "of N": over the first N systems only; the next would have taken too long, or the budget was spent.
 std::string time_cell(const Size& size, const Measured& measured, const Plan& plan) {
   const std::string beyond = "> " + time_text(plan.limit);
@@ -400,25 +361,6 @@ std::string percent_cell(std::optional<double> percent) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4f%%", *percent + 0.0);
   return std::string_view(text) == "-0.0000%" ? "0.0000%" : text;
-}
-
-/// A table as Markdown has it, aligned for reading.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows[0].size(), 2);
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    std::printf("|");
-    for (std::size_t c = 0; c < rows[r].size(); ++c) {
-      std::printf(" %*s |", static_cast<int>(width[c]), rows[r][c].c_str());
-    }
-    std::printf("\n");
-    if (r != 0) continue;
-    std::printf("|");
-    for (const std::size_t w : width) std::printf(" %s: |", std::string(w - 1, '-').c_str());
-    std::printf("\n");
-  }
 }
 
 void print_times(const Plan& plan, const std::vector<Size>& sizes) {
@@ -590,14 +532,6 @@ void print_bars(const std::vector<Size>& sizes) {
   print_table(rows);
 }
 
-std::string processor() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-  }
-  return "unknown processor";
-}
-
 int usage() {
   std::fprintf(stderr, "usage: bench_solvers [--quick] [--sizes K,K,...] [--systems N] [--keep FOLDER]\n");
   return 2;
@@ -641,9 +575,9 @@ int main(int argc, char** argv) {
   if (!keep) folder = fs::temp_directory_path() / ("allot-bench-" + std::to_string(getpid()));
   fs::create_directories(folder);
 
-  const std::string python = find_python();
+  const std::string python = bench::find_python("scipy.optimize");
   std::printf("allot %s (%s), compiler %s\n%s, %u cores\n", std::string(version()).c_str(),
-              std::string(build_commit()).c_str(), __VERSION__, processor().c_str(),
+              std::string(build_commit()).c_str(), __VERSION__, bench::processor().c_str(),
               std::thread::hardware_concurrency());
   if (python.empty()) {
     std::printf("no SciPy here (Debian: python3-scipy): its columns stay empty\n");

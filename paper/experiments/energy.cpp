@@ -156,8 +156,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
                      "least (which keeps {} of the throughput); it is that state in {} of {} systems. Its "
                      "EDP is {} above the least",
                      better ? percent(-fits[model].mean, 1) + " less" : percent(fits[model], 1) + " more",
-                     percent(energies[model], 0), percent(slow[model], 0), hits[model], results.size(),
-                     percent(edps[model], 1)),
+                     percent(energies[model], 1), percent(slow[model], 0), hits[model], results.size(),
+                     percent(edps[model], 2)),
          least    ? Verdict::kHolds
          : better ? Verdict::kPartly
                   : Verdict::kFails});

@@ -148,7 +148,7 @@ Experiment figure_5() {
           .title = "Figure 5: MAP against SLSQP, throughput",
           .columns = {"k", "map", "local", "bound", "slsqp_relaxed", "slsqp_rounded"},
           .timing_columns = {},
-          .units = [](const Effort& effort) { return kSizes.size() * samples(effort, 20); },
+          .units = [](const Effort& effort) { return kSizes.size() * samples(effort, 15); },
           .run = run,
           .conclude = conclude};
 }

@@ -204,7 +204,7 @@ Experiment figure_6() {
           .columns = {},
           .timing_columns = {"k", "map_seconds", "local_seconds", "slsqp_seconds", "map_throughput",
                              "slsqp_throughput"},
-          .units = [](const Effort& effort) { return samples(effort, 10, 2); },
+          .units = [](const Effort& effort) { return samples(effort, 8, 2); },
           .run = run,
           .conclude = conclude};
 }

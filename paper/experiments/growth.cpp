@@ -124,7 +124,7 @@ Experiment growth() {
           .exclusive = true,
           .columns = {},
           .timing_columns = {"by", "k", "threads", "map", "local", "certify", "enumeration"},
-          .units = [](const Effort& effort) { return samples(effort, 6); },
+          .units = [](const Effort& effort) { return samples(effort, 5); },
           .run = run,
           .conclude = conclude};
 }

@@ -199,7 +199,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
       {where, fmt::format("X E[T] is very close to 18 ({})", name),
        fmt::format("mean {} over all runs and policies; no policy's mean is more than {} off; {} of {} "
                    "single runs are more than 1% off; the exact identity holds in every run to {:.0e}",
-                   number_text(little.mean, 5), percent(off), far, little_of_all.size(), residual),
+                   number_text(little.mean, 5), percent(off, 3), far, little_of_all.size(), residual),
        off <= 0.01   ? Verdict::kHolds
        : off <= 0.05 ? Verdict::kPartly
                      : Verdict::kFails});

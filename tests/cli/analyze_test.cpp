@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -78,6 +79,36 @@ TEST(AnalyzeCommand, HoldsAnAssignmentThatSolveHasFound) {
   ASSERT_EQ(finished.status, 0) << finished.err;
   EXPECT_NEAR(Json::parse(finished.out).at("throughput").get<double>(),
               Json::parse(solved.out).at("throughput").get<double>(), 1e-9);
+}
+
+/// One thread that goes to a (rate 4) with probability 1/4 and to b (rate 1) else: a task takes 1/4 * 1/4 +
+/// 3/4 * 1 = 13/16 seconds on average, and the thread is at b 12 of 13 parts of its time.
+TEST(AnalyzeCommand, PlacesByGivenProbabilities) {
+  const std::string path = ::testing::TempDir() + "allot-analyze-p-" + std::to_string(::getpid()) + ".json";
+  std::ofstream(path) << "[[0.25, 0.75]]";
+  const std::string machine =
+      R"({"resources": [{"name": "a"}, {"name": "b"}],
+          "tasks": [{"name": "t", "count": 1, "rates": {"a": 4, "b": 1}}]})";
+  const Finished finished =
+      run_on(machine, {"--policy", "random", "--probabilities", path, "--optimal-control", "--json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const Json analysis = Json::parse(finished.out);
+  EXPECT_NEAR(analysis.at("throughput").get<double>(), 16.0 / 13, 1e-9);
+  EXPECT_NEAR(analysis.at("best_state_probability").get<double>(), 1.0 / 13, 1e-9);
+  EXPECT_NEAR(analysis.at("optimal_control_throughput").get<double>(), 4, 1e-6);
+  // On a larger machine the simulator must agree.
+  std::ofstream(path) << "[[0.9, 0.1, 0], [0.3, 0.7, 0], [0, 0.2, 0.8]]";
+  const Json exact = Json::parse(
+      run_allot({"analyze", kPaper, "--policy", "random", "--probabilities", path, "--json"}).out);
+  const Json measured = Json::parse(
+      run_allot({"simulate", kPaper, "--policy", "random", "--probabilities", path, "--json"}).out);
+  EXPECT_NEAR(measured.at("throughput").at("mean").get<double>(), exact.at("throughput").get<double>(),
+              3 * measured.at("throughput").at("half_width").get<double>());
+  expect_refused({"analyze", kPaper, "--policy", "jsq", "--probabilities", path}, 2,
+                 "only the policy 'random'");
+  std::ofstream(path) << "[[1, 0, 0], [0, 1, 0], [0, 0, 2]]";
+  expect_refused({"analyze", kPaper, "--policy", "random", "--probabilities", path}, 3, "must sum to 1");
+  std::remove(path.c_str());
 }
 
 TEST(AnalyzeCommand, RefusesWhatItCannotAnswer) {

@@ -383,6 +383,19 @@ TEST(Command, ListsEverythingInJson) {
   EXPECT_EQ(list.at("disciplines").size(), 2U);
 }
 
+/// A proof that takes a while shows how far it has come, on a terminal only, and leaves nothing behind.
+TEST(Command, ShowsTheProgressOfAProofOnATerminalOnly) {
+  if (run_allot({"list"}).out.find("  exact ") == std::string::npos) GTEST_SKIP() << "built without exact";
+  const TemporaryFile large(
+      ".toml", run_allot({"generate", "--gps", "43", "--sas", "21", "--threads", "8192", "--seed", "1"}).out);
+  const std::vector<std::string> words = allot_words({"certify", large.path(), "--time-limit", "1.5"});
+  const std::string out = Process(words).on_terminal(100).environment("NO_COLOR", "1").run().out;
+  EXPECT_THAT(out, AllOf(HasSubstr("\rcertifying: "), HasSubstr(", best "), HasSubstr(" tasks/s, bound "),
+                         HasSubstr(", gap ")));
+  EXPECT_THAT(out, HasSubstr(" \r"));  // the line is wiped before the answer
+  EXPECT_THAT(Process(words).run().err, Not(HasSubstr("certifying")));
+}
+
 TEST(Command, PrintsTheBestSoFarWhenInterrupted) {
   const TemporaryFile file(".toml", large_scenario());
   for (const bool json : {false, true}) {

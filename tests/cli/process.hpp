@@ -116,6 +116,13 @@ class Process {
 
   void send(int signal) const { ::kill(pid_, signal); }
 
+  /// Whether it has not ended yet.
+  bool running() const {
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid == 0;
+  }
+
   Finished finish() {
     Finished result;
     // Inputs of the tests fit a pipe, so writing all of it first cannot block for ever.

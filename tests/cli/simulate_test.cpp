@@ -1,6 +1,7 @@
 // `allot simulate` and `allot compare` from the outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -387,6 +388,91 @@ TEST(CompareCommand, SortsForPeopleAndNamesTheBest) {
   EXPECT_LT(out.find("\n  map"), out.find("\n  best-fit"));
   if (json_of({"list"}).dump().find("\"exact\"") == std::string::npos) return;
   EXPECT_THAT(out, HasSubstr("no constant assignment completes more, proven"));
+}
+
+/// Apart from times, what is printed depends on the input and the seed alone, the reference line included: on
+/// a system where it is cut short, twice the same.
+TEST(CompareCommand, HasAReferenceThatDoesNotDependOnTheClock) {
+  if (json_of({"list"}).dump().find("\"exact\"") == std::string::npos) GTEST_SKIP() << "built without exact";
+  const TemporaryPath large(
+      ".toml", run_allot({"generate", "--gps", "43", "--sas", "21", "--threads", "8192", "--seed", "1"}).out);
+  const std::vector<std::string> words = {"compare",        large.str(), "--policies", "best-fit,jsq",
+                                          "--completions",  "1000",      "--warmup",   "0",
+                                          "--replications", "2"};
+  const Json once = json_of(words);
+  EXPECT_EQ(once.at("best_assignment_proven"), false);
+  EXPECT_GT(once.at("best_assignment_throughput").get<double>(),
+            0.9 * once.at("policies")[0].at("throughput").at("mean").get<double>());
+  EXPECT_EQ(without_times(json_of(words)), without_times(once));
+}
+
+const char* const kTwoByTwo =
+    "[[resources]]\nname = \"cpu\"\n[[resources]]\nname = \"gpu\"\n"
+    "[[tasks]]\nname = \"a\"\nrates = { cpu = 4, gpu = 1 }\n"
+    "[[tasks]]\nname = \"b\"\nrates = { cpu = 1, gpu = 6 }\n"
+    "[[threads]]\ncount = 4\nsequence = [\"a\", \"b\"]\n";
+
+/// Where types change, an assignment is a pattern: tasks go where it lacks most. One with room for all at
+/// home is Best Fit.
+TEST(SimulateCommand, HoldsAPatternWhereTypesChange) {
+  const TemporaryPath file(".toml", kTwoByTwo);
+  const TemporaryPath home(".json", "[[4, 0], [0, 4]]");
+  const Json fixed =
+      json_of(quick({"simulate", file.str(), "--policy", "fixed", "--assignment", home.str()}));
+  const Json best_fit = json_of(quick({"simulate", file.str(), "--policy", "best-fit"}));
+  EXPECT_EQ(fixed.at("throughput"), best_fit.at("throughput"));
+  EXPECT_EQ(fixed.at("response_time"), best_fit.at("response_time"));
+  const TemporaryPath swapped(".json", "[[0, 4], [4, 0]]");
+  const Finished away = run_allot(
+      quick({"simulate", file.str(), "--policy", "fixed", "--assignment", swapped.str(), "--json"}));
+  ASSERT_EQ(away.status, 0) << away.err;
+  EXPECT_LT(Json::parse(away.out).at("throughput").at("mean").get<double>(),
+            0.7 * best_fit.at("throughput").at("mean").get<double>());
+  EXPECT_THAT(away.err, HasSubstr("tasks go where it lacks most"));
+  // What cannot run is still refused.
+  const TemporaryPath wrong(".json", "[[-1, 0], [4]]");
+  expect_refused({"simulate", file.str(), "--policy", "fixed", "--assignment", wrong.str()}, 3, "'b'");
+}
+
+/// Placed by a table that sends everything home, random is Best Fit.
+TEST(SimulateCommand, PlacesByGivenProbabilities) {
+  const TemporaryPath file(".toml", kTwoByTwo);
+  const TemporaryPath home(".json", "[[1, 0], [0, 1]]");
+  const Json random =
+      json_of(quick({"simulate", file.str(), "--policy", "random", "--probabilities", home.str()}));
+  EXPECT_EQ(random.at("throughput"),
+            json_of(quick({"simulate", file.str(), "--policy", "best-fit"})).at("throughput"));
+  expect_refused({"simulate", file.str(), "--policy", "jsq", "--probabilities", home.str()}, 2,
+                 "only the policy 'random'");
+  expect_refused({"compare", file.str(), "--policies", "jsq,map", "--probabilities", home.str()}, 2,
+                 "'random'");
+  expect_refused({"compare", file.str(), "--policies", "jsq,map", "--assignment", home.str()}, 2, "'fixed'");
+  const TemporaryPath wrong(".json", "[[0.5, 0.4], [0, 1]]");
+  expect_refused({"simulate", file.str(), "--policy", "random", "--probabilities", wrong.str()}, 3,
+                 "must sum to 1, sums to 0.9");
+  expect_refused({"simulate", file.str(), "--policy", "random", "--probabilities", "no-such.json"}, 3,
+                 "no-such.json");
+}
+
+/// The first Ctrl-C asks for what there is, the second does not wait for it: here it would take for ever,
+/// because nobody reads the trace.
+TEST(SimulateCommand, EndsAtOnceWhenInterruptedTwice) {
+  const TemporaryPath trace(".fifo");
+  ASSERT_EQ(::mkfifo(trace.str().c_str(), 0600), 0);
+  const int reader = ::open(trace.str().c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  Process process(allot_words({"simulate", kWorkstation, "--policy", "map", "--completions", "1000000000000",
+                               "--warmup", "0", "--trace", trace.str(), "--json"}));
+  process.start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  process.send(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_TRUE(process.running());
+  process.send(SIGINT);
+  const Finished finished = process.finish();
+  ::close(reader);
+  EXPECT_EQ(finished.status, 130);
+  EXPECT_THAT(finished.out, IsEmpty());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "allot/io/probabilities_reader.hpp"
 #include "tests/fuzz/scenario_check.hpp"
 
 namespace {
@@ -21,6 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::expect(is_placement(small_system(), *assignment), "an assignment that is read is a placement");
   } else {
     fuzz::check_diagnostics(assignment.diagnostics());
+  }
+  const ReadResult<std::vector<double>> probabilities = read_probabilities_text(text, small_system());
+  if (probabilities) {
+    fuzz::expect(probabilities->size() == 4, "probabilities that are read are for every type and resource");
+  } else {
+    fuzz::check_diagnostics(probabilities.diagnostics());
   }
   return 0;
 }

@@ -1,7 +1,6 @@
 #include "allot/policy/detail/target_policy.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <unordered_map>
 #include <utility>
 
@@ -140,17 +139,6 @@ void require_priorities(const System& system, std::string_view policy) {
   if (!system.shares().empty()) return;
   throw InvalidModel("tasks",
                      "the policy '" + std::string(policy) + "' needs a priority for every task type");
-}
-
-void check_solve_seconds(double seconds) {
-  if (!(seconds >= 0)) throw InvalidModel("solve_seconds", "must be >= 0, is " + std::to_string(seconds));
-}
-
-StopLimits stop_after(double seconds) {
-  constexpr double kYear = 365.0 * 24 * 3600;
-  if (seconds > kYear) return {};
-  return {.deadline = Clock::now() +
-                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))};
 }
 
 }  // namespace allot::detail

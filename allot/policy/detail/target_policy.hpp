@@ -36,10 +36,4 @@ Target target_of(Solution solution);
 /// For `make`: throws InvalidModel unless the system has priorities.
 void require_priorities(const System& system, std::string_view policy);
 
-/// For `make`: throws InvalidModel unless it is a limit.
-void check_solve_seconds(double seconds);
-
-/// A deadline so many seconds from now; none when it is too far away to matter.
-StopLimits stop_after(double seconds);
-
 }  // namespace allot::detail

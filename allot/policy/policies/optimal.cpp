@@ -8,10 +8,9 @@ namespace allot::policies {
 namespace {
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
-  detail::check_solve_seconds(options.solve_seconds);
-  return detail::make_target_policy(system, [seconds = options.solve_seconds](const System& populated) {
-    return detail::target_of(solve(*find_solver("exact"), {populated, Objective::kThroughput},
-                                   {.stop = detail::stop_after(seconds)}));
+  return detail::make_target_policy(system, [stop = options.solve](const System& populated) {
+    return detail::target_of(
+        solve(*find_solver("exact"), {populated, Objective::kThroughput}, {.stop = stop}));
   });
 }
 

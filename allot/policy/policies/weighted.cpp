@@ -34,11 +34,10 @@ detail::Target find_target(const System& system, const SolveOptions& options) {
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "weighted");
-  detail::check_solve_seconds(options.solve_seconds);
-  return detail::make_target_policy(
-      system, [shares = options.shares, seconds = options.solve_seconds](const System& populated) {
-        return find_target(populated, {.stop = detail::stop_after(seconds), .shares = shares});
-      });
+  return detail::make_target_policy(system,
+                                    [shares = options.shares, stop = options.solve](const System& populated) {
+                                      return find_target(populated, {.stop = stop, .shares = shares});
+                                    });
 }
 
 }  // namespace

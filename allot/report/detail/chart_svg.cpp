@@ -59,6 +59,47 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+/// The name of a category in lines, where its place is too narrow for it in one.
+std::vector<std::string> category_lines(const std::string& name, std::size_t categories) {
+  const std::size_t room = std::max<std::size_t>(4, 60 / std::max<std::size_t>(1, categories));  // characters
+  std::vector<std::string> lines;
+  std::istringstream words(name);
+  for (std::string word; words >> word;) {
+    if (!lines.empty() && lines.back().size() + 1 + word.size() <= room) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
+
+/// Between gnuplot's double quotes.
+std::string double_quoted(const std::vector<std::string>& lines) {
+  std::string out = "\"";
+  for (std::size_t at = 0; at < lines.size(); ++at) {
+    if (at > 0) out += "\\n";
+    for (const char c : lines[at]) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// The label of the x axis, below the lines of the categories: gnuplot keeps room for one of them only.
+std::string x_label(const Chart& chart) {
+  std::size_t lines = 1;
+  if (chart.kind == Chart::Kind::kBars) {
+    for (const std::string& name : chart.categories) {
+      lines = std::max(lines, category_lines(name, chart.categories.size()).size());
+    }
+  }
+  std::vector<std::string> label(lines);
+  label.back() = chart.x_label;
+  return double_quoted(label);
+}
+
 /// Where the bars of a series stand within their category.
 double offset(const Chart& chart, std::size_t series) {
   if (chart.kind != Chart::Kind::kBars) return 0;
@@ -103,7 +144,8 @@ void set_ranges(const Chart& chart, std::string& out) {
     out += "set xtics (";
     for (std::size_t at = 0; at < chart.categories.size(); ++at) {
       if (at > 0) out += ", ";
-      out += quoted(chart.categories[at]) + " " + std::to_string(at);
+      out += double_quoted(category_lines(chart.categories[at], chart.categories.size())) + " " +
+             std::to_string(at);
     }
     out += ") scale 0\n";
     if (!chart.log_y) out += "set xzeroaxis lt 1 lc " + stand_in(kInk) + "\n";
@@ -180,10 +222,10 @@ std::string gnuplot_script(const Chart& chart) {
   std::string out = "set encoding utf8\n";
   out += "set terminal svg size " + std::to_string(kChartWidth) + "," + std::to_string(kChartHeight) +
          " dynamic noenhanced font 'sans-serif,15' name " + quoted(id) + "\n";
-  out += "set border 3 lc " + ink + "\nset tics nomirror out textcolor " + ink + "\n";
+  out += "set border 3 lc " + ink + "\nset tics nomirror out scale 0.5 textcolor " + ink + "\n";
   out += "set grid ytics lt 1 lw 0.6 lc " + stand_in(kGrid) + "\n";
   out += "set title " + quoted(chart.title) + " textcolor " + ink + "\n";
-  out += "set xlabel " + quoted(chart.x_label) + " textcolor " + ink + "\n";
+  out += "set xlabel " + x_label(chart) + " offset 0,0.7 textcolor " + ink + "\n";
   out += "set ylabel " + quoted(chart.y_label) + " textcolor " + ink + "\n";
   out += chart.series.size() > 1 ? "set key below Left reverse samplen 1.5 textcolor " + ink + "\n"
                                  : "unset key\n";
@@ -198,7 +240,9 @@ std::string gnuplot_script(const Chart& chart) {
     const std::size_t look = at % kChartColours;
     const std::string data = "$series" + std::to_string(at);
     const std::string colour = " lc " + stand_in(kFirstSeries + static_cast<int>(look));
-    const std::string mark = " pt " + std::to_string(kMarks[look]) + " ps 0.75";
+    // Hollow marks are larger, so that they show around what they lie on.
+    const bool hollow = kMarks[look] % 2 == 0;
+    const std::string mark = " pt " + std::to_string(kMarks[look]) + (hollow ? " ps 1.1" : " ps 0.75");
     if (at > 0) out += ", ";
     out += data + " using 1:2 with ";
     switch (chart.kind) {

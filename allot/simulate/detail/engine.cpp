@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "allot/base/elementary.hpp"
@@ -44,6 +45,7 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 struct Thread {
   double entered = 0;
   double size = 0;
+  double next_size = 0;  // drawn one task ahead, so that nobody waits for it
   std::uint64_t task = 0;
   std::uint32_t type = 0;
   std::uint32_t resource = 0;
@@ -56,6 +58,12 @@ struct Thread {
 /// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for
 /// free.
 constexpr std::uint64_t kRebaseInterval = 1 << 16;
+
+/// Events that complete nothing, in one call of `run`: each may have a policy solve anew.
+constexpr std::uint32_t kMostOthers = 256;
+
+/// Which stations a loop may meet. Where all are of one kind, it need not ask.
+enum class Mix { kAny, kShared, kSingle };
 
 template <typename Queue, typename Due>
 class EngineOf final : public Engine {
@@ -97,34 +105,47 @@ class EngineOf final : public Engine {
 
   std::uint64_t run(std::uint64_t completions) override {
     const bool plain = constant_ && trace_ == nullptr && !looks_at_sizes_;
-    return plain ? run_loop<true>(completions) : run_loop<false>(completions);
+    if (!plain) return run_loop<false, Mix::kAny>(completions);
+    switch (mix_) {
+      case Mix::kShared:
+        return run_loop<true, Mix::kShared>(completions);
+      case Mix::kSingle:
+        return run_loop<true, Mix::kSingle>(completions);
+      case Mix::kAny:
+        break;
+    }
+    return run_loop<true, Mix::kAny>(completions);
   }
 
   /// kPlain: constant populations, nobody watches single events, and the policy does not look at sizes.
-  template <bool kPlain>
+  template <bool kPlain, Mix kMix>
   std::uint64_t run_loop(std::uint64_t completions) {
     std::uint64_t done = 0;
-    while (done < completions) {
+    std::uint32_t others = 0;
+    while (done < completions && others < kMostOthers) {
       const std::size_t j = due_.first();
       const double at = due_.due(j);
       if (at >= external_) {
         if (external_ == kNever) break;
         now_ = external_;
         external_event();
+        ++others;
         continue;
       }
       now_ = at;
       ThreadId id = 0;
-      if (!with_station(stations_[j], [&](auto& station) { return station.leave(at, id); })) {
+      if (!use_station<kMix>(j, [&](auto& station) { return station.leave(at, id); })) {
         settle(j);
+        ++others;
         continue;
       }
-      complete<kPlain>(id, j);
+      complete<kPlain, kMix>(id, j);
       ++done;
     }
     return done;
   }
 
+  bool dry() const noexcept override { return external_ == kNever && due_.due(due_.first()) == kNever; }
   double now() const noexcept override { return now_; }
   std::uint64_t completed() const noexcept override { return window_completions_; }
   double response_sum() const noexcept override {
@@ -164,14 +185,7 @@ class EngineOf final : public Engine {
         if constexpr (requires { s.started; }) s.started = list;
       });
     }
-    if (sink == nullptr) return;
-    std::vector<ThreadId> present;
-    for (ThreadId id = 0; id < threads_.size(); ++id) {
-      if (threads_[id].alive) present.push_back(id);
-    }
-    std::sort(present.begin(), present.end(),
-              [&](ThreadId a, ThreadId b) { return threads_[a].task < threads_[b].task; });
-    for (const ThreadId id : present) trace_placement(id, threads_[id].entered);
+    if (sink != nullptr) trace_present();
   }
 
  private:
@@ -190,6 +204,7 @@ class EngineOf final : public Engine {
       buffers_[id] = {};
     }
     buffers_[id].stream = stream_id(Purpose::kSizes, replication_, births_++);
+    threads_[id].next_size = buffers_[id].next(sizes_, seed_);
     ++population_[index(type)];
     return id;
   }
@@ -230,7 +245,25 @@ class EngineOf final : public Engine {
         stations_.emplace_back(OrderedStation<Queue>(resource.servers));
       }
     }
+    const auto all_are = [&](std::size_t kind) {
+      return std::all_of(stations_.begin(), stations_.end(),
+                         [&](const Station<Queue>& station) { return station.index() == kind; });
+    };
+    mix_ = all_are(0) ? Mix::kShared : all_are(1) ? Mix::kSingle : Mix::kAny;
     update_shares();
+  }
+
+  /// Calls `use` with the station of a resource.
+  template <Mix kMix, typename Use>
+  [[gnu::always_inline]] decltype(auto) use_station(std::size_t j, Use&& use) {
+    Station<Queue>& station = stations_[j];
+    if constexpr (kMix == Mix::kAny) {
+      return with_station(station, use);
+    } else {
+      constexpr std::size_t kKind = kMix == Mix::kShared ? 0 : 1;
+      if (station.index() != kKind) __builtin_unreachable();
+      return use(*std::get_if<kKind>(&station));
+    }
   }
 
   /// Tells weighted stations the policy's time shares.
@@ -266,13 +299,15 @@ class EngineOf final : public Engine {
     }
   }
 
+  template <bool kPlain>
   double next_size(ThreadId id) noexcept {
-    const std::uint32_t open = threads_[id].open;
-    return open == kNone ? buffers_[id].next(sizes_, seed_) : open_buffers_[open].next(sizes_, seed_);
+    Thread& thread = threads_[id];
+    if (!kPlain && thread.open != kNone) return open_buffers_[thread.open].next(sizes_, seed_);
+    return std::exchange(thread.next_size, buffers_[id].next(sizes_, seed_));
   }
 
   /// The thread's next task enters the resource that the policy says. The caller settles that resource.
-  template <bool kPlain = false>
+  template <bool kPlain = false, Mix kMix = Mix::kAny>
   std::size_t place(ThreadId id) {
     Thread& thread = threads_[id];
     const TaskType type = task_type(thread.type);
@@ -282,25 +317,31 @@ class EngineOf final : public Engine {
       }
     }
     const std::size_t j = index(policy_.place(type, situation_, memory_, policy_random_));
-    thread.size = kPlain ? buffers_[id].next(sizes_, seed_) : next_size(id);
+    thread.size = next_size<kPlain>(id);
     thread.entered = now_;
     thread.resource = static_cast<std::uint32_t>(j);
     thread.task = tasks_placed_++;
     ++counts_[thread.type * resources_ + j];
     ++totals_[j];
     const Job job{id, thread.type, thread.size * system_.seconds_per_task(type, resource_id(j))};
-    with_station(stations_[j], [&](auto& station) { station.enter(now_, job); });
+    use_station<kMix>(j, [&](auto& station) { station.enter(now_, job); });
     if (!kPlain && trace_ != nullptr) trace_placement(id, now_);
     return j;
   }
 
-  template <bool kPlain = false>
+  template <bool kPlain = false, Mix kMix = Mix::kAny>
   void settle(std::size_t j) {
+    settle_here<kPlain, kMix>(j);
+  }
+
+  template <bool kPlain, Mix kMix>
+  [[gnu::always_inline]] void settle_here(std::size_t j) {
     double busy = 0;
-    with_station(stations_[j], [&](auto& station) {
+    use_station<kMix>(j, [&](auto& station) {
       station.settle(now_);
       due_.set(j, station.due);
       busy = station.busy;
+      if constexpr (kPlain && kMany && requires { station.next_thread(); }) fetch(station.next_thread());
     });
     if (busy != busy_[j]) account_busy(j, busy);
     if (!kPlain && !started_.empty()) {
@@ -309,14 +350,22 @@ class EngineOf final : public Engine {
     }
   }
 
+  /// The thread that a station lets go next is asked for in time: with many, it is in no cache.
+  [[gnu::always_inline]] void fetch(ThreadId id) const noexcept {
+    __builtin_prefetch(&threads_[id], 1);
+    const SizeBuffer& buffer = buffers_[id];
+    __builtin_prefetch(&buffer, 1);
+    __builtin_prefetch(buffer.sizes + RandomStream::kBlock / 2);
+  }
+
   void account_busy(std::size_t j, double busy) noexcept {
     window_.busy[j] += busy_[j] * (now_ - busy_since_[j]);
     busy_since_[j] = now_;
     busy_[j] = busy;
   }
 
-  template <bool kPlain>
-  void complete(ThreadId id, std::size_t j) {
+  template <bool kPlain, Mix kMix>
+  [[gnu::always_inline]] void complete(ThreadId id, std::size_t j) {
     Thread& thread = threads_[id];
     const double response = now_ - thread.entered;
     ++window_completions_;
@@ -333,9 +382,9 @@ class EngineOf final : public Engine {
         return;
       }
     }
-    const std::size_t to = place<kPlain>(id);
-    settle<kPlain>(j);
-    if (to != j) settle<kPlain>(to);
+    const std::size_t to = place<kPlain, kMix>(id);
+    settle_here<kPlain, kMix>(j);
+    if (to != j) settle<kPlain, kMix>(to);
   }
 
   /// What follows a completion where populations vary: whether the thread has another task, and of which
@@ -432,17 +481,55 @@ class EngineOf final : public Engine {
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
   }
 
-  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
+  /// Those who are in the system already: when they were placed, and when their service began.
+  void trace_present() {
+    std::vector<TraceEvent> events;
+    for (ThreadId id = 0; id < threads_.size(); ++id) {
+      if (!threads_[id].alive) continue;
+      events.push_back(event_of(TraceEvent::What::kPlace, id, threads_[id].entered));
+      if (serves_at_once(id)) events.push_back(event_of(TraceEvent::What::kStart, id, threads_[id].entered));
+    }
+    for (Station<Queue>& station : stations_) {
+      with_station(station, [&](auto& s) {
+        if constexpr (requires { s.started; }) {
+          s.for_each_running([&](ThreadId id, double end) {
+            // Who runs does so without a break, so the beginning follows from the end, but for rounding.
+            const Thread& thread = threads_[id];
+            const double work =
+                thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
+            const double start = std::clamp(end - work, thread.entered, now_);
+            events.push_back(event_of(TraceEvent::What::kStart, id, start));
+          });
+        }
+      });
+    }
+    std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+      if (a.time != b.time) return a.time < b.time;
+      return a.task != b.task ? a.task < b.task : a.what < b.what;
+    });
+    for (const TraceEvent& event : events) trace_->event(event);
+  }
+
+  TraceEvent event_of(TraceEvent::What what, ThreadId id, double time, double response = 0) const {
     const Thread& thread = threads_[id];
-    trace_->event({what, time, thread.task, id, task_type(thread.type), resource_id(thread.resource),
-                   thread.size, response});
+    return {what,        time,    thread.task, id, task_type(thread.type), resource_id(thread.resource),
+            thread.size, response};
+  }
+
+  bool serves_at_once(ThreadId id) const noexcept {
+    return system_.resource(resource_id(threads_[id].resource)).discipline == Discipline::kPs;
+  }
+
+  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
+    trace_->event(event_of(what, id, time, response));
   }
 
   void trace_placement(ThreadId id, double time) {
     trace(TraceEvent::What::kPlace, id, time);
-    const Resource& resource = system_.resource(resource_id(threads_[id].resource));
-    if (resource.discipline == Discipline::kPs) trace(TraceEvent::What::kStart, id, time);
+    if (serves_at_once(id)) trace(TraceEvent::What::kStart, id, time);
   }
+
+  static constexpr bool kMany = std::is_same_v<Queue, HeapQueue>;
 
   const Scenario& scenario_;
   const System& system_;
@@ -458,6 +545,7 @@ class EngineOf final : public Engine {
   double external_ = kNever;  // the next moment that is not a completion
   Due due_;
   std::vector<Station<Queue>> stations_;
+  Mix mix_ = Mix::kAny;
   std::vector<Thread> threads_;
   std::vector<SizeBuffer> buffers_;
   std::vector<ThreadId> free_;

@@ -42,9 +42,12 @@ struct EngineSetup {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Runs until that many more tasks have completed. Returns how many did: fewer only when nothing can ever
-  /// complete again.
+  /// Runs until that many more tasks have completed, or nothing can ever complete again, or other events,
+  /// such as arrivals, have happened for a while: then the caller may want to look at the clock. Returns how
+  /// many tasks completed.
   virtual std::uint64_t run(std::uint64_t completions) = 0;
+  /// Whether nothing can ever complete again.
+  virtual bool dry() const noexcept = 0;
   virtual double now() const noexcept = 0;
   virtual void begin_window() = 0;
   virtual Window end_window() = 0;

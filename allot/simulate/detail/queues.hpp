@@ -53,6 +53,11 @@ class ScanQueue {
   }
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
+  /// Calls `use` with each thread and its finish.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (std::size_t at = 0; at < size_; ++at) use(threads_[at], finish_[at]);
+  }
 
  private:
   [[gnu::noinline]] void grow() {
@@ -83,21 +88,28 @@ class HeapQueue {
   }
   void settle() noexcept {}
   double first_finish() const noexcept { return entries_.empty() ? kNever : entries_.front().finish; }
+  ThreadId first_thread() const noexcept { return entries_.empty() ? 0 : entries_.front().thread; }
   ThreadId pop() noexcept {
     const ThreadId thread = entries_.front().thread;
     const Entry last = entries_.back();
     entries_.pop_back();
     const std::size_t size = entries_.size();
     if (size == 0) return thread;
+    Entry* const entries = entries_.data();
     std::size_t at = 0;
     for (std::size_t child = 1; child < size; child = 4 * at + 1) {
       std::size_t least = child;
-      const std::size_t end = child + 4 < size ? child + 4 : size;
-      for (std::size_t other = child + 1; other < end; ++other) {
-        if (entries_[other].finish < entries_[least].finish) least = other;
+      if (child + 4 <= size) {  // nobody can guess which of them is least, so no branch depends on it
+        const std::size_t left = child + (entries[child + 1].finish < entries[child].finish ? 1 : 0);
+        const std::size_t right = child + 2 + (entries[child + 3].finish < entries[child + 2].finish ? 1 : 0);
+        least = entries[right].finish < entries[left].finish ? right : left;
+      } else {
+        for (std::size_t other = child + 1; other < size; ++other) {
+          if (entries[other].finish < entries[least].finish) least = other;
+        }
       }
-      if (entries_[least].finish >= last.finish) break;
-      entries_[at] = entries_[least];
+      if (entries[least].finish >= last.finish) break;
+      entries[at] = entries[least];
       at = least;
     }
     entries_[at] = last;
@@ -110,6 +122,11 @@ class HeapQueue {
   }
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
+  /// Calls `use` with each thread and its finish.
+  template <typename Use>
+  void for_each(Use&& use) const {
+    for (const Entry& entry : entries_) use(entry.thread, entry.finish);
+  }
 
  private:
   struct Entry {
@@ -123,7 +140,7 @@ class HeapQueue {
 template <typename Item>
 class FifoQueue {
  public:
-  void push(const Item& item) {
+  [[gnu::always_inline]] void push(const Item& item) {
     if (size_ == ring_.size()) grow();
     ring_[(head_ + size_) & (ring_.size() - 1)] = item;
     ++size_;

@@ -29,7 +29,7 @@ class SharedStation {
   explicit SharedStation(Count servers)
       : servers_(servers), per_server_(1.0 / static_cast<double>(servers)) {}
 
-  void enter(double now, const Job& job) {
+  [[gnu::always_inline]] void enter(double now, const Job& job) {
     if (updated_ != now) {
       virtual_now_ += (now - updated_) / slowness();
       updated_ = now;
@@ -39,7 +39,7 @@ class SharedStation {
     ++tasks_;
   }
 
-  bool leave(double now, ThreadId& thread) noexcept {
+  [[gnu::always_inline]] bool leave(double now, ThreadId& thread) noexcept {
     virtual_now_ = queue_.first_finish();
     updated_ = now;
     finish_sum_ -= virtual_now_;
@@ -48,7 +48,7 @@ class SharedStation {
     return true;
   }
 
-  void settle(double now) noexcept {
+  [[gnu::always_inline]] void settle(double now) noexcept {
     queue_.settle();
     due = tasks_ == 0 ? kNever : now + (queue_.first_finish() - virtual_now_) * slowness();
     busy = static_cast<double>(std::min(tasks_, servers_));
@@ -59,6 +59,10 @@ class SharedStation {
     const double v = virtual_now_ + (now - updated_) / slowness();
     return std::max(0.0, finish_sum_ - static_cast<double>(tasks_) * v);
   }
+
+  /// Who leaves next; the thread 0 when nobody is here.
+  ThreadId next_thread() const noexcept requires requires(const Queue& queue) { queue.first_thread(); }
+  { return queue_.first_thread(); }
 
   /// Starts virtual time anew, so that it loses no digits in a long run.
   void rebase() noexcept {
@@ -86,18 +90,18 @@ class SharedStation {
 /// First come, first served, by one unit.
 class SingleStation {
  public:
-  void enter(double, const Job& job) {
+  [[gnu::always_inline]] void enter(double, const Job& job) {
     waiting_.push(job);
     waiting_work_ += job.work;
   }
 
-  bool leave(double, ThreadId& thread) noexcept {
+  [[gnu::always_inline]] bool leave(double, ThreadId& thread) noexcept {
     thread = running_;
     busy = 0;
     return true;
   }
 
-  void settle(double now) {
+  [[gnu::always_inline]] void settle(double now) {
     if (busy != 0) return;
     if (waiting_.empty()) {
       waiting_work_ = 0;
@@ -115,6 +119,12 @@ class SingleStation {
   double remaining(double now) const noexcept {
     // Between `leave` and `settle` nothing runs, but others may wait.
     return std::max(0.0, waiting_work_ + (busy == 0 ? 0.0 : due - now));
+  }
+
+  /// Calls `use` with each thread in service and the time of its end.
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    if (busy != 0) use(running_, due);
   }
 
   void rebase() noexcept {
@@ -164,6 +174,11 @@ class OrderedStation {
 
   double remaining(double now) const noexcept {
     return std::max(0.0, waiting_work_ + finish_sum_ - static_cast<double>(running_.size()) * now);
+  }
+
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    running_.for_each(use);
   }
 
   void rebase() noexcept { finish_sum_ = running_.shift(0); }
@@ -377,6 +392,11 @@ class WeightedOrderStation {
     running_.settle();
     due = std::min(running_.first_finish(), wake);
     busy = static_cast<double>(running_.size());
+  }
+
+  template <typename Use>
+  void for_each_running(Use&& use) const {
+    running_.for_each(use);
   }
 
   double remaining(double) const noexcept { return 0; }

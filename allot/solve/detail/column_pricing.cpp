@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace allot::detail {
 namespace {
@@ -180,6 +181,7 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
   auto last = std::upper_bound(slopes_.begin(), slopes_.end(), fastest_ * fastest_ / m);
   if (first != slopes_.begin()) --first;
   if (last != slopes_.end()) ++last;
+  effort_ += static_cast<std::uint64_t>(last - first) * (size + 8) / 128;  // about, in microseconds
   for (auto theta = first; theta != last; ++theta) {
     const double value = fill(*theta, nullptr);
     if (value > best) {
@@ -237,6 +239,7 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
     }
   }
   while (!open.empty()) {
+    poll.spend(std::exchange(effort_, 0));
     if (poll.should_stop()) return true;
     const Interval range = open.back();
     open.pop_back();

@@ -100,6 +100,7 @@ class ColumnPricer {
   Limits limits_;
   std::vector<double> key_;
   std::vector<std::uint32_t> order_;
+  std::uint64_t effort_ = 0;    // steps not yet told to a poll
   std::vector<double> slopes_;  // one theta between each pair of neighbouring crossings
 };
 

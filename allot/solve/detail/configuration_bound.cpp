@@ -129,7 +129,8 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
 }
 
 ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains,
-                                                     const Prices& start, double cutoff, int max_rounds) {
+                                                     const Prices& start, double cutoff, int max_rounds,
+                                                     const std::function<void(double)>& watch) {
   const std::size_t types = system_.type_count();
   const bool floors = system_.has_floors();
   Result result;
@@ -203,8 +204,9 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
       result.end = End::kStopped;
       break;
     }
-    if (programme.solve() != LinearProgram::Status::kOptimal)
-      break;  // numerical trouble: keep what is proven
+    const LinearProgram::Status status = programme.solve();
+    poll_.spend(programme.steps());
+    if (status != LinearProgram::Status::kOptimal) break;  // numerical trouble: keep what is proven
     const double value = -programme.value();
     if (result.bound - value <= kEqual * scale_) {
       result.end = End::kConverged;
@@ -221,6 +223,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
       if (bound < result.bound) {
         result.bound = bound;
         result.prices = tried;
+        if (watch) watch(bound);
       }
       if (result.bound <= cutoff) {
         result.end = End::kBelowCutoff;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "allot/base/stop.hpp"
@@ -54,8 +55,10 @@ class ConfigurationBound {
     bool complete = false;                 ///< the support places every thread: no penalty was paid
   };
 
-  /// Lowers the bound over the domains. `start`: prices to begin with (may be empty).
-  Result lower(const std::vector<ColumnDomain>& domains, const Prices& start, double cutoff, int max_rounds);
+  /// Lowers the bound over the domains. `start`: prices to begin with (may be empty). `watch` is told each
+  /// lower bound.
+  Result lower(const std::vector<ColumnDomain>& domains, const Prices& start, double cutoff, int max_rounds,
+               const std::function<void(double)>& watch = {});
 
   /// L at the prices, from best contents of each resource; the contents are offered to the programme.
   /// Minus infinity when a domain is empty, infinity when stopped. `values`: the inner maxima, one per

@@ -11,6 +11,8 @@ inline Outcome outcome_of(const StopPoll& poll, Outcome when_done = Outcome::kCo
   switch (poll.reason()) {
     case StopReason::kTimeLimit:
       return Outcome::kTimeLimit;
+    case StopReason::kBudget:
+      return Outcome::kBudget;
     case StopReason::kInterrupted:
       return Outcome::kInterrupted;
     case StopReason::kNone:

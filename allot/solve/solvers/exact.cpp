@@ -8,6 +8,7 @@
 // too.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <queue>
 #include <vector>
 
@@ -249,7 +250,10 @@ class BranchAndPrice {
     process(std::move(root), open, kRootRounds);
     if (poll_.stopped()) return;  // whatever the root proved is in upper_
     while (!open.empty()) {
-      upper_ = std::min(upper_, open.top().bound);
+      if (open.top().bound < upper_) {
+        upper_ = open.top().bound;
+        report();
+      }
       if (upper_ <= cutoff()) break;
       if (poll_.should_stop_now()) return;
       Node node = open.top();
@@ -262,7 +266,14 @@ class BranchAndPrice {
 
   void process(Node node, std::priority_queue<Node, std::vector<Node>, LowerBound>& open, int rounds) {
     const bool is_root = node.prices.task.empty();
-    ConfigurationBound::Result result = bound_.lower(node.domains, node.prices, cutoff(), rounds);
+    std::function<void(double)> watch;
+    if (is_root && options_.progress) {
+      watch = [this](double bound) {
+        upper_ = bound;
+        report();
+      };
+    }
+    ConfigurationBound::Result result = bound_.lower(node.domains, node.prices, cutoff(), rounds, watch);
     if (is_root) {
       upper_ = result.bound;
       report();

@@ -118,22 +118,26 @@ class Programme {
     two_stage_ = !exact;
   }
 
+  /// What the last `solve` took.
+  std::uint64_t steps() const noexcept { return steps_; }
+
   /// The best time shares in the part; nothing when there are none.
   bool solve(const Part& part, Shares& shares) {
+    steps_ = 0;
     for (std::size_t at = 0; at < pairs_.size(); ++at)
       lp_.set_column(counts_[at], part.least[at], part.most[at]);
     if (two_stage_) {  // the level first
       lp_.set_column(level_, 0, kInfinity);
       set_costs(-1, 0);
     }
-    if (lp_.solve() != LinearProgram::Status::kOptimal) return false;
+    if (!solve_programme()) return false;
     shares.level = lp_.columns()[static_cast<std::size_t>(level_)] * scale_;
     if (two_stage_) {  // then the throughput, the level kept
       first_duals_.assign(lp_.duals().begin(), lp_.duals().end());
       const double kept = shares.level / scale_;
       lp_.set_column(level_, kept * (1 - 1e-12), kInfinity);
       set_costs(0, -1);
-      if (lp_.solve() != LinearProgram::Status::kOptimal) return false;
+      if (!solve_programme()) return false;
     }
     shares.time.assign(pairs_.size(), 0.0);
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
@@ -175,6 +179,12 @@ class Programme {
   }
 
  private:
+  bool solve_programme() {
+    const LinearProgram::Status status = lp_.solve();
+    steps_ += lp_.steps();
+    return status == LinearProgram::Status::kOptimal;
+  }
+
   void set_costs(double level, double throughput) {
     lp_.set_cost(level_, level);
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
@@ -186,6 +196,7 @@ class Programme {
   const std::vector<Pair>& pairs_;
   LinearProgram lp_;
   double scale_ = 0;
+  std::uint64_t steps_ = 0;
   bool two_stage_ = false;
   int level_ = 0;
   int throughput_row_ = 0;
@@ -229,6 +240,7 @@ class WeightedSearch {
       if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
       Shares shares;
       const bool solved = programme.solve(part, shares);
+      poll_.spend(programme.steps());
       if (solved && first) solution.binding = programme.binding();
       first = false;
       if (!solved) continue;
