@@ -21,6 +21,7 @@ struct Reported {
 struct ReportInfo {
   std::string title = "The experiments, reproduced";
   Effort effort;
+  std::string about;    ///< a line at the top in place of the one on seed and runs; plain text
   std::string version;  ///< of the program, shown at the top
   /// The program that draws, looked up in PATH when it has no slash. Absent or failing: the page has the
   /// figures' numbers in tables instead, and the outcome says why.

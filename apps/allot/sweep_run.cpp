@@ -98,7 +98,13 @@ void tell_failures(const SweepJob& job, const SweepOutcome& outcome, const Conso
 void write_files(const std::string& folder, const std::string& title, const Effort& effort,
                  std::span<const Reported> reported, const Console& console) {
   ReportInfo info;
-  if (!title.empty()) info.title = title;
+  if (!title.empty()) {
+    info.title = title;
+    info.about =
+        "a sweep. Intervals are 95% confidence intervals. Everything here but measured times depends on the "
+        "sweep "
+        "file and its scenario alone.";
+  }
   info.effort = effort;
   info.version = "allot " + std::string(version()) + " (" + std::string(build_commit()) + ")";
   try {

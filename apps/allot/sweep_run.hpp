@@ -29,7 +29,8 @@ void add_sweep_options(CLI::App& command, SweepArguments& arguments, const std::
 std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& arguments,
                                     const Console& console);
 
-/// Writes the report: index.html, data/ and figures/ in the folder. Throws Failure.
+/// Writes the report: index.html, data/ and figures/ in the folder. `title`: of a user's sweep; empty for the
+/// paper's experiments. Throws Failure.
 void write_files(const std::string& folder, const std::string& title, const Effort& effort,
                  std::span<const Reported> reported, const Console& console);
 

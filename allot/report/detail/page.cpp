@@ -209,12 +209,14 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
   out += "<title>" + html_escape(info.title) + "</title>\n<style>\n:root { " + std::string(kLight) + " " +
          palette_css(false) + " }\n@media screen and (prefers-color-scheme: dark) { :root { " + kDark + " " +
          palette_css(true) + " } }" + kStyle + "</style>\n</head>\n<body>\n";
+  const std::string about = !info.about.empty() ? info.about
+                                                : "seed " + std::to_string(info.effort.seed) + ", " +
+                                                      std::to_string(info.effort.runs) +
+                                                      " runs. Intervals are 95% confidence intervals of the "
+                                                      "mean. Everything here but measured times "
+                                                      "depends on the seed and the number of runs alone.";
   out += "<header>\n<h1>" + html_escape(info.title) + "</h1>\n<p class=\"soft\">" +
-         (info.version.empty() ? "" : html_escape(info.version) + ", ") + "seed " +
-         std::to_string(info.effort.seed) + ", " + std::to_string(info.effort.runs) +
-         " runs. Intervals are 95% confidence intervals of the mean. Everything here but measured times "
-         "depends on the "
-         "seed and the number of runs alone.</p>\n";
+         (info.version.empty() ? "" : html_escape(info.version) + ", ") + html_escape(about) + "</p>\n";
   bool drawn = true;
   for (const Reported& entry : reported) {
     for (const Chart& chart : entry.findings.charts) drawn = drawn && drawings.contains(chart.name);
