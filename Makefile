@@ -13,7 +13,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-long bench format lint install clean setup
+.PHONY: help run build test test-long bench figures format lint install clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -82,6 +82,11 @@ bench: ## run the benchmarks, with the rivals they are compared with
 	@for program in build/release/bench/*; do \
 	  if [ -f "$$program" ] && [ -x "$$program" ]; then printf '\n==== %s\n' "$$program"; "$$program" || exit 1; fi; \
 	done
+
+figures: build ## run all experiments in full (minutes) and put the current figures and verdicts into docs
+	@$(command) reproduce --out out/reproduce
+	@for figure in docs/figures/*.svg; do cp "out/reproduce/figures/$${figure##*/}" "$$figure"; done
+	@cp out/reproduce/claims.md docs/background/claims.md
 
 format: ## clang-format in place
 	@tools/setup format

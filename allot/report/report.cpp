@@ -78,6 +78,7 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
                      outcome.notes.front().substr(outcome.notes.front().find(": ") + 2) +
                      " (Debian: apt-get install gnuplot-nox)"};
   }
+  write_file(folder / "claims.md", detail::claims_markdown(reported, info));
   outcome.page = folder / "index.html";
   write_file(outcome.page, detail::page_html(reported, info, drawings));
   return outcome;

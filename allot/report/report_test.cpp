@@ -91,6 +91,7 @@ TEST_F(Report, WritesThePageTheFiguresAndTheData) {
     EXPECT_TRUE(fs::exists(folder_ / name)) << name;
   }
   EXPECT_FALSE(fs::exists(folder_ / "data/demo-times.csv"));
+  EXPECT_THAT(read(folder_ / "claims.md"), HasSubstr("| `demo` | section 1 | x \\< y | 1.5 ± 0.1 | holds |"));
   for (const auto& entry : fs::recursive_directory_iterator(folder_))
     EXPECT_NE(entry.path().extension(), ".part");
 

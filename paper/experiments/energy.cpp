@@ -148,14 +148,14 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       "intervals.";
   for (std::size_t model = 0; model < kLabels.size(); ++model) {
     const bool least = energies[model].mean <= 0.01;
-    const bool better = fits[model].high < 0;
+    const bool better = fits[model].mean < 0;
     findings.claims.push_back(
         {"sections 2.1 and 3.2",
          fmt::format("maximum throughput consequently gives better energy efficiency ({})", kLabels[model]),
          fmt::format("the optimum takes {} energy than Best Fit, but {} more than the state that takes the "
                      "least (which keeps {} of the throughput); it is that state in {} of {} systems. Its "
                      "EDP is {} above the least",
-                     better ? percent(-fits[model].mean, 1) + " less" : percent(fits[model], 1) + " more",
+                     percent(std::abs(fits[model].mean), 1) + (better ? " less" : " more"),
                      percent(energies[model], 1), percent(slow[model], 0), hits[model], results.size(),
                      percent(edps[model], 2)),
          least    ? Verdict::kHolds

@@ -197,7 +197,35 @@ std::string section_html(const Reported& entry, const std::map<std::string, std:
   return out + "</section>\n";
 }
 
+/// In a cell of a Markdown table; what looks like markup but is not, escaped.
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  bool code = false;
+  for (const char c : text) {
+    if (c == '`') code = !code;
+    if (c == '|' || (!code && (c == '*' || c == '_' || c == '<' || c == '[' || c == ']'))) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string claims_markdown(std::span<const Reported> reported, const ReportInfo& info) {
+  std::string out =
+      "# Claims and verdicts\n\nWritten by `allot reproduce`: seed " + std::to_string(info.effort.seed) +
+      ", " + std::to_string(info.effort.runs) +
+      " runs. Intervals are 95% confidence intervals of the mean.\n\n"
+      "| experiment | where | paper says | we measure | verdict |\n| --- | --- | --- | --- | --- |\n";
+  for (const Reported& entry : reported) {
+    for (const Claim& claim : entry.findings.claims) {
+      out += "| `" + entry.experiment->name + "` | " + markdown_cell(claim.where) + " | " +
+             markdown_cell(claim.paper) + " | " + markdown_cell(claim.measured) + " | " +
+             badge(claim.verdict).word + " |\n";
+    }
+  }
+  return out;
+}
 
 std::string data_name(const Table& table) { return table.name + (table.timing ? "-timing" : ""); }
 

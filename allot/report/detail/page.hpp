@@ -13,6 +13,9 @@ namespace allot::detail {
 std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
                       const std::map<std::string, std::string>& drawings);
 
+/// The claims and verdicts as a table in Markdown.
+std::string claims_markdown(std::span<const Reported> reported, const ReportInfo& info);
+
 /// How files are called: "figure-2-averages", or with "-timing" behind it.
 std::string data_name(const Table& table);
 
