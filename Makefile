@@ -32,10 +32,10 @@ build: ## build the command: build/allot, and build/allot-mpi
 	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build test bench fuzz format lint
+	@tools/setup build test browser bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test bench fuzz format
+	@tools/setup build test browser bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)

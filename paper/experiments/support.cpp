@@ -210,11 +210,14 @@ std::string number_text(double value, int digits) {
   return fmt::format("{:.{}f}", value, std::max(0, digits - whole));
 }
 
-std::string percent(double share, int decimals) { return fmt::format("{:.{}f}%", 100 * share, decimals); }
+std::string percent(double share, int decimals) {
+  const bool is_zero = std::abs(100 * share) < 0.5 * std::pow(10.0, -decimals);  // no "-0.00%"
+  return fmt::format("{:.{}f}%", is_zero ? 0.0 : 100 * share, decimals);
+}
 
 std::string percent(const Summary& share, int decimals) {
   if (share.count < 2) return percent(share.mean, decimals);
-  return fmt::format("{:.{}f}% ± {:.{}f}%", 100 * share.mean, decimals, 100 * share.half_width, decimals);
+  return percent(share.mean, decimals) + " ± " + percent(share.half_width, decimals);
 }
 
 std::string factor(const Summary& ratio, int digits) {

@@ -70,8 +70,9 @@ LinearProgram::Status LinearProgram::solve() {
 
 std::uint64_t LinearProgram::steps() const noexcept {
   // An iteration looks at every column and updates a factorisation of as many rows.
-  const auto size = static_cast<std::uint64_t>(simplex_->clp.numberRows() + simplex_->clp.numberColumns());
-  return (static_cast<std::uint64_t>(simplex_->clp.numberIterations()) + 1) * (4 + size / 16);
+  const auto rows = static_cast<std::uint64_t>(simplex_->clp.numberRows());
+  const auto columns = static_cast<std::uint64_t>(simplex_->clp.numberColumns());
+  return (static_cast<std::uint64_t>(simplex_->clp.numberIterations()) + 1) * (4 + (rows + columns) / 16);
 }
 
 double LinearProgram::value() const { return simplex_->clp.objectiveValue(); }
