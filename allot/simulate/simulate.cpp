@@ -21,6 +21,8 @@ constexpr std::uint64_t kChunk = 8192;
 constexpr std::uint64_t kSmallChunk = 256;
 /// The replication number of pilot runs: apart from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
+/// Completions that a pilot run may take, however few are asked for.
+constexpr std::uint64_t kLeastPilot = 100'000;
 /// With a single replication, its interval comes from so many batches.
 constexpr std::size_t kBatches = 20;
 
@@ -146,10 +148,14 @@ class Campaign {
            (options_.stop.deadline && Clock::now() >= *options_.stop.deadline);
   }
 
-  /// MSER-5 on the throughput and the response times of a pilot run, longer until it settles. Work that ends
-  /// is measured from its beginning.
+  /// MSER-5 on the throughput and the response times of a pilot run, but not before every thread has had some
+  /// turns; a longer pilot run until that is so. Turns matter because all tasks are new at the start: a
+  /// window that begins before they are as old as in the long run misses what they lack of the response
+  /// times. Work that ends is measured from its beginning.
   std::uint64_t find_warmup() {
     constexpr std::size_t kPoints = 500;
+    constexpr std::uint64_t kTurns = 4;
+    const std::uint64_t enough = std::max<std::uint64_t>(options_.completions, kLeastPilot);
     std::uint64_t warmup = 0;
     for (std::uint64_t step = std::clamp<std::uint64_t>(options_.completions / 10 / kPoints, 1, 64);
          step <= 4096; step *= 4) {
@@ -158,6 +164,7 @@ class Campaign {
           detail::make_engine(setup(own ? *own : *shared_policy_, kPilot));
       std::vector<double> throughput;
       std::vector<double> response;
+      std::size_t turned = 0;  // points until all threads have had their turns
       for (std::size_t point = 0; point < kPoints && !asked_to_stop(); ++point) {
         const double before = engine->now();
         const double sum = engine->response_sum();
@@ -167,11 +174,13 @@ class Campaign {
         if (done < step) return 0;
         throughput.push_back(static_cast<double>(step) / std::max(engine->now() - before, 1e-300));
         response.push_back((engine->response_sum() - sum) / static_cast<double>(step));
+        if (turned == point && engine->fewest_turns() < kTurns) ++turned;
       }
       const WarmUp by_throughput = mser5(throughput);
       const WarmUp by_response = mser5(response);
-      warmup = step * std::max(by_throughput.values, by_response.values);
-      if ((by_throughput.settled && by_response.settled) || step * kPoints >= options_.completions) break;
+      warmup = step * std::max({by_throughput.values, by_response.values, turned});
+      settled_ = by_throughput.settled && by_response.settled && turned < kPoints;
+      if (settled_ || step * kPoints >= enough) break;
     }
     return warmup;
   }
@@ -305,6 +314,10 @@ class Campaign {
     result.warmup = warmup_;
     result.partial = stopped_;
     if (!policy_note_.empty()) result.notes.push_back(policy_note_);
+    if (!settled_ && scenario_.arrivals.empty()) {
+      result.notes.emplace_back(
+          "the start may still show: no pilot run was long enough to settle; a longer warm-up would help");
+    }
     note_end_of_work(result);
     if (used.empty()) {
       if (complete > 0) result.completions = 0;
@@ -377,6 +390,7 @@ class Campaign {
     result.population = rate(population, seconds);
     note_heavy_tail(tasks, result);
     note_growth(result);
+    if (scenario_.arrivals.empty()) note_old_tasks(result);
     return result;
   }
 
@@ -412,6 +426,25 @@ class Campaign {
         "tasks pile up: more arrive than complete, so these means depend on the length of the run");
   }
 
+  /// A task that takes as long as the run is in the system, but in no response time.
+  void note_old_tasks(SimulationResult& result) const {
+    constexpr double kShare = 0.03;
+    double share = 0;
+    double runs = 0;
+    for (const Replication& replication : replications_) {
+      if (!replication.complete || replication.dry || !(replication.window.seconds > 0)) continue;
+      share += std::min(1.0, replication.window.oldest / replication.window.seconds);
+      ++runs;
+    }
+    if (runs == 0 || share / runs < kShare) return;
+    char text[200];
+    std::snprintf(text, sizeof text,
+                  "the oldest task had been there for %.0f%% of a replication when it ended: response times "
+                  "may be too small, as such tasks are not in them; run longer",
+                  100 * share / runs);
+    result.notes.emplace_back(text);
+  }
+
   /// An interval cannot know of large tasks that were never drawn.
   void note_heavy_tail(double tasks, SimulationResult& result) const {
     constexpr double kExponential = 1;  // up to its variance, there is no tail to miss
@@ -436,6 +469,7 @@ class Campaign {
   std::unique_ptr<Policy> shared_policy_;
   std::string policy_note_;
   std::uint64_t warmup_ = 0;
+  bool settled_ = true;  // within the pilot run
   std::vector<Replication> replications_;
   std::atomic<std::uint64_t> simulated_{0};
   std::mutex mutex_;

@@ -413,7 +413,7 @@ TEST(Compare, StopsWithThePoliciesThatItReached) {
   SimulateOptions options = quick(5000);
   options.stop.flag = &flag;
   options.progress = [&](double share) {
-    if (share > 0.5) flag = true;
+    if (share > 0.55) flag = true;
   };
   const std::vector<const PolicyInfo*> policies = {find_policy("best-fit"), find_policy("jsq"),
                                                    find_policy("random"), find_policy("map")};

@@ -33,6 +33,10 @@ struct SizeBuffer {
     return sizes[used++];
   }
 
+  std::uint64_t drawn() const noexcept {
+    return block * RandomStream::kBlock - (RandomStream::kBlock - used);
+  }
+
   [[gnu::noinline]] void refill(const Distribution& distribution, std::uint64_t seed) noexcept {
     RandomStream random(seed, stream, block++);
     distribution.sample(random, sizes);
@@ -97,6 +101,7 @@ class EngineOf final : public Engine {
     std::stable_sort(plan_.begin(), plan_.end(),
                      [](const PopulationChange& a, const PopulationChange& b) { return a.at < b.at; });
     make_threads();
+    founders_ = births_;
     if (!setup.policy_is_shared) policy_.set_population(population_);
     make_stations();
     enter_all(setup.random_start);
@@ -152,6 +157,17 @@ class EngineOf final : public Engine {
     return std::accumulate(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
   }
 
+  std::uint64_t fewest_turns() const noexcept override {
+    std::uint64_t fewest = ~std::uint64_t{0};
+    for (ThreadId id = 0; id < threads_.size(); ++id) {
+      const bool is_founder = static_cast<std::uint32_t>(buffers_[id].stream) < founders_;
+      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder) continue;
+      // One size is drawn ahead, and one is being worked off.
+      fewest = std::min(fewest, buffers_[id].drawn() - 2);
+    }
+    return fewest;
+  }
+
   void begin_window() override {
     window_start_ = now_;
     window_completions_ = 0;
@@ -174,6 +190,10 @@ class EngineOf final : public Engine {
     const double expected = population_integral_ + ages_at_start_ - ages();
     const double scale = std::max({std::abs(expected), population_integral_, 1e-300});
     window_.little_residual = std::abs(response_sum() - expected) / scale;
+    window_.oldest = 0;
+    for (const Thread& thread : threads_) {
+      if (thread.alive) window_.oldest = std::max(window_.oldest, now_ - thread.entered);
+    }
     return window_;
   }
 
@@ -550,6 +570,7 @@ class EngineOf final : public Engine {
   std::vector<SizeBuffer> buffers_;
   std::vector<ThreadId> free_;
   std::uint32_t births_ = 0;
+  std::uint32_t founders_ = 0;  // threads that were there at the start: the first so many births
 
   std::vector<Count> counts_;
   std::vector<Count> totals_;

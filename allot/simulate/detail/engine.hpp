@@ -25,6 +25,7 @@ struct Window {
   /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the
   /// end.
   double little_residual = 0;
+  double oldest = 0;  ///< seconds that the oldest task present at the end has been in the system
 };
 
 struct EngineSetup {
@@ -54,6 +55,8 @@ class Engine {
   /// Completions and the sum of response times since the start of the window.
   virtual std::uint64_t completed() const noexcept = 0;
   virtual double response_sum() const noexcept = 0;
+  /// The fewest tasks that a thread present from the start has completed. O(threads).
+  virtual std::uint64_t fewest_turns() const noexcept = 0;
   virtual void set_trace(TraceSink* sink) = 0;
 };
 
