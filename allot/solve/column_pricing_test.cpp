@@ -166,7 +166,8 @@ TEST_P(Pricing, KeepsExactlyTheTotalsThatReachTheThreshold) {
     RandomStream random(seed, 2);
     const double threshold = random.uniform(-10, 15);
     ColumnDomain domain = c.domain;
-    pricer.keep_at_least(c.prices, threshold, domain);
+    StopPoll poll({});
+    pricer.keep_at_least(c.prices, threshold, poll, domain);
     const bool only_bounds = premiums && c.system.resource(resource_id(0)).discipline == Discipline::kFcfs;
     Count before = -1;
     for (const Interval& interval : domain.totals) {  // still disjoint and ascending

@@ -57,7 +57,8 @@ std::pair<const SolverInfo*, Objective> choose(const Arguments& arguments) {
 
 /// Enumeration that never began is no answer, though the solution holds a placement.
 bool was_refused(const Solution& solution) {
-  return solution.solver == "exhaustive" && solution.outcome == Outcome::kBudget;
+  return (solution.solver == "exhaustive" || solution.solver == "slsqp") &&
+         solution.outcome == Outcome::kBudget;
 }
 
 Exit run_solve(const Arguments& arguments, Console& console) {

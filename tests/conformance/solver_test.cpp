@@ -350,14 +350,18 @@ TEST_P(SolverConformance, SurvivesExtremeRates) {
   }
 }
 
-// Rates that differ by twelve orders of magnitude between types.
+// Rates that differ by many orders of magnitude between types, up to all that the model allows.
 TEST_P(SolverConformance, SurvivesRatesOfVeryDifferentSize) {
-  const System system(
-      {{.name = "a"}, {.name = "b"}},
-      {{.name = "x", .count = 3, .priority = 1.0}, {.name = "y", .count = 2, .priority = 2.0}},
-      Rates(2, 2, {3e6, 2e6, 1e-6, 4e-6}));
-  const Solution solution = run(system);
-  expect_sound(problem(system), solution);
+  for (const double factor : {1e12, 1e24, 1e50, 1e99}) {
+    SCOPED_TRACE(::testing::Message() << "factor=" << factor);
+    const System system(
+        {{.name = "a"}, {.name = "b"}},
+        {{.name = "x", .count = 3, .priority = 1.0}, {.name = "y", .count = 2, .priority = 2.0}},
+        Rates(2, 2, {3 * factor, 2 * factor, 1, 4}));
+    const Solution solution = run(system);
+    expect_sound(problem(system), solution);
+    EXPECT_TRUE(!solution.proven_optimal || solution.performance.throughput > 0);
+  }
 }
 
 TEST_P(SolverConformance, IsRefusedAnObjectiveItDoesNotSupportOrPrioritiesThatAreMissing) {

@@ -262,7 +262,8 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
   return true;
 }
 
-void ColumnPricer::keep_at_least(const Prices& prices, double threshold, ColumnDomain& domain) {
+void ColumnPricer::keep_at_least(const Prices& prices, double threshold, StopPoll& poll,
+                                 ColumnDomain& domain) {
   prepare(prices, domain);
   std::vector<Interval> kept;
   const auto keep = [&](Count first, Count last) {
@@ -274,6 +275,8 @@ void ColumnPricer::keep_at_least(const Prices& prices, double threshold, ColumnD
   };
   std::vector<Interval> open(domain.totals.rbegin(), domain.totals.rend());
   while (!open.empty()) {
+    poll.spend(std::exchange(effort_, 0));
+    if (poll.should_stop()) return;
     const Interval range = open.back();
     open.pop_back();
     if (range.first == range.last) {

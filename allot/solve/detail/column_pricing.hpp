@@ -60,8 +60,8 @@ class ColumnPricer {
   /// poll says stop, the result is meaningless.
   bool best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll, Best& result);
 
-  /// Removes from the domain totals whose value is below the threshold.
-  void keep_at_least(const Prices& prices, double threshold, ColumnDomain& domain);
+  /// Removes from the domain totals whose value is below the threshold; none once the poll says stop.
+  void keep_at_least(const Prices& prices, double threshold, StopPoll& poll, ColumnDomain& domain);
 
  private:
   struct Limits {

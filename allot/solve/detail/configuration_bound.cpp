@@ -122,7 +122,7 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
   if (bound == kInfinity) return true;
   for (const ResourceId j : system_.resource_ids()) {
     const double threshold = cutoff - (bound - values[index(j)]) - 1e-12 * scale_;
-    pricers_[index(j)].keep_at_least(prices, threshold, domains[index(j)]);
+    pricers_[index(j)].keep_at_least(prices, threshold, poll_, domains[index(j)]);
     if (domains[index(j)].empty()) return false;
   }
   return true;
@@ -147,7 +147,8 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
   if (poll_.stopped()) return result.end = End::kStopped, result;
 
-  // Rows: one per type (every thread placed), one per resource (one content), one per floor.
+  // Rows: one per type (every thread placed), one per resource (one content), one per floor. Throughputs are
+  // in units of the scale, so that no number is too large for the programme.
   LinearProgram programme;
   for (const TaskType i : system_.types()) {
     const double n = static_cast<double>(system_.count(i));
@@ -155,11 +156,11 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   }
   for (std::size_t j = 0; j < pricers_.size(); ++j) programme.add_row(1, 1);
   if (floors) {
-    for (const TaskType i : system_.types()) programme.add_row(system_.floor(i), kInfinity);
+    for (const TaskType i : system_.types()) programme.add_row(system_.floor(i) / scale_, kInfinity);
   }
   // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
   // prices bounded; if a solution still pays them, they are raised.
-  double penalty = 4 * scale_;
+  double penalty = 4;
   std::vector<int> slacks;
   for (std::size_t i = 0; i < types; ++i) {
     const int row = static_cast<int>(i);
@@ -176,7 +177,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
     for (std::size_t at = from; at < pool_.size(); ++at) {
       const Pooled& pooled = pool_[at];
       if (!fits(pooled, domains[index(pooled.resource)])) continue;
-      batch.begin_column(-pooled.throughput);
+      batch.begin_column(-pooled.throughput / scale_);
       const auto column_types = pricer(pooled.resource).types();
       for (std::size_t t = 0; t < column_types.size(); ++t) {
         if (pooled.content[t] != 0) {
@@ -186,7 +187,8 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
       batch.entry(static_cast<int>(types + index(pooled.resource)), 1.0);
       for (std::size_t t = 0; t < pooled.by_type.size(); ++t) {
         if (pooled.by_type[t] != 0) {
-          batch.entry(static_cast<int>(types + pricers_.size() + index(column_types[t])), pooled.by_type[t]);
+          batch.entry(static_cast<int>(types + pricers_.size() + index(column_types[t])),
+                      pooled.by_type[t] / scale_);
         }
       }
       in_programme.push_back(at);
@@ -204,16 +206,20 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
       result.end = End::kStopped;
       break;
     }
-    const LinearProgram::Status status = programme.solve();
+    const LinearProgram::Status status = programme.solve(&poll_);
     poll_.spend(programme.steps());
+    if (status == LinearProgram::Status::kStopped) {
+      result.end = End::kStopped;
+      break;
+    }
     if (status != LinearProgram::Status::kOptimal) break;  // numerical trouble: keep what is proven
-    const double value = -programme.value();
+    const double value = -programme.value() * scale_;
     if (result.bound - value <= kEqual * scale_) {
       result.end = End::kConverged;
     } else {
       const auto duals = programme.duals();
       for (std::size_t i = 0; i < types; ++i) {
-        tried.task[i] = smoothing * result.prices.task[i] - (1 - smoothing) * duals[i];
+        tried.task[i] = smoothing * result.prices.task[i] - (1 - smoothing) * duals[i] * scale_;
         if (floors) {
           const double pi = std::max(0.0, duals[types + pricers_.size() + i]);
           tried.completion[i] = smoothing * result.prices.completion[i] + (1 - smoothing) * pi;
@@ -245,7 +251,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
     double paid = 0;
     const auto solution = programme.columns();
     for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
-    if (paid <= 1e-7 || penalty > 1e9 * scale_) break;
+    if (paid <= 1e-7 || penalty > 1e9) break;
     penalty *= 30;
     for (const int slack : slacks) programme.set_cost(slack, penalty);
     result.end = End::kStalled;

@@ -1,5 +1,6 @@
 #include "allot/solve/detail/linear_program.hpp"
 
+#include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>
 
 namespace allot::detail {
@@ -13,6 +14,19 @@ namespace {
 double clp_bound(double value) noexcept {
   return value == kInfinity ? COIN_DBL_MAX : value == -kInfinity ? -COIN_DBL_MAX : value;
 }
+
+/// Ends the simplex method at the iteration at which the poll says stop.
+class StopHandler : public ClpEventHandler {
+ public:
+  explicit StopHandler(StopPoll* poll) : poll_(poll) {}
+  int event(Event what) override {
+    return what == endOfIteration && poll_ != nullptr && poll_->should_stop_now() ? 0 : -1;
+  }
+  ClpEventHandler* clone() const override { return new StopHandler(*this); }
+
+ private:
+  StopPoll* poll_;
+};
 
 }  // namespace
 
@@ -29,6 +43,16 @@ LinearProgram& LinearProgram::operator=(LinearProgram&&) noexcept = default;
 int LinearProgram::add_row(double lower, double upper) {
   simplex_->clp.addRow(0, nullptr, nullptr, clp_bound(lower), clp_bound(upper));
   return simplex_->clp.numberRows() - 1;
+}
+
+int LinearProgram::add_rows(std::size_t count, double lower, double upper) {
+  const int first = simplex_->clp.numberRows();
+  const std::vector<double> lowers(count, clp_bound(lower));
+  const std::vector<double> uppers(count, clp_bound(upper));
+  const std::vector<int> starts(count + 1, 0);
+  simplex_->clp.addRows(static_cast<int>(count), lowers.data(), uppers.data(), starts.data(), nullptr,
+                        nullptr);
+  return first;
 }
 
 int LinearProgram::add_column(double cost, double lower, double upper, std::span<const int> rows,
@@ -54,7 +78,9 @@ void LinearProgram::set_column(int column, double lower, double upper) {
 
 void LinearProgram::set_cost(int column, double cost) { simplex_->clp.setObjectiveCoefficient(column, cost); }
 
-LinearProgram::Status LinearProgram::solve() {
+LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
+  const StopHandler handler(poll);
+  simplex_->clp.passInEventHandler(&handler);  // copies it
   simplex_->clp.primal(1);
   switch (simplex_->clp.status()) {
     case 0:
@@ -63,6 +89,8 @@ LinearProgram::Status LinearProgram::solve() {
       return Status::kInfeasible;
     case 2:
       return Status::kUnbounded;
+    case 5:
+      return Status::kStopped;
     default:
       return Status::kFailed;
   }

@@ -89,7 +89,8 @@ class BranchAndPrice {
       }
       return solution;
     }
-    if (!std::isfinite(upper_)) return solution;
+    // Without time for a better one: every unit busy with its fastest type.
+    if (!std::isfinite(upper_)) upper_ = bound_.scale();
     solution.upper_bound = std::max(upper_, value_);
     if (upper_ <= value_ + kProven * std::abs(value_)) {  // the difference is rounding
       solution.proven_optimal = true;
@@ -194,7 +195,7 @@ class BranchAndPrice {
   }
 
   /// With every total given, ps is a transportation problem: solved exactly.
-  std::optional<Assignment> transport(const std::vector<Count>& totals) const {
+  std::optional<Assignment> transport(const std::vector<Count>& totals) {
     detail::LinearProgram programme;
     for (const TaskType i : system_.types()) {
       programme.add_row(static_cast<double>(system_.count(i)), static_cast<double>(system_.count(i)));
@@ -211,14 +212,14 @@ class BranchAndPrice {
         if (m == 0) continue;
         const double weight =
             static_cast<double>(std::min(m, system_.resource(j).servers)) / static_cast<double>(m);
-        batch.begin_column(-weight * system_.rate(i, j));
+        batch.begin_column(-weight * system_.rate(i, j) / bound_.scale());
         batch.entry(static_cast<int>(index(i)), 1.0);
         batch.entry(static_cast<int>(system_.type_count() + index(j)), 1.0);
         places.emplace_back(i, j);
       }
     }
     programme.add_columns(std::move(batch));
-    if (programme.solve() != detail::LinearProgram::Status::kOptimal) return std::nullopt;
+    if (programme.solve(&poll_) != detail::LinearProgram::Status::kOptimal) return std::nullopt;
     Assignment result(system_.type_count(), system_.resource_count());
     const auto solution = programme.columns();
     for (std::size_t at = 0; at < places.size(); ++at) {

@@ -2,6 +2,7 @@
 //
 // Descents from several starts, the best of them perturbed and descended again and again. The effort is
 // counted in rated moves, not in seconds, so that a seed gives the same answer everywhere.
+#include <algorithm>
 #include <vector>
 
 #include "allot/solve/detail/local_search.hpp"
@@ -20,7 +21,7 @@ using detail::SearchState;
 constexpr std::uint64_t kThroughputEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
 
-std::vector<Assignment> starts(const Problem& problem, const SolveOptions& options) {
+std::vector<Assignment> starts(const Problem& problem, const SolveOptions& options, StopPoll& poll) {
   const System& system = problem.system;
   std::vector<Assignment> result;
   if (options.start && is_placement(system, *options.start)) result.push_back(*options.start);
@@ -29,20 +30,29 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
     if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
   }
   Assignment map_answer;
-  if (MapSolver().solve(system, map_answer, options).outcome != Outcome::kInfeasible) {
-    result.push_back(std::move(map_answer));
-  }
+  const Outcome outcome = MapSolver().solve(system, map_answer, options).outcome;
+  if (outcome != Outcome::kInfeasible) result.push_back(std::move(map_answer));
+  if (outcome == Outcome::kTimeLimit || outcome == Outcome::kInterrupted) poll.should_stop_now();
   return result;
+}
+
+/// Looks at the clock about every 4,000 additions: between two looks, a type's moves from one place are
+/// rated.
+std::uint32_t stride(const Problem& problem) {
+  const std::size_t cost = problem.objective == Objective::kPriority || problem.system.has_floors()
+                               ? problem.system.type_count() * problem.system.resource_count()
+                               : problem.system.resource_count();
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
 }
 
 Solution local_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
-  StopPoll poll(options.stop);
+  StopPoll poll(options.stop, stride(problem));
   LocalSearch search(poll);
   SearchState state;
   std::optional<Assignment> best;
   double best_cost = 0;
-  for (const Assignment& start : starts(problem, options)) {
+  for (const Assignment& start : starts(problem, options, poll)) {
     state.reset(system, problem.objective, start);
     search.descend(state);
     if (best && state.cost() >= best_cost) continue;

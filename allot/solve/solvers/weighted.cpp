@@ -92,21 +92,27 @@ class Programme {
     }
     for (const TaskType i : system.types())
       floor_rows_.push_back(lp_.add_row(system.floor(i) / scale_, kInfinity));
-    for (std::size_t at = 0; at < pairs.size(); ++at) room_rows_.push_back(lp_.add_row(-kInfinity, 0));
-    throughput_row_ = lp_.add_row(-kInfinity, kInfinity);
+    const int room_rows = lp_.add_rows(pairs.size(), -kInfinity, 0);
+    const int throughput_row = lp_.add_row(-kInfinity, kInfinity);
+    LinearProgram::Batch columns;
     for (std::size_t at = 0; at < pairs.size(); ++at) {
       const Pair& pair = pairs[at];
       const double rate = system.rate(pair.i, pair.j) / scale_;
-      const int rows[] = {share_rows_[index(pair.i)], capacity_rows_[index(pair.j)],
-                          floor_rows_[index(pair.i)], room_rows_[at], throughput_row_};
-      const double values[] = {rate, 1, rate, 1, rate};
-      times_.push_back(lp_.add_column(0, 0, kInfinity, rows, values));
+      times_.push_back(static_cast<int>(columns.size()));
+      columns.begin_column(0);
+      columns.entry(share_rows_[index(pair.i)], rate);
+      columns.entry(capacity_rows_[index(pair.j)], 1);
+      columns.entry(floor_rows_[index(pair.i)], rate);
+      columns.entry(room_rows + static_cast<int>(at), 1);
+      columns.entry(throughput_row, rate);
     }
     for (std::size_t at = 0; at < pairs.size(); ++at) {
-      const int rows[] = {thread_rows_[index(pairs[at].i)], room_rows_[at]};
-      const double values[] = {1, -1};
-      counts_.push_back(lp_.add_column(0, 0, kInfinity, rows, values));
+      counts_.push_back(static_cast<int>(columns.size()));
+      columns.begin_column(0);
+      columns.entry(thread_rows_[index(pairs[at].i)], 1);
+      columns.entry(room_rows + static_cast<int>(at), -1);
     }
+    lp_.add_columns(std::move(columns));
     std::vector<int> rows;
     std::vector<double> values;
     for (const TaskType i : system.types()) {
@@ -122,7 +128,7 @@ class Programme {
   std::uint64_t steps() const noexcept { return steps_; }
 
   /// The best time shares in the part; nothing when there are none.
-  bool solve(const Part& part, Shares& shares) {
+  bool solve(const Part& part, Shares& shares, StopPoll& poll) {
     steps_ = 0;
     for (std::size_t at = 0; at < pairs_.size(); ++at)
       lp_.set_column(counts_[at], part.least[at], part.most[at]);
@@ -130,14 +136,14 @@ class Programme {
       lp_.set_column(level_, 0, kInfinity);
       set_costs(-1, 0);
     }
-    if (!solve_programme()) return false;
+    if (!solve_programme(poll)) return false;
     shares.level = lp_.columns()[static_cast<std::size_t>(level_)] * scale_;
     if (two_stage_) {  // then the throughput, the level kept
       first_duals_.assign(lp_.duals().begin(), lp_.duals().end());
       const double kept = shares.level / scale_;
       lp_.set_column(level_, kept * (1 - 1e-12), kInfinity);
       set_costs(0, -1);
-      if (!solve_programme()) return false;
+      if (!solve_programme(poll)) return false;
     }
     shares.time.assign(pairs_.size(), 0.0);
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
@@ -179,8 +185,8 @@ class Programme {
   }
 
  private:
-  bool solve_programme() {
-    const LinearProgram::Status status = lp_.solve();
+  bool solve_programme(StopPoll& poll) {
+    const LinearProgram::Status status = lp_.solve(&poll);
     steps_ += lp_.steps();
     return status == LinearProgram::Status::kOptimal;
   }
@@ -199,12 +205,10 @@ class Programme {
   std::uint64_t steps_ = 0;
   bool two_stage_ = false;
   int level_ = 0;
-  int throughput_row_ = 0;
   std::vector<int> share_rows_;
   std::vector<int> capacity_rows_;
   std::vector<int> thread_rows_;
   std::vector<int> floor_rows_;
-  std::vector<int> room_rows_;
   std::vector<int> times_;
   std::vector<int> counts_;
   std::vector<double> first_duals_;
@@ -233,16 +237,16 @@ class WeightedSearch {
     Solution solution;
     Shares best;
     while (!open.empty()) {
-      // The first part is always solved, so that there is an answer however short the time.
-      if (!first && poll_.should_stop_now()) break;
+      if (poll_.should_stop_now()) break;
       Part part = open.top();
       open.pop();
       if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
       Shares shares;
-      const bool solved = programme.solve(part, shares);
+      const bool solved = programme.solve(part, shares, poll_);
       poll_.spend(programme.steps());
       if (solved && first) solution.binding = programme.binding();
       first = false;
+      if (poll_.stopped()) break;
       if (!solved) continue;
       part.level = shares.level;
       part.throughput = shares.throughput;
@@ -273,12 +277,20 @@ class WeightedSearch {
         solution.outcome = detail::outcome_of(poll_);
         return solution;
       }
+      if (closed_for_depth_) {
+        return infeasible(
+            "found no time shares that keep every least depth; they are searched for, not proven");
+      }
       return infeasible(missed_floor());
     }
-    settle(best, solution);
-    solution.outcome = detail::outcome_of(poll_, Outcome::kOptimal);
-    solution.proven_optimal = options_.shares == ShareReading::kExact &&
-                              solution.outcome == Outcome::kOptimal && !closed_for_depth_;
+    const bool resolved = settle(best, solution);
+    if (!resolved) {
+      solution.reason = "rates differ by so much that the time shares of some type are lost in rounding";
+    }
+    const bool proven = resolved && !closed_for_depth_;
+    solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);
+    solution.proven_optimal =
+        options_.shares == ShareReading::kExact && solution.outcome == Outcome::kOptimal;
     return solution;
   }
 
@@ -303,6 +315,8 @@ class WeightedSearch {
 
   /// Which floor cannot be met, with the most that its type can complete when it has the machine to itself.
   std::string missed_floor() const {
+    std::optional<TaskType> tightest;
+    double tightness = 0;
     for (const TaskType i : system_.types()) {
       double most = 0;
       double left = static_cast<double>(system_.count(i));
@@ -319,12 +333,15 @@ class WeightedSearch {
                " tasks/s, but its threads complete at most " + number(most) +
                " with the machine to themselves";
       }
-    }
-    for (const TaskType i : system_.types()) {
-      if (system_.floor(i) > 0) {
-        return "the floors cannot all be met together with the shares; that of " +
-               quoted(system_.task(i).name) + " is one of them";
+      if (most > 0 && system_.floor(i) / most > tightness) {
+        tightest = i;
+        tightness = system_.floor(i) / most;
       }
+    }
+    if (tightest) {
+      return "the floors cannot all be met together with the shares; the tightest is that of " +
+             quoted(system_.task(*tightest).name) + ": " + number(100 * tightness) +
+             "% of what its threads complete with the machine to themselves";
     }
     return "no whole numbers of tasks realise the shares with every least depth kept";
   }
@@ -429,8 +446,9 @@ class WeightedSearch {
     return true;
   }
 
-  /// Makes the shares exact to the last digit and writes the matrix.
-  void settle(const Shares& best, Solution& solution) const {
+  /// Makes the shares exact to the last digit and writes the matrix. False when some type that is to have a
+  /// share has none left.
+  bool settle(const Shares& best, Solution& solution) const {
     solution.time_shares.assign(system_.type_count() * system_.resource_count(), 0.0);
     std::vector<double> by_task(system_.type_count());
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
@@ -457,6 +475,7 @@ class WeightedSearch {
                            ("task type " + quoted(system_.task(i).name)) + " has priority 0 and is starved";
       }
     }
+    return level > 0;
   }
 
   const System& system_;
