@@ -21,6 +21,8 @@ constexpr std::uint64_t kChunk = 8192;
 constexpr std::uint64_t kSmallChunk = 256;
 /// The replication number of pilot runs: apart from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
+/// Up to the variance of exponential sizes, there is no tail to miss.
+constexpr double kExponential = 1;
 /// Completions that a pilot run may take, however few are asked for.
 constexpr std::uint64_t kLeastPilot = 100'000;
 /// With a single replication, its interval comes from so many batches.
@@ -426,9 +428,11 @@ class Campaign {
         "tasks pile up: more arrive than complete, so these means depend on the length of the run");
   }
 
-  /// A task that takes as long as the run is in the system, but in no response time.
+  /// With a heavy tail the largest tasks may take as long as a run: they are in the system, but in no
+  /// response time.
   void note_old_tasks(SimulationResult& result) const {
     constexpr double kShare = 0.03;
+    if (sizes_.variance() <= kExponential) return;
     double share = 0;
     double runs = 0;
     for (const Replication& replication : replications_) {
@@ -447,7 +451,6 @@ class Campaign {
 
   /// An interval cannot know of large tasks that were never drawn.
   void note_heavy_tail(double tasks, SimulationResult& result) const {
-    constexpr double kExponential = 1;  // up to its variance, there is no tail to miss
     const double error = 1.96 * std::sqrt(sizes_.variance() / tasks);
     if (error < 0.01 || sizes_.variance() <= kExponential) return;
     char text[200];

@@ -136,7 +136,9 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
   } else {
     print_system(console, scenario);
     console.print("Throughput against priority error: no assignment {} beats one of these in both\n\n",
-                  frontier.exhaustive ? "at all" : "that was found");
+                  !frontier.exhaustive            ? "that was found"
+                  : scenario.system.approximate() ? "(by an approximation)"
+                                                  : "at all");
     const std::size_t at = advised(frontier);
     print_frontier(console, frontier, at);
     console.gap();

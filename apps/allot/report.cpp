@@ -183,9 +183,10 @@ std::string compared(double value, double with) {
 void print_system(Console& console, const Scenario& scenario) {
   const System& system = scenario.system;
   if (!scenario.name.empty()) console.print("{}: ", console.styled(Style::kBold, shown(scenario.name)));
+  Count threads = system.population();
+  for (const ThreadGroup& group : scenario.threads) threads += group.count;
   console.print("{}, {}, {}\n\n", counted(static_cast<Count>(system.type_count()), "task type"),
-                counted(static_cast<Count>(system.resource_count()), "resource"),
-                counted(system.population(), "thread"));
+                counted(static_cast<Count>(system.resource_count()), "resource"), counted(threads, "thread"));
 }
 
 void print_assignment(Console& console, const System& system, const Assignment& assignment,
