@@ -107,6 +107,16 @@ TEST_F(Report, WritesThePageTheFiguresAndTheData) {
   EXPECT_THAT(page, Not(HasSubstr("url(http")));
 }
 
+TEST_F(Report, HasNoSectionOfClaimsWithoutClaims) {
+  write();
+  findings_.claims.clear();
+  const std::string page = read(write().page);
+  EXPECT_THAT(page, Not(HasSubstr("id=\"claims\"")));
+  EXPECT_THAT(page, Not(HasSubstr("#claims")));
+  EXPECT_THAT(page, Not(HasSubstr("verdict</th>")));
+  EXPECT_FALSE(fs::exists(folder_ / "claims.md"));
+}
+
 TEST_F(Report, WritesTheSameBytesForTheSameFindings) {
   write();
   std::map<std::string, std::string> before;

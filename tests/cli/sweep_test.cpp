@@ -246,6 +246,9 @@ TEST_F(SweepCommand, GivesOneTidyRowPerPointAndPolicy) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   EXPECT_THAT(csv, ::testing::StartsWith("cards,seed,kind,name,distribution,throughput,"));
   EXPECT_TRUE(fs::exists(path("a") + "/index.html"));
+  // It makes no claims.
+  EXPECT_FALSE(fs::exists(path("a") + "/claims.md"));
+  EXPECT_THAT(content(path("a") + "/index.html"), Not(HasSubstr("Claims and verdicts")));
 }
 
 // The digest of a row covers what it depends on and nothing else.

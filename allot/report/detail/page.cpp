@@ -1,5 +1,6 @@
 #include "allot/report/detail/page.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "allot/report/detail/chart_svg.hpp"
@@ -211,6 +212,11 @@ std::string markdown_cell(const std::string& text) {
 
 }  // namespace
 
+bool has_claims(std::span<const Reported> reported) {
+  return std::any_of(reported.begin(), reported.end(),
+                     [](const Reported& entry) { return !entry.findings.claims.empty(); });
+}
+
 std::string claims_markdown(std::span<const Reported> reported, const ReportInfo& info) {
   std::string out =
       "# Claims and verdicts\n\nWritten by `allot reproduce`: seed " + std::to_string(info.effort.seed) +
@@ -251,12 +257,17 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
   }
   if (!drawn)
     out += "<p class=\"note\">gnuplot was not there to draw all figures: some are shown as tables.</p>\n";
-  out += "<nav aria-label=\"contents\"><ul>\n<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
+  const bool claims = has_claims(reported);
+  out += "<nav aria-label=\"contents\"><ul>\n";
+  if (claims) out += "<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
   for (const Reported& entry : reported) {
     out += "<li>" + link("#" + entry.experiment->name, entry.experiment->title) + "</li>\n";
   }
-  out += "</ul></nav>\n</header>\n<main>\n<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" +
-         verdict_counts(reported) + "</p>\n" + claims_html(reported) + "</section>\n";
+  out += "</ul></nav>\n</header>\n<main>\n";
+  if (claims) {
+    out += "<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" + verdict_counts(reported) + "</p>\n" +
+           claims_html(reported) + "</section>\n";
+  }
   for (const Reported& entry : reported) out += section_html(entry, drawings);
   return out + "</main>\n</body>\n</html>\n";
 }
