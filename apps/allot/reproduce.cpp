@@ -103,7 +103,10 @@ Action declare(CLI::App& command) {
   command
       .add_option("--figure", arguments->figure,
                   "only this one: a number, or the name of an experiment without one")
-      ->type_name("N");
+      ->type_name("N")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("needs a number or a name, not nothing") : std::string();
+      });
   add_whole(command, "--runs", arguments->effort.runs, 1, 1'000'000,
             "random systems per figure (default 600, as in the paper); fewer take less time");
   add_seed(command, arguments->effort.seed);

@@ -200,6 +200,8 @@ TEST_F(SweepCommand, ReproduceRefusesWhatItDoesNotKnow) {
     EXPECT_THAT(finished.err, HasSubstr(says));
   };
   refused({"reproduce", "--figure", "99"}, 2, "there is no experiment '99'");
+  refused({"reproduce", "--figure", ""}, 2, "--figure: needs a number or a name");
+  refused({"compare", "-", "--policies", ""}, 2, "--policies: needs at least one policy");
   refused({"reproduce", "--runs", "0"}, 2, "--runs");
   refused({"reproduce", "extra"}, 2, "did not expect");
   fs::create_directories(path("other"));
