@@ -58,8 +58,7 @@ nav ul { columns: 2 20rem; padding-left: 1.2rem; margin: .5rem 0 0; }
 nav li { break-inside: avoid; margin-bottom: .2rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); gap: 1.25rem; margin: 1rem 0; }
 figure { margin: 0; min-width: 0; }
-.drawing { overflow-x: auto; }
-.drawing svg { display: block; width: 100%; min-width: 27rem; height: auto; }
+.drawing svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: .9rem; color: var(--soft); }
 .scroll { overflow: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: .4rem; }
 table { border-collapse: collapse; font-size: .88rem; width: 100%; font-variant-numeric: tabular-nums; }
@@ -89,7 +88,6 @@ summary { cursor: pointer; color: var(--link); }
   figure, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .figures { grid-template-columns: 1fr 1fr; }
-  .drawing { overflow: visible; } .drawing svg { min-width: 0; }
   .scroll { max-height: none; overflow: visible; }
   a { color: inherit; text-decoration: none; }
 }
