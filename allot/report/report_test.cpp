@@ -161,6 +161,20 @@ TEST_F(Report, SaysWhichFileItCannotWrite) {
   EXPECT_THROW(write(), fs::filesystem_error);
 }
 
+TEST(ChartSvg, HasRoomForTheWholeInterval) {
+  Chart chart;
+  chart.name = "wide";
+  chart.kind = Chart::Kind::kBars;
+  chart.categories = {"left", "right"};
+  chart.series = {{"one", {0, 1}, {1, 2}, {-3, 1}, {5, 3}}};
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [-3:5<*]"));
+  chart.kind = Chart::Kind::kLines;
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<-3:5<*]"));
+  // An interval down to 0 does not stretch a logarithmic axis without end.
+  chart.log_y = true;
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<0.1:5<*]"));
+}
+
 TEST(DataFiles, QuoteTextAndKeepNumbersExact) {
   Table table{"t", "T", false, {"name", "value, exact"}, {}};
   table.rows = {{{"say \"so\", please", {}}, {"0.33", 1.0 / 3}}, {{"none", {}}, {"-", std::nan("")}}};
