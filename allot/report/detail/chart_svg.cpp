@@ -168,8 +168,8 @@ void set_y_range(const Chart& chart, std::string& out) {
     exact = !negative;  // nothing to see below 0 but the end of an interval
   }
   if (exact && least == largest) return;
-  out += "set yrange [" + (exact ? "" : std::string("*<")) + exact_number(least) + ":" + exact_number(largest) +
-         "<*]\n";
+  out += "set yrange [" + (exact ? "" : std::string("*<")) + exact_number(least) + ":" +
+         exact_number(largest) + "<*]\n";
 }
 
 void set_ranges(const Chart& chart, std::string& out) {
