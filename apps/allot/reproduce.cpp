@@ -46,13 +46,14 @@ Style style_of(Verdict verdict) {
       return Style::kBad;
     case Verdict::kPartly:
     case Verdict::kNew:
+    case Verdict::kUndecided:
       break;
   }
   return Style::kAccent;
 }
 
 void print_claims(Console& console, std::span<const Reported> reported) {
-  constexpr std::size_t kIndent = 10;
+  constexpr std::size_t kIndent = 13;
   for (const Reported& entry : reported) {
     console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
     for (const Claim& claim : entry.findings.claims) {

@@ -26,6 +26,8 @@ Badge badge(Verdict verdict) {
       return {"fails", "fails", "we measure otherwise"};
     case Verdict::kNew:
       return {"new", "new", "a finding of ours; the paper says nothing"};
+    case Verdict::kUndecided:
+      return {"undecided", "undecided", "too few runs to tell"};
   }
   return {"", "", ""};
 }
@@ -68,7 +70,7 @@ th { background: var(--panel); font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 .claims td:nth-child(1) { width: 15%; } .claims td:nth-child(2) { width: 30%; } .claims td:nth-child(4) { width: 6rem; }
 .badge { display: inline-block; padding: 0 .55em; border: 1px solid currentColor; border-radius: 1em; font-weight: 600; font-size: .85em; white-space: nowrap; }
-.holds { color: var(--holds); } .partly { color: var(--partly); } .fails { color: var(--fails); } .new { color: var(--new); }
+.holds { color: var(--holds); } .partly { color: var(--partly); } .fails { color: var(--fails); } .new { color: var(--new); } .undecided { color: var(--soft); }
 details { margin: .5rem 0; }
 summary { cursor: pointer; color: var(--link); }
 .data { font-size: .9rem; }
@@ -142,12 +144,13 @@ std::string claims_html(std::span<const Reported> reported) {
 }
 
 std::string verdict_counts(std::span<const Reported> reported) {
-  std::array<int, 4> counts{};
+  std::array<int, 5> counts{};
   for (const Reported& entry : reported) {
     for (const Claim& claim : entry.findings.claims) ++counts[static_cast<std::size_t>(claim.verdict)];
   }
   std::string out;
-  for (const Verdict verdict : {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew}) {
+  for (const Verdict verdict :
+       {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew, Verdict::kUndecided}) {
     const Badge mark = badge(verdict);
     const int count = counts[static_cast<std::size_t>(verdict)];
     if (count == 0) continue;
@@ -263,8 +266,8 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
   }
   out += "</ul></nav>\n</header>\n<main>\n";
   if (claims) {
-    out += "<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" + verdict_counts(reported) + "</p>\n" +
-           claims_html(reported) + "</section>\n";
+    out += "<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" + verdict_counts(reported) +
+           "</p>\n" + claims_html(reported) + "</section>\n";
   }
   for (const Reported& entry : reported) out += section_html(entry, drawings);
   return out + "</main>\n</body>\n</html>\n";
