@@ -9,6 +9,8 @@
 #include <set>
 #include <string>
 
+#include "paper/experiments/support.hpp"
+
 namespace allot {
 namespace {
 
@@ -127,6 +129,49 @@ TEST(Experiments, FigureTwoHoldsOnAFewRuns) {
   for (const Claim& claim : experiment.conclude(effort, run_all(experiment, effort)).claims) {
     EXPECT_EQ(claim.verdict, Verdict::kHolds) << claim.paper << ": " << claim.measured;
   }
+}
+
+/// Three runs settle no mean; what one system disproves needs no more.
+TEST(Experiments, ClaimNoMoreThanAFewRunsShow) {
+  Effort effort;
+  effort.runs = 3;
+  const auto verdicts = [&](const char* name) {
+    const Experiment& experiment = *find_experiment(name);
+    std::vector<Verdict> result;
+    for (const Claim& claim : experiment.conclude(effort, run_all(experiment, effort)).claims)
+      result.push_back(claim.verdict);
+    return result;
+  };
+  EXPECT_EQ(verdicts("figure-2").at(0), Verdict::kUndecided);
+  EXPECT_EQ(verdicts("map-moves"), std::vector<Verdict>(2, Verdict::kUndecided));
+  effort.runs = 1;
+  EXPECT_EQ(verdicts("figure-2").at(1), Verdict::kUndecided);
+  EXPECT_EQ(verdicts("lemma-2"),
+            (std::vector<Verdict>{Verdict::kUndecided, Verdict::kFails, Verdict::kFails}));
+}
+
+TEST(Verdicts, AreWhatTheIntervalSupports) {
+  const auto measured = [](double mean, double half_width, std::size_t count = 100) {
+    return experiments::Summary{count, mean, half_width, mean - half_width, mean + half_width, mean, mean};
+  };
+  using experiments::at_least;
+  using experiments::at_most;
+  using experiments::within;
+  EXPECT_EQ(at_most(measured(0.7, 0.2), 1), Verdict::kHolds);
+  EXPECT_EQ(at_most(measured(0.7, 0.2, 29), 1), Verdict::kUndecided);
+  EXPECT_EQ(at_most(measured(0.7, 0.5), 1), Verdict::kUndecided);
+  EXPECT_EQ(at_most(measured(1.05, 0.08), 1), Verdict::kHolds);
+  EXPECT_EQ(at_most(measured(1.5, 0.2), 1), Verdict::kPartly);
+  EXPECT_EQ(at_most(measured(2.5, 0.2), 1), Verdict::kFails);
+  EXPECT_EQ(at_least(measured(1.5, 0.2), 1), Verdict::kHolds);
+  EXPECT_EQ(at_least(measured(1.5, 0.8), 1), Verdict::kUndecided);
+  EXPECT_EQ(at_least(measured(0.7, 0.2), 1), Verdict::kPartly);
+  EXPECT_EQ(at_least(measured(0.2, 0.2), 1), Verdict::kFails);
+  EXPECT_EQ(within(measured(-0.5, 0.2), 1), Verdict::kHolds);
+  EXPECT_EQ(within(measured(-0.9, 0.2), 1), Verdict::kUndecided);
+  EXPECT_EQ(within(measured(-1.9, 0.2), 1), Verdict::kFails);
+  EXPECT_EQ(experiments::both(Verdict::kPartly, Verdict::kUndecided), Verdict::kUndecided);
+  EXPECT_EQ(experiments::both(Verdict::kHolds, Verdict::kFails), Verdict::kFails);
 }
 
 }  // namespace

@@ -84,6 +84,8 @@ std::string_view to_string(Verdict verdict) noexcept {
       return "fails";
     case Verdict::kNew:
       return "new";
+    case Verdict::kUndecided:
+      return "undecided";
   }
   return "";
 }

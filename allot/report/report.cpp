@@ -78,7 +78,11 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
                      outcome.notes.front().substr(outcome.notes.front().find(": ") + 2) +
                      " (Debian: apt-get install gnuplot-nox)"};
   }
-  write_file(folder / "claims.md", detail::claims_markdown(reported, info));
+  if (detail::has_claims(reported)) {
+    write_file(folder / "claims.md", detail::claims_markdown(reported, info));
+  } else {
+    fs::remove(folder / "claims.md");  // of an earlier report in this folder
+  }
   outcome.page = folder / "index.html";
   write_file(outcome.page, detail::page_html(reported, info, drawings));
   return outcome;

@@ -37,7 +37,7 @@ struct ReportOutcome {
 /// Writes
 ///
 ///     FOLDER/index.html         one file, nothing fetched from anywhere
-///     FOLDER/claims.md          its table of claims and verdicts, for other documents
+///     FOLDER/claims.md          its table of claims and verdicts, for other documents; none without claims
 ///     FOLDER/figures/NAME.svg   each figure for other documents, light and dark
 ///     FOLDER/data/NAME.csv      each table, each figure's points (NAME-figure.csv), each experiment's runs
 ///     FOLDER/data/NAME.json     (EXPERIMENT-runs.csv); measured times only in files NAME-timing.csv and

@@ -107,6 +107,16 @@ TEST_F(Report, WritesThePageTheFiguresAndTheData) {
   EXPECT_THAT(page, Not(HasSubstr("url(http")));
 }
 
+TEST_F(Report, HasNoSectionOfClaimsWithoutClaims) {
+  write();
+  findings_.claims.clear();
+  const std::string page = read(write().page);
+  EXPECT_THAT(page, Not(HasSubstr("id=\"claims\"")));
+  EXPECT_THAT(page, Not(HasSubstr("#claims")));
+  EXPECT_THAT(page, Not(HasSubstr("verdict</th>")));
+  EXPECT_FALSE(fs::exists(folder_ / "claims.md"));
+}
+
 TEST_F(Report, WritesTheSameBytesForTheSameFindings) {
   write();
   std::map<std::string, std::string> before;
@@ -149,6 +159,20 @@ TEST_F(Report, SaysWhichFileItCannotWrite) {
   fs::create_directories(folder_.parent_path());
   std::ofstream(folder_) << "in the way";
   EXPECT_THROW(write(), fs::filesystem_error);
+}
+
+TEST(ChartSvg, HasRoomForTheWholeInterval) {
+  Chart chart;
+  chart.name = "wide";
+  chart.kind = Chart::Kind::kBars;
+  chart.categories = {"left", "right"};
+  chart.series = {{"one", {0, 1}, {1, 2}, {-3, 1}, {5, 3}}};
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [-3:5<*]"));
+  chart.kind = Chart::Kind::kLines;
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<-3:5<*]"));
+  // An interval down to 0 does not stretch a logarithmic axis without end.
+  chart.log_y = true;
+  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<0.1:5<*]"));
 }
 
 TEST(DataFiles, QuoteTextAndKeepNumbersExact) {

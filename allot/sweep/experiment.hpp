@@ -69,10 +69,11 @@ struct Chart {
 };
 
 enum class Verdict {
-  kHolds,   ///< what the paper says is what we measure
-  kPartly,  ///< holds with a restriction that `measured` names
-  kFails,   ///< it does not
-  kNew,     ///< the paper says nothing; this is our finding
+  kHolds,      ///< what the paper says is what we measure
+  kPartly,     ///< holds with a restriction that `measured` names
+  kFails,      ///< it does not
+  kNew,        ///< the paper says nothing; this is our finding
+  kUndecided,  ///< too few runs to tell
 };
 struct Claim {
   std::string where;     ///< "section 5.2, Figure 2"

@@ -241,7 +241,10 @@ Action declare(CLI::App& command) {
       .add_option(
           "--policies", a.policies,
           "the policies to compare, the first being the reference (default: all that suit the scenario)")
-      ->type_name("A,B,...");
+      ->type_name("A,B,...")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("needs at least one policy, not nothing") : std::string();
+      });
   add_simulation_options(command, a.simulation);
   return [arguments](Console& console) { return run_compare(*arguments, console); };
 }

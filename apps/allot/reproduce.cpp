@@ -46,13 +46,14 @@ Style style_of(Verdict verdict) {
       return Style::kBad;
     case Verdict::kPartly:
     case Verdict::kNew:
+    case Verdict::kUndecided:
       break;
   }
   return Style::kAccent;
 }
 
 void print_claims(Console& console, std::span<const Reported> reported) {
-  constexpr std::size_t kIndent = 10;
+  constexpr std::size_t kIndent = 13;
   for (const Reported& entry : reported) {
     console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
     for (const Claim& claim : entry.findings.claims) {
@@ -103,7 +104,10 @@ Action declare(CLI::App& command) {
   command
       .add_option("--figure", arguments->figure,
                   "only this one: a number, or the name of an experiment without one")
-      ->type_name("N");
+      ->type_name("N")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("needs a number or a name, not nothing") : std::string();
+      });
   add_whole(command, "--runs", arguments->effort.runs, 1, 1'000'000,
             "random systems per figure (default 600, as in the paper); fewer take less time");
   add_seed(command, arguments->effort.seed);

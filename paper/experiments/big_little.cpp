@@ -76,7 +76,10 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
        fmt::format("true of a task alone; all tasks on the big core are {} below the optimum, as a core left "
                    "idle is lost",
                    percent(below[0], 1)),
-       below[0].low > 0.01 ? Verdict::kPartly : Verdict::kHolds});
+       // "Always": one system decides against it.
+       below[0].largest > 0.01    ? Verdict::kPartly
+       : below[0].count < kEnough ? Verdict::kUndecided
+                                  : Verdict::kHolds});
   findings.claims.push_back(
       {"beyond the paper", "-",
        fmt::format(

@@ -141,7 +141,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results) {
        fmt::format(
            "as printed, with that direction only, the error falls by {}; with both by {} (exponential sizes)",
            percent(first[1].cut, 1), percent(first[kMis].cut, 1)),
-       first[1].cut.high >= 0.46 ? Verdict::kHolds : Verdict::kPartly});
+       at_least(first[1].cut, 0.46)});
   findings.claims.push_back(
       {"beyond the paper", "-",
        fmt::format("search with whole-type moves (`local`) cuts the error by {} and keeps {} of MAP's "

@@ -118,17 +118,23 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       "Below 1: shorter than under JSQ. Geometric means with 95% intervals, logarithmic scale.";
   overload.caption =
       "A policy that sends work where it is slow runs out of capacity before the resources need to.";
-  std::size_t better = 0;
-  for (const Summary& ratio : ratios[kMap]) better += ratio.count > 0 && ratio.high < 1 ? 1 : 0;
+  std::size_t better = 0, worse = 0;
+  for (const Summary& ratio : ratios[kMap]) {
+    if (ratio.count < 2) continue;
+    better += ratio.high < 1 ? 1 : 0;
+    worse += ratio.low > 1 ? 1 : 0;
+  }
   findings.claims.push_back(
       {"section 2.2", "the approach extends to open systems in a piece-wise fashion",
        fmt::format("E[T] of piece-wise MAP over JSQ's: {} at 30% load, {} at 50%, {} at 70%; at 90% it "
                    "overloads {} of the systems, JSQ {}",
                    factor(ratios[kMap][0]), factor(ratios[kMap][1]), factor(ratios[kMap][2]),
                    percent(piled[kMap][4].mean, 0), percent(piled[0][4].mean, 0)),
-       better == kLoads.size() ? Verdict::kHolds
-       : better > 0            ? Verdict::kPartly
-                               : Verdict::kFails});
+       results.size() < kEnough  ? Verdict::kUndecided
+       : better == kLoads.size() ? Verdict::kHolds
+       : better > 0              ? Verdict::kPartly
+       : worse > 0               ? Verdict::kFails
+                                 : Verdict::kUndecided});
   findings.charts = {std::move(response), std::move(overload)};
   findings.tables.push_back(std::move(table));
   return findings;

@@ -252,13 +252,30 @@ Series series(std::string label, std::vector<double> x, std::span<const Summary>
 }
 
 Verdict at_most(const Summary& measured, double bar) {
-  if (measured.mean <= bar || measured.low <= bar) return Verdict::kHolds;
-  return measured.mean <= 2 * bar ? Verdict::kPartly : Verdict::kFails;
+  if (measured.count < kEnough) return Verdict::kUndecided;
+  if (measured.high <= bar) return Verdict::kHolds;
+  if (measured.low > bar) return measured.mean <= 2 * bar ? Verdict::kPartly : Verdict::kFails;
+  return measured.half_width <= bar / 10 ? Verdict::kHolds : Verdict::kUndecided;
 }
 
 Verdict at_least(const Summary& measured, double bar) {
-  if (measured.mean >= bar || measured.high >= bar) return Verdict::kHolds;
-  return measured.mean >= bar / 2 ? Verdict::kPartly : Verdict::kFails;
+  if (measured.count < kEnough) return Verdict::kUndecided;
+  if (measured.low >= bar) return Verdict::kHolds;
+  if (measured.high < bar) return measured.mean >= bar / 2 ? Verdict::kPartly : Verdict::kFails;
+  return measured.half_width <= bar / 10 ? Verdict::kHolds : Verdict::kUndecided;
+}
+
+Verdict within(const Summary& measured, double bar) {
+  if (measured.count < kEnough) return Verdict::kUndecided;
+  if (measured.low >= -bar && measured.high <= bar) return Verdict::kHolds;
+  return measured.low > bar || measured.high < -bar ? Verdict::kFails : Verdict::kUndecided;
+}
+
+Verdict both(Verdict a, Verdict b) {
+  for (const Verdict verdict : {Verdict::kFails, Verdict::kUndecided, Verdict::kPartly}) {
+    if (a == verdict || b == verdict) return verdict;
+  }
+  return Verdict::kHolds;
 }
 
 }  // namespace allot::experiments

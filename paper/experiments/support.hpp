@@ -113,9 +113,22 @@ Cell percent_cell(double share, int decimals = 3);  ///< shown in percent, kept 
 /// A series of means with their intervals.
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale = 1);
 
-/// kHolds when at most `bar`, or when the interval reaches down to it; kPartly up to twice that.
+// ---- verdicts: what the interval supports, not the mean alone
+
+/// A mean over fewer values settles nothing: so few need not have met the rare ones.
+inline constexpr std::size_t kEnough = 30;
+
+/// kHolds when the interval lies at or below `bar`, or reaches down to it and is narrow (a half-width of at
+/// most a tenth of `bar`); when all of it lies above, kPartly for a mean up to twice `bar` and kFails beyond.
+/// Otherwise, and with fewer than kEnough values, kUndecided.
 Verdict at_most(const Summary& measured, double bar);
-/// kHolds when at least `bar`, or when the interval reaches up to it; kPartly from half of that.
+/// The same upwards; kPartly for a mean from half of `bar`.
 Verdict at_least(const Summary& measured, double bar);
+/// kHolds when the interval lies within `bar` of 0, kFails when all of it lies further away; kUndecided as
+/// above.
+Verdict within(const Summary& measured, double bar);
+/// The first of kFails, kUndecided, kPartly and kHolds that is among the two: for claims that say several
+/// things.
+Verdict both(Verdict a, Verdict b);
 
 }  // namespace allot::experiments

@@ -200,6 +200,8 @@ TEST_F(SweepCommand, ReproduceRefusesWhatItDoesNotKnow) {
     EXPECT_THAT(finished.err, HasSubstr(says));
   };
   refused({"reproduce", "--figure", "99"}, 2, "there is no experiment '99'");
+  refused({"reproduce", "--figure", ""}, 2, "--figure: needs a number or a name");
+  refused({"compare", "-", "--policies", ""}, 2, "--policies: needs at least one policy");
   refused({"reproduce", "--runs", "0"}, 2, "--runs");
   refused({"reproduce", "extra"}, 2, "did not expect");
   fs::create_directories(path("other"));
@@ -246,6 +248,9 @@ TEST_F(SweepCommand, GivesOneTidyRowPerPointAndPolicy) {
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   EXPECT_THAT(csv, ::testing::StartsWith("cards,seed,kind,name,distribution,throughput,"));
   EXPECT_TRUE(fs::exists(path("a") + "/index.html"));
+  // It makes no claims.
+  EXPECT_FALSE(fs::exists(path("a") + "/claims.md"));
+  EXPECT_THAT(content(path("a") + "/index.html"), Not(HasSubstr("Claims and verdicts")));
 }
 
 // The digest of a row covers what it depends on and nothing else.

@@ -107,6 +107,22 @@ double offset(const Chart& chart, std::size_t series) {
   return (static_cast<double>(series) - (static_cast<double>(chart.series.size()) - 1) / 2) * width;
 }
 
+struct Ends {
+  double low;
+  double high;
+};
+
+/// The interval of a point as it is drawn; the point itself where there is none. On a logarithmic scale an
+/// interval may reach down to 0 or below: it is cut at a tenth of its point.
+Ends ends_of(const Chart& chart, const Series& series, std::size_t point) {
+  const double y = series.y[point];
+  Ends ends{series.low.empty() ? y : series.low[point], series.high.empty() ? y : series.high[point]};
+  if (!std::isfinite(ends.low)) ends.low = y;
+  if (!std::isfinite(ends.high)) ends.high = y;
+  if (chart.log_y) ends.low = std::max(ends.low, y / 10);
+  return ends;
+}
+
 std::string data_block(const Chart& chart, std::size_t at) {
   const Series& series = chart.series[at];
   std::string out = "$series" + std::to_string(at) + " << END\n";
@@ -119,16 +135,41 @@ std::string data_block(const Chart& chart, std::size_t at) {
       continue;
     }
     gap = false;
-    double low = series.low.empty() ? y : series.low[point];
-    const double high = series.high.empty() ? y : series.high[point];
-    if (chart.log_y && !(low > 0)) low = y;  // an interval down to 0 has no end on a logarithmic scale
-    for (const double value : {series.x[point] + offset(chart, at), y, low, high}) {
+    const Ends ends = ends_of(chart, series, point);
+    for (const double value : {series.x[point] + offset(chart, at), y, ends.low, ends.high}) {
       out += exact_number(value) + " ";
     }
     out += "\n";
   }
   if (gap) out += "NaN NaN NaN NaN\n";  // an empty block is an error to gnuplot
   return out + "END\n";
+}
+
+/// Every point and both ends of its interval lie within, gnuplot rounding outwards to the next tic: left to
+/// itself it looks at the points alone where bars are drawn.
+void set_y_range(const Chart& chart, std::string& out) {
+  double least = INFINITY, largest = -INFINITY;
+  bool negative = false;
+  for (const Series& series : chart.series) {
+    for (std::size_t point = 0; point < series.y.size(); ++point) {
+      const double y = series.y[point];
+      if (!std::isfinite(y) || (chart.log_y && !(y > 0))) continue;
+      const Ends ends = ends_of(chart, series, point);
+      negative = negative || y < 0;
+      least = std::min({least, y, ends.low});
+      largest = std::max({largest, y, ends.high});
+    }
+  }
+  if (!(least <= largest)) return;
+  bool exact = false;  // the lower end as it is, not rounded
+  if (chart.kind == Chart::Kind::kBars && !chart.log_y) {
+    least = std::min(least, 0.0);  // what bars stand on
+    largest = std::max(largest, 0.0);
+    exact = !negative;  // nothing to see below 0 but the end of an interval
+  }
+  if (exact && least == largest) return;
+  out += "set yrange [" + (exact ? "" : std::string("*<")) + exact_number(least) + ":" +
+         exact_number(largest) + "<*]\n";
 }
 
 void set_ranges(const Chart& chart, std::string& out) {
@@ -173,15 +214,8 @@ void set_ranges(const Chart& chart, std::string& out) {
       out += ")\n";
     }
   }
-  if (chart.log_y) {
-    out += "set logscale y\nset format y '%g'\n";
-  } else if (chart.kind == Chart::Kind::kBars) {
-    bool negative = false;
-    for (const Series& series : chart.series) {
-      for (const double y : series.y) negative = negative || y < 0;
-    }
-    if (!negative) out += "set yrange [0:*]\n";
-  }
+  if (chart.log_y) out += "set logscale y\nset format y '%g'\n";
+  set_y_range(chart, out);
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {

@@ -1,5 +1,6 @@
 #include "allot/report/detail/page.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "allot/report/detail/chart_svg.hpp"
@@ -25,6 +26,8 @@ Badge badge(Verdict verdict) {
       return {"fails", "fails", "we measure otherwise"};
     case Verdict::kNew:
       return {"new", "new", "a finding of ours; the paper says nothing"};
+    case Verdict::kUndecided:
+      return {"undecided", "undecided", "too few runs to tell"};
   }
   return {"", "", ""};
 }
@@ -57,8 +60,7 @@ nav ul { columns: 2 20rem; padding-left: 1.2rem; margin: .5rem 0 0; }
 nav li { break-inside: avoid; margin-bottom: .2rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); gap: 1.25rem; margin: 1rem 0; }
 figure { margin: 0; min-width: 0; }
-.drawing { overflow-x: auto; }
-.drawing svg { display: block; width: 100%; min-width: 27rem; height: auto; }
+.drawing svg { display: block; width: 100%; height: auto; }
 figcaption { font-size: .9rem; color: var(--soft); }
 .scroll { overflow: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: .4rem; }
 table { border-collapse: collapse; font-size: .88rem; width: 100%; font-variant-numeric: tabular-nums; }
@@ -68,7 +70,7 @@ th { background: var(--panel); font-weight: 600; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 .claims td:nth-child(1) { width: 15%; } .claims td:nth-child(2) { width: 30%; } .claims td:nth-child(4) { width: 6rem; }
 .badge { display: inline-block; padding: 0 .55em; border: 1px solid currentColor; border-radius: 1em; font-weight: 600; font-size: .85em; white-space: nowrap; }
-.holds { color: var(--holds); } .partly { color: var(--partly); } .fails { color: var(--fails); } .new { color: var(--new); }
+.holds { color: var(--holds); } .partly { color: var(--partly); } .fails { color: var(--fails); } .new { color: var(--new); } .undecided { color: var(--soft); }
 details { margin: .5rem 0; }
 summary { cursor: pointer; color: var(--link); }
 .data { font-size: .9rem; }
@@ -88,7 +90,6 @@ summary { cursor: pointer; color: var(--link); }
   figure, tr { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
   .figures { grid-template-columns: 1fr 1fr; }
-  .drawing { overflow: visible; } .drawing svg { min-width: 0; }
   .scroll { max-height: none; overflow: visible; }
   a { color: inherit; text-decoration: none; }
 }
@@ -143,12 +144,13 @@ std::string claims_html(std::span<const Reported> reported) {
 }
 
 std::string verdict_counts(std::span<const Reported> reported) {
-  std::array<int, 4> counts{};
+  std::array<int, 5> counts{};
   for (const Reported& entry : reported) {
     for (const Claim& claim : entry.findings.claims) ++counts[static_cast<std::size_t>(claim.verdict)];
   }
   std::string out;
-  for (const Verdict verdict : {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew}) {
+  for (const Verdict verdict :
+       {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew, Verdict::kUndecided}) {
     const Badge mark = badge(verdict);
     const int count = counts[static_cast<std::size_t>(verdict)];
     if (count == 0) continue;
@@ -211,6 +213,11 @@ std::string markdown_cell(const std::string& text) {
 
 }  // namespace
 
+bool has_claims(std::span<const Reported> reported) {
+  return std::any_of(reported.begin(), reported.end(),
+                     [](const Reported& entry) { return !entry.findings.claims.empty(); });
+}
+
 std::string claims_markdown(std::span<const Reported> reported, const ReportInfo& info) {
   std::string out =
       "# Claims and verdicts\n\nWritten by `allot reproduce`: seed " + std::to_string(info.effort.seed) +
@@ -251,12 +258,17 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
   }
   if (!drawn)
     out += "<p class=\"note\">gnuplot was not there to draw all figures: some are shown as tables.</p>\n";
-  out += "<nav aria-label=\"contents\"><ul>\n<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
+  const bool claims = has_claims(reported);
+  out += "<nav aria-label=\"contents\"><ul>\n";
+  if (claims) out += "<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
   for (const Reported& entry : reported) {
     out += "<li>" + link("#" + entry.experiment->name, entry.experiment->title) + "</li>\n";
   }
-  out += "</ul></nav>\n</header>\n<main>\n<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" +
-         verdict_counts(reported) + "</p>\n" + claims_html(reported) + "</section>\n";
+  out += "</ul></nav>\n</header>\n<main>\n";
+  if (claims) {
+    out += "<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" + verdict_counts(reported) +
+           "</p>\n" + claims_html(reported) + "</section>\n";
+  }
   for (const Reported& entry : reported) out += section_html(entry, drawings);
   return out + "</main>\n</body>\n</html>\n";
 }

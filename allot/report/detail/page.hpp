@@ -13,6 +13,9 @@ namespace allot::detail {
 std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
                       const std::map<std::string, std::string>& drawings);
 
+/// Sweeps have none: no section, no file.
+bool has_claims(std::span<const Reported> reported);
+
 /// The claims and verdicts as a table in Markdown.
 std::string claims_markdown(std::span<const Reported> reported, const ReportInfo& info);
 
