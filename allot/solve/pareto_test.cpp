@@ -17,7 +17,6 @@ namespace allot {
 namespace {
 
 using testing::random_system;
-using testing::SystemShape;
 
 constexpr std::size_t kAll = 1'000'000;
 
