@@ -138,7 +138,7 @@ TEST_F(TraceFile, RefusesSizesThatVanishBesideTheOthers) {
 TEST_F(TraceFile, IsNamedByItsPath) { EXPECT_EQ(read("1\n2\n")->spec(), "trace:" + path_); }
 
 TEST(Trace, RefusesAnEndlessFile) {
-  if (!std::filesystem::exists("/dev/zero")) GTEST_SKIP();
+  if (!std::filesystem::exists("/dev/zero")) GTEST_SKIP() << "there is no /dev/zero";
   EXPECT_THROW((void)make_distribution("trace:/dev/zero"), InvalidModel);
 }
 
