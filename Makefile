@@ -32,10 +32,10 @@ build: ## build the command: build/allot, and build/allot-mpi
 	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build test browser bench fuzz format lint
+	@tools/setup build test browser slurm bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test browser bench fuzz format
+	@tools/setup build test browser slurm bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -57,7 +57,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	$(call heading,all passed)
 
 # What the sanitizers see in every run: the tests of the rooms. `make test-long` gives them all others too.
-unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test sweep_test report_test io_test
+unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test sweep_test report_test worker_test io_test
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600

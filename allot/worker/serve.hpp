@@ -21,9 +21,10 @@ struct ServeOutcome {
 /// every descendant is killed, also those that left their session or lost their parents: the process becomes
 /// a subreaper, so none gets away.
 ///
-/// Every task is a session of its own, with default signals and /dev/null as standard input. A task ends with
-/// its main process: what is left of its process group, its session, or carries its environment is killed
-/// then. A daemon that has left all three lives until no task is running.
+/// Every task is a session of its own, with default signals, /dev/null as standard input, and no descriptors
+/// but the three. A task ends with its main process: what is left of its process group then is killed, and so
+/// are daemons that left the group but still carry the task's environment. One that has no trace of its task
+/// lives until no task is running.
 ///
 /// Takes the process over: signal dispositions (INT, HUP, QUIT, TSTP, TTIN, TTOU, PIPE are ignored), all
 /// children. Call it from the main thread, with no other thread running. Does not throw.
