@@ -10,6 +10,7 @@ namespace allot::protocol {
 namespace {
 
 constexpr std::size_t kHeader = 5;
+constexpr char kEnd = '\n';
 
 class Writer {
  public:
@@ -151,6 +152,7 @@ std::string encode(const Message& message) {
   std::string bytes(kHeader, '\0');
   Writer writer(bytes);
   std::visit([&writer](const auto& known) { fields(writer, known); }, message);
+  bytes.push_back(kEnd);
   std::string header;
   Writer(header).number(static_cast<std::uint32_t>(bytes.size() - sizeof(std::uint32_t)));
   header.push_back(static_cast<char>(message.index()));
@@ -163,14 +165,16 @@ Decoded decode(std::string_view bytes) {
   if (bytes.size() < kHeader) return decoded;
   const std::size_t size = Reader(bytes).number<std::uint32_t>();
   const auto kind = static_cast<unsigned char>(bytes[kHeader - 1]);
-  if (size < 1 || size > kMostFrame || kind >= kDecoders.size()) {
+  if (size < 2 || size > kMostFrame || kind >= kDecoders.size()) {
     decoded.kind = Decoded::Kind::kGarbage;
     return decoded;
   }
   if (bytes.size() - sizeof(std::uint32_t) < size) return decoded;
-  const bool good = kDecoders[kind](bytes.substr(kHeader, size - 1), decoded.message);
+  const std::size_t end = sizeof(std::uint32_t) + size - 1;
+  const bool good =
+      bytes[end] == kEnd && kDecoders[kind](bytes.substr(kHeader, end - kHeader), decoded.message);
   decoded.kind = good ? Decoded::Kind::kMessage : Decoded::Kind::kGarbage;
-  if (good) decoded.size = sizeof(std::uint32_t) + size;
+  if (good) decoded.size = end + 1;
   return decoded;
 }
 

@@ -115,12 +115,15 @@ TEST(Protocol, SurvivesRandomBytes) {
 TEST(Protocol, RefusesFramesThatCannotBe) {
   const auto heartbeat = static_cast<char>(Message(Heartbeat{}).index());
   const auto request = static_cast<char>(Message(TaskRequest{}).index());
+  EXPECT_EQ(decode(frame(2, heartbeat, "\n")).kind, Kind::kMessage);
   EXPECT_EQ(decode(frame(0, heartbeat, "")).kind, Kind::kGarbage);
+  EXPECT_EQ(decode(frame(1, heartbeat, "")).kind, Kind::kGarbage);
+  EXPECT_EQ(decode(frame(2, heartbeat, "x")).kind, Kind::kGarbage) << "not a line";
   EXPECT_EQ(decode(frame(kMostFrame + 1, request, "")).kind, Kind::kGarbage);
   EXPECT_EQ(decode(frame(kMostFrame, request, "")).kind, Kind::kIncomplete);
-  EXPECT_EQ(decode(frame(1, static_cast<char>(std::variant_size_v<Message>), "")).kind, Kind::kGarbage);
-  EXPECT_EQ(decode(frame(2, heartbeat, "x")).kind, Kind::kGarbage) << "more than its fields";
-  EXPECT_EQ(decode(frame(13, request, std::string(8, '\0') + "\xff\xff\xff\xff")).kind, Kind::kGarbage)
+  EXPECT_EQ(decode(frame(2, static_cast<char>(std::variant_size_v<Message>), "\n")).kind, Kind::kGarbage);
+  EXPECT_EQ(decode(frame(3, heartbeat, "x\n")).kind, Kind::kGarbage) << "more than its fields";
+  EXPECT_EQ(decode(frame(14, request, std::string(8, '\0') + "\xff\xff\xff\xff\n")).kind, Kind::kGarbage)
       << "a list of four billion arguments in no bytes";
 }
 

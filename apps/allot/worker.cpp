@@ -9,9 +9,10 @@ namespace {
 
 Exit run_worker(Console& console) {
   if (::isatty(STDIN_FILENO) != 0 || ::isatty(STDOUT_FILENO) != 0) {
-    throw Failure(Exit::kUsage,
-                  "a worker talks to the allot that started it, not to a terminal.\n"
-                  "Launchers that make one, such as 'ssh -t' or 'srun --pty', do not carry what it says.");
+    throw Failure(
+        Exit::kUsage,
+        "a worker talks to the allot that started it, not to a terminal.\n"
+        "Launchers that make one, such as 'ssh -t', 'srun --pty' and 'srun -u', do not carry what it says.");
   }
   const ServeOutcome outcome = serve();
   if (outcome.in_order) return Exit::kOk;
