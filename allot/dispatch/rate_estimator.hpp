@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace allot {
 
@@ -15,7 +16,7 @@ struct RatePrior {
   double relative_deviation = 0.3;  ///< standard deviation of a task's time / its mean
   double worth = 10;                ///< how many completions it counts like; they fade as others come
 
-  static RatePrior cannot_run() { return {.can_run = false}; }
+  static RatePrior cannot_run() { return {false, std::nullopt}; }
   static RatePrior unknown() { return {}; }
   static RatePrior measured(double tasks_per_second, double relative_deviation = 0.3, double worth = 10) {
     return {true, tasks_per_second, relative_deviation, worth};
@@ -57,75 +58,95 @@ struct RateEstimatorOptions {
 /// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts as well, and that
 /// of running ones as far as it is longer than the mean: neither a fast failure nor a hung task looks fast.
 ///
-/// The first completion is discarded (loading, compiling). A sample far above the others is flagged and set
-/// aside; it counts if another comes while it is remembered, since then the times are heavy-tailed. When
-/// recent samples keep disagreeing with the mean by more than `reset_error`, and by more than chance allows,
-/// the past is dropped.
+/// The first completion is discarded (loading, compiling). A sample far above the others is flagged and left
+/// out; if it is not the only one within the memory, it counts, cut to where flagging starts. When the latest
+/// samples disagree with those before by more than `reset_error`, and by more than chance explains, the past
+/// is dropped.
 ///
-/// Not thread-safe. Every call is O(1) and allocates nothing, `estimate` included.
+/// The interval is of log(mean), by Student's t with the effective number of samples, and reaches further up
+/// than down, since times are skewed: with few samples the longest are yet to come.
+///
+/// Not thread-safe. Every call costs O(1) and allocates nothing.
 class RateEstimator {
  public:
   explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
 
-  /// A task ended after so many busy seconds; `now` (any clock, in seconds) is for the circuit breaker.
+  /// A task ended after so many busy seconds. Times below a nanosecond count as one.
   void completed(double busy_seconds);
+  /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
   void failed(double busy_seconds, double now);
 
-  /// The attempts that run now: how long each has been busy beyond the mean, summed up by the caller with
-  /// `excess`. Replaces what was said before; the next completion of any clears it.
-  void set_running_excess(double seconds) noexcept { running_excess_ = seconds; }
-  double excess(double elapsed_seconds) const noexcept;
+  /// How long each of the attempts that run now has been busy. Replaces what was said before.
+  void set_running(std::span<const double> busy_seconds) noexcept;
 
   RateEstimate estimate() const;
 
   /// Open becomes half open when its time has come; the caller lets one task through then.
   Breaker breaker(double now) noexcept;
 
-  /// Whether the latest completion made it drop the past.
-  bool just_reset() const noexcept { return just_reset_; }
+  /// What factor on the time the latest completion brought by dropping the past, if it did.
+  std::optional<double> latest_reset() const noexcept { return latest_reset_; }
+
+  /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
+  /// it was, and the next samples decide.
+  void question(double factor);
 
  private:
-  static constexpr std::size_t kWindow = 16;
+  static constexpr std::size_t kWindow = 32;
+  /// So many samples are judged together, by their median, before there is a mean to judge the next one by.
+  static constexpr std::size_t kEarly = 8;
 
-  /// Sums over samples, each with the weight left of it.
+  /// Mean and spread of samples, each with the weight that is left of it.
   struct Moments {
     double weight = 0;
     double squared_weight = 0;
-    double sum = 0;
-    double squares = 0;
-    double cubes = 0;
+    double mean = 0;
+    double spread = 0;  ///< weighted sum of squared differences from the mean
+
     void add(double seconds, double keep) noexcept;
-    double mean() const noexcept { return sum / weight; }
-    double effective() const noexcept { return weight * weight / squared_weight; }
+    /// Number of equally weighted samples that would say as much.
+    double effective() const noexcept { return weight > 0 ? weight * weight / squared_weight : 0; }
+    /// Relative standard deviation; near 1 as long as few samples are behind it.
+    double cautious_deviation() const noexcept;
   };
 
-  void add_sample(double seconds);
-  void restart_from_window(std::size_t samples);
-  /// How many of the latest samples contradict the mean; 0 when none do.
-  std::size_t contradicting() const noexcept;
-  double deviation() const noexcept;
+  struct Recent {
+    double seconds = 0;  ///< failed attempts before it included
+    bool counted = false;
+  };
+
+  double keep() const noexcept { return 1 - 1 / options_.memory; }
+  Recent& recent(std::size_t age) noexcept { return window_[(window_next_ + kWindow - 1 - age) % kWindow]; }
+  const Recent& recent(std::size_t age) const noexcept {
+    return window_[(window_next_ + kWindow - 1 - age) % kWindow];
+  }
+  void remember(double seconds, bool counted) noexcept;
+  void judge_early();
+  bool judge(double seconds);
+  void detect_change();
+  void restart_from(std::size_t samples);
+  void publish() noexcept;
 
   RateEstimatorOptions options_;
-  double prior_seconds_ = 0;  ///< 0: none
   Moments moments_;
+  double guess_ = 0;           ///< seconds, until there is better; 0: none
   double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion
-  double first_ = 0;           ///< the discarded first sample: a guess until there is better
   double failed_seconds_ = 0;  ///< since the last completion
-  double running_excess_ = 0;
-  std::array<double, kWindow> window_{};  ///< the latest samples, outliers cut
+  double running_excess_ = 0;  ///< of running attempts beyond the mean
+  std::array<Recent, kWindow> window_{};
+  std::size_t window_next_ = 0;
   std::size_t in_window_ = 0;
-  std::size_t window_at_ = 0;
-  double held_outlier_ = 0;  ///< set aside; 0: none
-  double held_for_ = 0;      ///< completions since
+  bool early_ = true;           ///< all samples are in the window still, and no prior
+  double outlier_age_ = 1e300;  ///< completions since the latest
   std::uint64_t completions_ = 0;
   std::uint64_t failures_ = 0;
   std::uint64_t outliers_ = 0;
   std::uint64_t resets_ = 0;
+  std::optional<double> latest_reset_;
   std::uint32_t failures_in_a_row_ = 0;
   double hold_seconds_ = 0;
   double open_until_ = 0;
   Breaker breaker_ = Breaker::kClosed;
-  bool just_reset_ = false;
 };
 
 }  // namespace allot

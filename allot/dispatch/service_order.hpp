@@ -28,12 +28,13 @@ class ServiceOrder {
 
   explicit ServiceOrder(std::size_t types, WhenAhead when_ahead = WhenAhead::kServe);
 
-  /// One for each type, in any unit for kServe; for kIdle units of this resource (f_ij). A type with weight 0
-  /// is served only while no other waits, and never under kIdle. More types than before may be given.
+  /// One for each type; for kServe in any unit, for kIdle in units of this resource (f_ij). A type without a
+  /// weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for ever. All are
+  /// 1 before the first call. More types than before may be given.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
 
-  /// The type to start now and true in its books, or none: nothing waits, or all that wait are ahead.
+  /// The type to start now, or none: nothing waits, or all that wait are ahead.
   /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back.
   std::optional<TaskType> next(std::span<const Count> waiting, double now);
 
@@ -44,8 +45,11 @@ class ServiceOrder {
   std::optional<double> idle_until() const noexcept { return idle_until_; }
 
  private:
+  template <typename Number>
+  void weigh(std::span<const Number> weights);
+
   struct Account {
-    double weight = 0;
+    double weight = 1;
     double tag = 0;      ///< service received / weight, in virtual time
     double charged = 0;  ///< for the tasks in service: what they are expected to take
     Count in_service = 0;
