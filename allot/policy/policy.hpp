@@ -84,9 +84,12 @@ struct PolicyOptions {
   ShareReading shares = ShareReading::kExact;   ///< of `weighted`
   std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
   /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
-  /// that a target depends on the population alone; a deadline or a flag is for when the result is no longer
-  /// wanted.
+  /// that a target depends on the population alone; a deadline or a flag, which hold for `map` and `mis` too,
+  /// is for when the result is no longer wanted.
   StopLimits solve{.steps = 20'000'000};
+  /// For live hosts, whose targets follow one another: `optimal` starts its search from it as well. Absent in
+  /// simulations, where a target is to depend on the system alone.
+  std::optional<Assignment> start;
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
