@@ -112,6 +112,15 @@ class Dispatcher::State {
     return ticket;
   }
 
+  Ticket place_at(TaskType i, ResourceId j, Clock::time_point now) noexcept {
+    Tally& tally = board_.tally();
+    const Ticket ticket{i, j, false, since_made(now)};
+    board_.count(i, j).fetch_add(1, std::memory_order_relaxed);
+    tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
+    tally.placed.fetch_add(1, std::memory_order_relaxed);
+    return ticket;
+  }
+
   void complete(const Ticket& ticket, double busy_seconds, bool ok, Clock::time_point now) noexcept {
     Tally& tally = board_.tally();
     const std::uint64_t end = since_made(now);
@@ -481,6 +490,9 @@ Dispatcher::~Dispatcher() = default;
 
 std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexcept {
   return state_->place(i, now);
+}
+Ticket Dispatcher::place_at(TaskType i, ResourceId j, Clock::time_point now) noexcept {
+  return state_->place_at(i, j, now);
 }
 void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
                           Clock::time_point now) noexcept {

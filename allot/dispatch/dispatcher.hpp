@@ -71,6 +71,9 @@ class Dispatcher {
   /// Where the next task of a type goes. None when it can go nowhere now: everything that could run it is
   /// drained, lost or disabled.
   std::optional<Ticket> place(TaskType i, Clock::time_point now = Clock::now()) noexcept;
+  /// A ticket for a place that the host has chosen itself, as at the end of a batch: it counts like any
+  /// other. Whether the pair is open is for the host to ask: see `allows`.
+  Ticket place_at(TaskType i, ResourceId j, Clock::time_point now = Clock::now()) noexcept;
   /// The task has ended. `busy_seconds` is the time for which it had a unit of the resource to itself,
   /// waiting not included.
   void complete(const Ticket& ticket, double busy_seconds, bool ok,

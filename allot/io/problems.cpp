@@ -133,8 +133,8 @@ std::optional<bool> TableReader::flag(std::string_view key) const {
   const Node* const value = find(key);
   if (!value) return std::nullopt;
   if (const bool* const is = value->get<bool>()) return *is;
-  problems_.add(*value,
-                detail::in_quotes(key) + " must be true or false, is " + problems_.document().describe(*value));
+  problems_.add(
+      *value, detail::in_quotes(key) + " must be true or false, is " + problems_.document().describe(*value));
   return std::nullopt;
 }
 
