@@ -28,7 +28,7 @@ struct JobTask {
   std::vector<std::optional<CommandTemplate>> commands;  ///< by resource; at least one
   std::optional<Template> output;                        ///< where the task's file is put when it succeeded
   std::vector<std::pair<std::string, Template>> env;     ///< added after the resource's
-  std::string directory;                                 ///< working directory, absolute or as Job::folder is
+  std::string directory;  ///< working directory, relative to Job::folder; empty: that folder itself
   std::optional<double> timeout_s;
   std::optional<int> retries;      ///< absent: the run's default
   std::optional<double> priority;  ///< for all types or for none
