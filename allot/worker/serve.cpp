@@ -91,6 +91,7 @@ class Server {
   ServeOutcome run() {
     take_over_signals();
     adopt_orphans();
+    raise_descriptor_limit();
     set_blocking(input_, false);
     set_blocking(output_, false);
     queue_bytes(protocol::kFarMagic);
@@ -203,6 +204,15 @@ class Server {
     return children;
   }
 
+  /// For the pipes of many tasks; these are given the limit as it was.
+  void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    most_descriptors_ = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+
   // ---- messages
 
   void read_input() {
@@ -305,6 +315,7 @@ class Server {
     program.output_path = request.stdout_path;
     program.error_path = request.stderr_path;
     program.dies_with_parent = true;
+    program.most_descriptors = most_descriptors_;
     if ((request.stdout_path.empty() && !task.out.open()) ||
         (request.stderr_path.empty() && !task.err.open())) {
       return refuse(request, {-1, "no descriptors are left for its output", false});
@@ -535,6 +546,7 @@ class Server {
   int input_;
   int output_;
   std::string marker_;
+  std::size_t most_descriptors_ = 0;
   detail::Descriptor signals_;
   std::vector<pollfd> ready_;  ///< what is watched, then what of it has something
   std::string inbox_;
