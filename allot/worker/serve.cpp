@@ -296,7 +296,10 @@ class Server {
   }
 
   void check_heartbeat(Clock::time_point now) {
-    if (now >= sent_ + heartbeat_ && outbox_.empty()) queue(protocol::Heartbeat{});
+    if (now >= sent_ + heartbeat_ && outbox_.empty()) {
+      queue(protocol::Heartbeat{});
+      end_leftovers();  // one that was being executed at the last look had no environment yet
+    }
     if (silence_ > Clock::duration::zero() && !paused_since_ && now >= heard_ + silence_) {
       give_up("nothing was heard for " + std::to_string(std::llround(to_seconds(silence_))) + " s");
     }
