@@ -249,6 +249,17 @@ TEST_F(LaneTest, RunsHundredsAtOnce) {
   EXPECT_EQ(seen.size(), 200U);
 }
 
+TEST_F(LaneTest, IsNotBoundByTheDescriptorsOfATask) {
+  // With a limit that would not do for the pipes of so many.
+  LaneDriver driver({"sh", "-c", "ulimit -Sn 60; exec \"$@\"", "sh"}, options_);
+  for (std::uint64_t id = 1; id <= 60; ++id) driver.lane().send(shell_task(id, "sleep 1; ulimit -Sn"));
+  EXPECT_TRUE(driver.pump_until([&] { return driver.lane().in_flight() == 0; }));
+  for (std::uint64_t id = 1; id <= 60; ++id) {
+    const TaskRecord record = driver.wait_for(Kind::kRecord, id).record;
+    EXPECT_EQ(record.out, "60\n") << "a task sees the limit as it was. " << record.error;
+  }
+}
+
 TEST_F(LaneTest, DoesNotCountTimeStopped) {
   LaneDriver driver = local();
   const Clock::time_point start = Clock::now();

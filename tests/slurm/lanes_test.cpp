@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
@@ -20,7 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::eventually;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::LaneDriver;
 using testing::processes_with;
 using Kind = LaneEvent::Kind;

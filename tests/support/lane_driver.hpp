@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -109,20 +110,32 @@ inline std::string fresh_marker() {
          std::to_string(Clock::now().time_since_epoch().count());
 }
 
+/// A file of /proc, as much of it as there is: its process may end at any moment.
+inline std::string read_proc(const std::filesystem::path& path) {
+  std::string text;
+  FILE* const file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return text;
+  std::array<char, 4096> part{};
+  for (std::size_t size = 1; size > 0;) {
+    size = std::fread(part.data(), 1, part.size(), file);
+    text.append(part.data(), size);
+  }
+  std::fclose(file);
+  return text;
+}
+
 /// The living processes, this one apart, that have the marker in their environment or on their command line.
 inline std::vector<int> processes_with(const std::string& marker) {
   std::vector<int> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end;
+       at.increment(error)) {
+    const std::string name = at->path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos || name == std::to_string(::getpid()))
       continue;
-    for (const char* const file : {"environ", "cmdline"}) {
-      std::ifstream stream(entry.path() / file, std::ios::binary);
-      const std::string text{std::istreambuf_iterator<char>(stream), {}};
-      if (text.find(marker) == std::string::npos) continue;
+    if (read_proc(at->path() / "environ").find(marker) != std::string::npos ||
+        read_proc(at->path() / "cmdline").find(marker) != std::string::npos) {
       found.push_back(std::stoi(name));
-      break;
     }
   }
   return found;

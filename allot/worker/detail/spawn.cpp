@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,6 +40,7 @@ struct ChildOrders {
   const char* output_path = nullptr;
   const char* error_path = nullptr;
   bool dies_with_parent = false;
+  std::size_t most_descriptors = 0;
   pid_t parent = 0;
   Step step = Step::kNone;  ///< where it failed
   int error = 0;
@@ -99,6 +101,11 @@ ALLOT_IN_CHILD int run_child(void* argument) {
     fail(orders, Step::kSetUp, errno);
   }
   ::syscall(SYS_close_range, 3U, ~0U, 4U /* CLOSE_RANGE_CLOEXEC */);
+  rlimit limit;
+  if (orders.most_descriptors > 0 && ::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = orders.most_descriptors;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
 
   sigset_t none;
   ::sigemptyset(&none);
@@ -212,6 +219,7 @@ Spawned spawn(const Program& program) {
   orders.output_path = program.output_path.empty() ? "/dev/null" : program.output_path.c_str();
   orders.error_path = program.error_path.empty() ? "/dev/null" : program.error_path.c_str();
   orders.dies_with_parent = program.dies_with_parent;
+  orders.most_descriptors = program.most_descriptors;
   orders.parent = ::getpid();
 
   // No handler of this process may run in the child, which has its memory.

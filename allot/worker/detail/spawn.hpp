@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct Program {
   int error = -1;
   std::string output_path;
   std::string error_path;
-  bool dies_with_parent = false;  ///< SIGKILL when the thread that started it ends
+  bool dies_with_parent = false;     ///< SIGKILL when the thread that started it ends
+  std::size_t most_descriptors = 0;  ///< its soft limit; 0: this process's
 };
 
 struct Spawned {
