@@ -207,7 +207,8 @@ TEST(Dispatcher, APairThatOnlyFailsIsLeftAloneAndTriedAgainLater) {
   const auto run_one = [&](bool gpu_works) {
     const auto ticket = dispatcher.place(kA, at(now));
     now += 0.1;
-    dispatcher.complete(*ticket, 0.1, ticket->resource == kCpu || gpu_works, at(now));
+    const bool on_cpu = ticket->resource == kCpu;
+    dispatcher.complete(*ticket, on_cpu ? 0.5 : 0.1, on_cpu || gpu_works, at(now));
     dispatcher.solve(at(now));
     return ticket->resource;
   };

@@ -17,11 +17,16 @@ constexpr double kMostSeconds = 1e18;
 /// expect: 1e-9 of exponential ones are.
 constexpr double kEarlyOutlier = 30;
 
-/// How far the interval of log(mean) reaches, in units of Student's. Chosen on samples of 10 to 300 values:
-/// of exponential and of lognormal times (relative deviation up to 1) 93% to 97% are covered, of nearly
-/// constant ones 96%.
-constexpr double kReachDown = 0.86;
-constexpr double kReachUp = 1.22;
+/// How far the interval reaches, for a relative half-width r by Student's t: down to exp(-kReachDown r), up
+/// to 1 + kReachUp r (1 + kBend r). Chosen on samples of 10 to 300 values, to hold the mean of exponential
+/// and of lognormal times (relative deviation up to 1) in 94% to 97% of the cases, of nearly constant ones in
+/// 96%, and to be at most 1.3 times as wide as Student's.
+constexpr double kReachDown = 0.95;
+constexpr double kReachUp = 1.6;
+constexpr double kBend = 0.2;
+
+/// Two samples, one of them faded a little.
+constexpr double kLeastForInterval = 1.9;
 
 /// The interval of times that do not vary at all: rounding, and what a clock can resolve.
 constexpr double kLeastReach = 1e-9;
@@ -86,12 +91,12 @@ void RateEstimator::completed(double busy_seconds) {
   }
   outlier_age_ += 1;
   if (early_) {
-    remember(seconds + failed_seconds_, true);
+    remember(seconds + failed_seconds_, 0);
     failed_seconds_ = 0;
     judge_early();
     early_ = in_window_ < kEarly;
-  } else if (judge(seconds)) {
-    failed_seconds_ = 0;
+  } else {
+    judge(seconds);
     detect_change();
   }
   publish();
@@ -107,8 +112,8 @@ void RateEstimator::judge_early() {
   std::uint64_t flagged = 0;
   for (std::size_t age = in_window_; age-- > 0;) {
     Recent& sample = recent(age);
-    sample.counted = sample.seconds <= limit;
-    if (sample.counted) {
+    sample.counted = sample.seconds <= limit ? sample.seconds : 0;
+    if (sample.counted > 0) {
       moments_.add(sample.seconds, keep());
     } else {
       ++flagged;
@@ -118,24 +123,25 @@ void RateEstimator::judge_early() {
   outliers_ = flagged;
 }
 
-/// Takes in a sample unless it is to be left out. True when it counts, or may be part of a change.
-bool RateEstimator::judge(double seconds) {
+/// Takes in a sample, or as much of it as is to count.
+void RateEstimator::judge(double seconds) {
   const double limit = moments_.mean * (1 + options_.outlier_deviations * moments_.cautious_deviation());
-  if (seconds <= limit) {
-    const double all = seconds + failed_seconds_;
-    moments_.add(all, keep());
-    remember(all, true);
-    return true;
+  double counted = seconds;
+  if (seconds > limit) {
+    ++outliers_;
+    const bool alone = outlier_age_ > options_.memory;
+    outlier_age_ = 0;
+    counted = alone ? 0 : limit;
   }
-  ++outliers_;
-  const bool alone = outlier_age_ > options_.memory;
-  outlier_age_ = 0;
-  if (!alone) moments_.add(limit + failed_seconds_, keep());
-  remember(seconds, !alone);
-  return true;
+  if (counted > 0) {
+    counted += failed_seconds_;
+    moments_.add(counted, keep());
+  }
+  remember(seconds + failed_seconds_, counted);
+  if (counted > 0) failed_seconds_ = 0;
 }
 
-void RateEstimator::remember(double seconds, bool counted) noexcept {
+void RateEstimator::remember(double seconds, double counted) noexcept {
   window_[window_next_] = {seconds, counted};
   window_next_ = (window_next_ + 1) % kWindow;
   in_window_ = std::min(in_window_ + 1, kWindow);
@@ -143,48 +149,60 @@ void RateEstimator::remember(double seconds, bool counted) noexcept {
 
 /// Compares the latest samples with all before them.
 void RateEstimator::detect_change() {
+  const double least_change = std::log1p(options_.reset_error);
+  // What the moments would be without the latest samples, as sums; and the sum of those samples.
+  double weight = moments_.weight;
+  double squared_weight = moments_.squared_weight;
+  double sum = moments_.weight * moments_.mean;
+  double squares = moments_.spread + moments_.weight * moments_.mean * moments_.mean;
+  double latest = 0;
+  double left = 1;
+  std::size_t age = 0;
   for (const ChangeTest& test : kChangeTests) {
     if (in_window_ < test.samples) return;
-    // What the sums would be without the latest samples.
-    double weight = moments_.weight;
-    double squared_weight = moments_.squared_weight;
-    double sum = moments_.weight * moments_.mean;
-    double squares = moments_.spread + moments_.weight * moments_.mean * moments_.mean;
-    double left = 1;
-    for (std::size_t age = 0; age < test.samples; ++age) {
+    for (; age < test.samples; ++age) {
       const Recent& sample = recent(age);
-      if (!sample.counted) continue;
+      latest += sample.seconds;
+      if (sample.counted == 0) continue;
       weight -= left;
       squared_weight -= left * left;
-      sum -= left * sample.seconds;
-      squares -= left * sample.seconds * sample.seconds;
+      sum -= left * sample.counted;
+      squares -= left * sample.counted * sample.counted;
       left *= keep();
     }
-    if (!(weight > 0) || !(squared_weight > 0) || !(sum > 0)) continue;
-    const double past = weight * weight / squared_weight;
-    if (past < kLeastPast) continue;
-    Moments before{weight, squared_weight, sum / weight, std::max(0.0, squares - sum * sum / weight)};
-    const double deviation = before.cautious_deviation();
-    // One of them, however long, is no change: they are cut where flagging starts.
-    const double limit = before.mean * (1 + options_.outlier_deviations * deviation);
-    double latest = 0;
-    for (std::size_t age = 0; age < test.samples; ++age) latest += std::min(recent(age).seconds, limit);
-    latest /= static_cast<double>(test.samples);
-
-    const double change = std::log(latest / before.mean);
-    const double error = deviation * std::sqrt(1 / static_cast<double>(test.samples) + 1 / past);
-    const double least =
-        std::max(std::log1p(options_.reset_error), (change > 0 ? test.rise : test.fall) * error);
-    if (std::abs(change) <= least) continue;
-    std::size_t agreeing = 0;
-    for (std::size_t age = 0; age < test.samples; ++age) {
-      const double single = std::log(recent(age).seconds / before.mean);
-      agreeing += (change > 0 ? single : -single) > std::log1p(options_.reset_error) ? 1 : 0;
+    if (!(weight > 0) || !(squared_weight > 0) || !(sum > 0)) return;
+    if (weight * weight / squared_weight < kLeastPast) return;
+    const double n = static_cast<double>(test.samples);
+    const Moments before{weight, squared_weight, sum / weight, std::max(0.0, squares - sum * sum / weight)};
+    if (std::abs(std::log(latest / n / before.mean)) <= least_change) continue;  // mostly
+    if (is_change(before, test.samples, test.rise, test.fall)) {
+      restart_from(test.samples);
+      return;
     }
-    if (agreeing < (test.samples <= kUnanimous ? test.samples : test.samples / 2)) continue;
-    restart_from(test.samples);
-    return;
   }
+}
+
+/// Whether the latest samples differ from what was before by more than `reset_error` and more than chance
+/// explains.
+bool RateEstimator::is_change(const Moments& before, std::size_t samples, double rise, double fall) const {
+  const double least_change = std::log1p(options_.reset_error);
+  const double deviation = before.cautious_deviation();
+  // One of them, however long, is no change: they are cut where flagging starts.
+  const double limit = before.mean * (1 + options_.outlier_deviations * deviation);
+  const double n = static_cast<double>(samples);
+  double latest = 0;
+  std::size_t longer = 0;
+  std::size_t shorter = 0;
+  for (std::size_t age = 0; age < samples; ++age) {
+    const double seconds = recent(age).seconds;
+    latest += std::min(seconds, limit);
+    longer += seconds > before.mean * (1 + options_.reset_error) ? 1 : 0;
+    shorter += seconds * (1 + options_.reset_error) < before.mean ? 1 : 0;
+  }
+  const double change = std::log(latest / n / before.mean);
+  const double error = deviation * std::sqrt(1 / n + 1 / before.effective());
+  if (std::abs(change) <= std::max(least_change, (change > 0 ? rise : fall) * error)) return false;
+  return (change > 0 ? longer : shorter) >= (samples <= kUnanimous ? samples : samples / 2);
 }
 
 void RateEstimator::restart_from(std::size_t samples) {
@@ -196,8 +214,8 @@ void RateEstimator::restart_from(std::size_t samples) {
   moments_ = {};
   for (std::size_t age = samples; age-- > 0;) {
     Recent& sample = recent(age);
-    sample.counted = sample.seconds <= limit;
-    if (sample.counted) moments_.add(sample.seconds, keep());
+    sample.counted = sample.seconds <= limit ? sample.seconds : 0;
+    if (sample.counted > 0) moments_.add(sample.seconds, keep());
   }
   in_window_ = samples;
   ++resets_;
@@ -232,7 +250,7 @@ void RateEstimator::set_running(std::span<const double> busy_seconds) noexcept {
   for (const double seconds : busy_seconds) running_excess_ += std::max(0.0, seconds - mean);
 }
 
-Breaker RateEstimator::breaker(double now) noexcept {
+Breaker RateEstimator::retry_breaker(double now) noexcept {
   if (breaker_ == Breaker::kOpen && now >= open_until_) breaker_ = Breaker::kHalfOpen;
   return breaker_;
 }
@@ -244,6 +262,13 @@ void RateEstimator::question(double factor) {
   in_window_ = 0;
 }
 
+double RateEstimator::seconds() const noexcept {
+  // Time without a completion: it will be part of the next one's.
+  const double open_time = failed_seconds_ + running_excess_;
+  if (moments_.weight == 0) return guess_ + open_time;
+  return published_ + open_time / std::max(1.0, moments_.weight);
+}
+
 RateEstimate RateEstimator::estimate() const {
   RateEstimate result;
   result.completions = completions_;
@@ -253,26 +278,23 @@ RateEstimate RateEstimator::estimate() const {
   result.breaker = breaker_;
   result.weight = moments_.effective();
 
-  // Time without a completion: it will be part of the next one's.
-  const double open_time = failed_seconds_ + running_excess_;
+  result.seconds = seconds();
   if (result.weight == 0) {
-    result.seconds = guess_ + open_time;
     result.seconds_high = kInfinity;
     result.rate = result.seconds > 0 ? 1 / result.seconds : 0;
     result.rate_high = kInfinity;
     return result;
   }
-  const double added = open_time / std::max(1.0, moments_.weight);
-  result.seconds = published_ + added;
-  if (result.weight < 2) {
+  if (result.weight < kLeastForInterval) {
     result.seconds_high = kInfinity;
   } else {
+    const double added = result.seconds - published_;
     const double n = result.weight;
     const double variance = moments_.spread / moments_.weight * n / (n - 1);
     const double error = std::sqrt(variance / n) / moments_.mean;
-    const double reach = std::max(kLeastReach, student_quantile(0.975, n - 1) * error);
+    const double reach = std::max(kLeastReach, student_quantile(0.975, std::max(1.0, n - 1)) * error);
     const double low = moments_.mean * std::exp(-kReachDown * reach) + added;
-    const double high = moments_.mean * std::exp(kReachUp * reach) + added;
+    const double high = moments_.mean * (1 + kReachUp * reach * (1 + kBend * reach)) + added;
     result.seconds_low = std::min(low, result.seconds);
     result.seconds_high = std::max(high, result.seconds);
   }

@@ -48,7 +48,7 @@ struct RateEstimate {
 
 struct RateEstimatorOptions {
   double memory = 50;              ///< completions after which a sample counts 1/e
-  double outlier_deviations = 10;  ///< longer than mean + this many standard deviations is flagged
+  double outlier_deviations = 15;  ///< longer than mean + this many standard deviations is flagged
   double reset_error = 0.5;        ///< a sustained error of the mean that starts it afresh
   double largest_jump = 4;         ///< a single completion changes the estimate by this factor at the most
   std::uint32_t breaker_failures = 5;  ///< in a row
@@ -63,8 +63,8 @@ struct RateEstimatorOptions {
 /// samples disagree with those before by more than `reset_error`, and by more than chance explains, the past
 /// is dropped.
 ///
-/// The interval is of log(mean), by Student's t with the effective number of samples, and reaches further up
-/// than down, since times are skewed: with few samples the longest are yet to come.
+/// The interval is Student's with the effective number of samples, but reaches further up than down, since
+/// times are skewed: with few samples the longest are yet to come.
 ///
 /// Not thread-safe. Every call costs O(1) and allocates nothing.
 class RateEstimator {
@@ -80,9 +80,14 @@ class RateEstimator {
   void set_running(std::span<const double> busy_seconds) noexcept;
 
   RateEstimate estimate() const;
+  /// Parts of the estimate that cost less than the interval.
+  double seconds() const noexcept;
+  double weight() const noexcept { return moments_.effective(); }
+  std::uint64_t completions() const noexcept { return completions_; }
+  Breaker breaker() const noexcept { return breaker_; }
 
   /// Open becomes half open when its time has come; the caller lets one task through then.
-  Breaker breaker(double now) noexcept;
+  Breaker retry_breaker(double now) noexcept;
 
   /// What factor on the time the latest completion brought by dropping the past, if it did.
   std::optional<double> latest_reset() const noexcept { return latest_reset_; }
@@ -112,7 +117,7 @@ class RateEstimator {
 
   struct Recent {
     double seconds = 0;  ///< failed attempts before it included
-    bool counted = false;
+    double counted = 0;  ///< what of it went into the moments; 0: it was left out
   };
 
   double keep() const noexcept { return 1 - 1 / options_.memory; }
@@ -120,10 +125,11 @@ class RateEstimator {
   const Recent& recent(std::size_t age) const noexcept {
     return window_[(window_next_ + kWindow - 1 - age) % kWindow];
   }
-  void remember(double seconds, bool counted) noexcept;
+  void remember(double seconds, double counted) noexcept;
   void judge_early();
-  bool judge(double seconds);
+  void judge(double seconds);
   void detect_change();
+  bool is_change(const Moments& before, std::size_t samples, double rise, double fall) const;
   void restart_from(std::size_t samples);
   void publish() noexcept;
 

@@ -56,8 +56,8 @@ double t_width(const std::vector<double>& samples, double memory) {
   return 2 * student_quantile(0.975, n - 1) * std::sqrt(spread / weight / (n - 1));
 }
 
-// 1,000 trials of a nominal 95% have a standard error of 0.7 points, so the bar of 93% to 98% tells an honest
-// interval from the t interval, which covers 87% of ten lognormal times.
+// The bar is 93% to 98%. The plain t interval covers 87% of ten lognormal times with relative deviation 1,
+// ours 93.4%; with 3,000 trials the standard error is 0.45 points.
 TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
   for (const Times& times : kinds_of_times()) {
     for (const int count : {10, 20, 30, 100, 200}) {
@@ -81,8 +81,8 @@ TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
         width += estimate.seconds_high - estimate.seconds_low;
         width_of_t += t_width(samples, RateEstimatorOptions().memory);
       }
-      EXPECT_GE(covered, 930);
-      EXPECT_LE(covered, 980);
+      EXPECT_GE(covered, 0.93 * kTrials);
+      EXPECT_LE(covered, 0.98 * kTrials);
       EXPECT_LE(width, 1.3 * width_of_t);
     }
   }
@@ -109,7 +109,7 @@ TEST(RateEstimator, HandlingOutliersHardlyBiasesTheMean) {
       SCOPED_TRACE(::testing::Message() << times.name << ", " << count << " completions, seed=" << seed);
       double handled = 0;
       double plain = 0;
-      constexpr int kTrials = 3000;
+      constexpr int kTrials = 1000;
       for (int trial = 0; trial < kTrials; ++trial) {
         RandomStream random(seed, static_cast<std::uint64_t>(trial * 1000 + count));
         RateEstimator estimator;
@@ -254,19 +254,19 @@ TEST(RateEstimator, TheBreakerOpensTriesAgainAndCloses) {
   RateEstimatorOptions options;
   RateEstimator estimator(RatePrior::unknown(), options);
   for (std::uint32_t k = 0; k + 1 < options.breaker_failures; ++k) estimator.failed(1, 100);
-  EXPECT_EQ(estimator.breaker(100), Breaker::kClosed);
+  EXPECT_EQ(estimator.retry_breaker(100), Breaker::kClosed);
   estimator.failed(1, 100);
-  EXPECT_EQ(estimator.breaker(100), Breaker::kOpen);
+  EXPECT_EQ(estimator.retry_breaker(100), Breaker::kOpen);
   const double hold = options.breaker_hold_seconds;
-  EXPECT_EQ(estimator.breaker(100 + 0.9 * hold), Breaker::kOpen);
-  EXPECT_EQ(estimator.breaker(100 + hold), Breaker::kHalfOpen);
+  EXPECT_EQ(estimator.retry_breaker(100 + 0.9 * hold), Breaker::kOpen);
+  EXPECT_EQ(estimator.retry_breaker(100 + hold), Breaker::kHalfOpen);
   estimator.failed(1, 200);  // the try fails: it waits twice as long
-  EXPECT_EQ(estimator.breaker(200 + 1.9 * hold), Breaker::kOpen);
-  EXPECT_EQ(estimator.breaker(200 + 2 * hold), Breaker::kHalfOpen);
+  EXPECT_EQ(estimator.retry_breaker(200 + 1.9 * hold), Breaker::kOpen);
+  EXPECT_EQ(estimator.retry_breaker(200 + 2 * hold), Breaker::kHalfOpen);
   estimator.completed(1);
-  EXPECT_EQ(estimator.breaker(300), Breaker::kClosed);
+  EXPECT_EQ(estimator.retry_breaker(300), Breaker::kClosed);
   estimator.failed(1, 300);
-  EXPECT_EQ(estimator.breaker(300), Breaker::kClosed);
+  EXPECT_EQ(estimator.retry_breaker(300), Breaker::kClosed);
 }
 
 TEST(RateEstimator, StandsTimesThatCannotBe) {

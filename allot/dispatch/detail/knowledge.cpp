@@ -14,7 +14,7 @@ namespace {
 /// A rate that moved by less than this is the same.
 constexpr double kLeastMove = 0.03;
 /// A pair is tried until so many completions are behind its rate.
-constexpr double kLearnt = 2;
+constexpr double kLearnt = 1.9;  // two, one of them faded a little
 /// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
 /// first completion is known, which often is slow, so many times.
 constexpr double kHopeless = 10;
@@ -26,9 +26,9 @@ constexpr std::uint64_t kInUse = 32;
 
 double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
 
-bool hopeless(const RateEstimate& estimate, double fastest) noexcept {
-  if (estimate.completions == 0) return false;
-  return estimate.seconds > (estimate.completions == 1 ? kHopelessFirst : kHopeless) * fastest;
+bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
+  if (estimator.completions() == 0) return false;
+  return estimator.seconds() > (estimator.completions() == 1 ? kHopelessFirst : kHopeless) * fastest;
 }
 
 }  // namespace
@@ -266,11 +266,11 @@ void Knowledge::open_and_close(double now) {
   for (const TaskType i : type_ids()) {
     bool any_works = false;
     for (const ResourceId j : resource_ids()) {
-      if (present(i, j)) any_works |= pair(i, j).estimator.breaker(now) == Breaker::kClosed;
+      if (present(i, j)) any_works |= pair(i, j).estimator.retry_breaker(now) == Breaker::kClosed;
     }
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j)) continue;
-      const bool works = !any_works || pair(i, j).estimator.breaker(now) == Breaker::kClosed;
+      const bool works = !any_works || pair(i, j).estimator.breaker() == Breaker::kClosed;
       const Access access = works ? Access::kOpen : Access::kTryOnly;
       if (board_.access(i, j) == access) continue;
       board_.set_access(i, j, access);
@@ -291,9 +291,9 @@ void Knowledge::make_wishes() {
     double fastest = std::numeric_limits<double>::infinity();
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j)) continue;
-      const RateEstimate estimate = pair(i, j).estimator.estimate();
-      if (estimate.seconds > 0 && estimate.breaker == Breaker::kClosed)
-        fastest = std::min(fastest, estimate.seconds);
+      const RateEstimator& known = pair(i, j).estimator;
+      if (known.seconds() > 0 && known.breaker() == Breaker::kClosed)
+        fastest = std::min(fastest, known.seconds());
     }
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j) || board_.wished(i, j)) continue;
@@ -305,31 +305,33 @@ void Knowledge::make_wishes() {
 
 bool Knowledge::worth_trying(TaskType i, ResourceId j, double fastest, double idle_pairs) const {
   const Pair& candidate = pair(i, j);
-  const RateEstimate estimate = candidate.estimator.estimate();
-  if (estimate.breaker != Breaker::kClosed) return estimate.breaker == Breaker::kHalfOpen;
-  if (!hopeless(estimate, fastest) && estimate.weight < kLearnt) return true;
+  const RateEstimator& known = candidate.estimator;
+  if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
+  if (!hopeless(known, fastest) && known.weight() < kLearnt) return true;
   if (completions_ - candidate.latest_sample < kFresh) return false;
-  return candidate.explored_seconds + estimate.seconds <=
-         exploration_ * busy_seconds_ / std::max(1.0, idle_pairs);
+  const double budget = exploration_ * busy_seconds_ / std::max(1.0, idle_pairs);
+  return candidate.explored_seconds + known.seconds() <= budget;
 }
 
 // ---- planning
+
+/// Whether a rate differs from that in the plan by more than half of its interval's half-width.
+bool Knowledge::has_moved(const Pair& known) const {
+  const double seconds = known.estimator.seconds();
+  if (!(seconds > 0)) return false;
+  if (known.planned_seconds == 0) return true;
+  const double move = std::abs(std::log(seconds / known.planned_seconds));
+  if (move <= kLeastMove) return false;
+  if (known.estimator.weight() < kLearnt) return true;
+  const RateEstimate estimate = known.estimator.estimate();
+  return move > 0.25 * std::log(estimate.seconds_high / estimate.seconds_low);
+}
 
 bool Knowledge::outdated() const {
   if (changed_) return true;
   for (const TaskType i : type_ids()) {
     for (const ResourceId j : resource_ids()) {
-      if (!present(i, j)) continue;
-      const Pair& known = pair(i, j);
-      if (known.latest_sample == 0 && known.planned_seconds > 0) continue;
-      const RateEstimate estimate = known.estimator.estimate();
-      if (!(estimate.seconds > 0)) continue;
-      if (known.planned_seconds == 0) return true;
-      const double uncertainty = estimate.seconds_low > 0 && estimate.weight >= 3
-                                     ? 0.25 * std::log(estimate.seconds_high / estimate.seconds_low)
-                                     : 0.0;
-      const double move = std::abs(std::log(estimate.seconds / known.planned_seconds));
-      if (move > std::max(kLeastMove, uncertainty)) return true;
+      if (present(i, j) && has_moved(pair(i, j))) return true;
     }
   }
   return false;
@@ -343,10 +345,10 @@ System Knowledge::system() {
   for (const TaskType i : type_ids()) {
     for (const ResourceId j : resource_ids()) {
       Pair& known_pair = pair(i, j);
-      const RateEstimate estimate = known_pair.estimator.estimate();
-      known_pair.planned_seconds = estimate.seconds;
-      if (!present(i, j) || board_.access(i, j) != Access::kOpen || !(estimate.seconds > 0)) continue;
-      const double rate = in_range(1 / estimate.seconds);
+      const double seconds = known_pair.estimator.seconds();
+      known_pair.planned_seconds = seconds;
+      if (!present(i, j) || board_.access(i, j) != Access::kOpen || !(seconds > 0)) continue;
+      const double rate = in_range(1 / seconds);
       rates[index(i) * width + index(j)] = rate;
       log_sum += std::log(rate);
       known += 1;

@@ -68,6 +68,7 @@ class Knowledge {
   void take(const Sample& sample);
   void open_and_close(double now);
   void make_wishes();
+  bool has_moved(const Pair& known) const;
   bool worth_trying(TaskType i, ResourceId j, double fastest, double idle_pairs) const;
 
   Board& board_;
