@@ -164,12 +164,13 @@ void Tasks::record(Running task, int wait_status, const rusage& usage) {
       record.status = TaskStatus::kKilled;
       break;
   }
+  const int signal = task.ended_by == EndedBy::kItself ? record.signal.value_or(0) : 0;
   if (record.status != TaskStatus::kOk) discard_output_of(task.request);
   if (record.status == TaskStatus::kOk && !task.request.temporary_output.empty()) {
     if (!keeper_) keeper_.emplace();
     keeper_->put(std::move(record), in_directory(task.request, task.request.temporary_output),
                  in_directory(task.request, task.request.final_output));
-  } else if (task.ended_by == EndedBy::kItself && (record.signal == SIGTERM || record.signal == SIGKILL)) {
+  } else if (signal == SIGTERM || signal == SIGKILL) {
     held_.push_back({now + kSuspicion, std::move(record)});
   } else {
     news_.emplace_back(std::move(record));
