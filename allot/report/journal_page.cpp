@@ -40,7 +40,7 @@ constexpr const char* kStyle = R"css(
 .sign { display: inline-block; min-width: 1.4em; margin-right: .3em; text-align: center; font-weight: 700; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0 0 1rem; padding: 0; list-style: none; }
 .facts strong { display: block; font-size: 1.35rem; line-height: 1.3; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; max-width: 24rem; }
 )css";
 
 std::string printed(const char* format, double value) {

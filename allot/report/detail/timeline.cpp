@@ -14,6 +14,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kBreakWidth = 18;          // of a pause that was cut
+constexpr double kLabelHalf = 35;           // half the width of a time under the axis
 constexpr std::size_t kMostSpans = 12;      // pauses beyond are drawn as they are
 constexpr std::size_t kMostRows = 120;      // more slots share a row
 constexpr std::size_t kMostCells = 24'000;  // rows times columns where bars are too thin to be drawn
@@ -190,9 +191,9 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const {
     const double first = std::ceil((span.start - origin) / step - 1e-9);
     for (double k = first; origin + k * step <= span.end + step * 1e-9; ++k) {
       const double place = x(origin + k * step);
-      if (place < free_from) continue;
+      if (place < free_from || place + kLabelHalf > kTimelineWidth) continue;
       out.push_back({place, since_start(k * step, step)});
-      free_from = place + 70;
+      free_from = place + 2 * kLabelHalf;
     }
   }
   return out;
