@@ -138,6 +138,17 @@ tasks = [{ name = "a", repeat = 2, command = "true" }, { name = "b", repeat = 2,
               HasSubstr("job.toml:3: 'repeat': gives more than 1 tasks"));
 }
 
+TEST(JobReader, ReadsEveryExample) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(ALLOT_SOURCE_DIR "/examples/jobs")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++count;
+    const ReadResult<Job> job = read_job(entry.path().string());
+    EXPECT_TRUE(job) << to_string(job.diagnostics().front());
+  }
+  EXPECT_GE(count, 3U);
+}
+
 TEST(Duration, IsANumberWithAUnit) {
   EXPECT_EQ(parse_duration("30s"), 30);
   EXPECT_EQ(parse_duration("5m"), 300);

@@ -116,6 +116,7 @@ struct Journal::State {
   JournalOptions options;
   detail::FileLock lock_file;
   Database database;
+  std::mutex database_mutex;                         // held during a transaction: the caller has some, too
   std::unordered_map<std::string, KnownTask> known;  // until the tasks are registered
   std::vector<RegisteredTask> tasks;
   std::set<std::string, std::less<>> type_names;
@@ -301,6 +302,7 @@ struct Journal::State {
 
   std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
                                         std::span<const WorkDefinition> work) {
+    const std::lock_guard guard(database_mutex);
     const Transaction transaction(database);
     check_work(work);
     std::vector<TaskState> states;
@@ -381,6 +383,7 @@ struct Journal::State {
 
   std::optional<JournalError> write(const std::vector<Record>& batch) {
     try {
+      const std::lock_guard guard(database_mutex);
       const Transaction transaction(database);
       for (const Record& record : batch) {
         std::visit([this](const auto& content) { apply(content); }, record);

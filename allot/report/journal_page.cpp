@@ -24,7 +24,7 @@ constexpr std::size_t kMostLabels = 5000;   // bars with words of their own
 constexpr std::size_t kMostTroubles = 100;  // rows in the table of what went wrong
 
 constexpr const char* kStyle = R"css(
-.timeline { overflow-x: auto; }
+.timeline { overflow-x: auto; margin-bottom: .75rem; }
 .timeline svg { display: block; width: 100%; min-width: 46rem; height: auto; }
 .timeline text { fill: var(--soft); font-size: 12px; font-family: inherit; }
 .timeline .grid { stroke: var(--grid); stroke-width: 1; }
@@ -37,10 +37,10 @@ constexpr const char* kStyle = R"css(
 .timeline .promise { fill: none; stroke: var(--ink); stroke-width: 1.8; stroke-dasharray: 7 5; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; margin: 0 0 .75rem; font-size: .9rem; }
 .swatch { display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-right: .4em; vertical-align: -.08em; }
-.sign { display: inline-block; width: 1.4em; text-align: center; font-weight: 700; }
+.sign { display: inline-block; min-width: 1.4em; margin-right: .3em; text-align: center; font-weight: 700; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0 0 1rem; padding: 0; list-style: none; }
 .facts strong { display: block; font-size: 1.35rem; line-height: 1.3; }
-td { overflow-wrap: anywhere; }
+td { overflow-wrap: break-word; max-width: 24rem; }
 )css";
 
 std::string printed(const char* format, double value) {
@@ -177,7 +177,7 @@ std::string facts(const Content& content, const JournalReader& journal, const de
   return out + "</ul>\n";
 }
 
-std::string legend(const Content& content, bool with_prediction) {
+std::string legend(const Content& content, bool with_marks, bool with_prediction) {
   std::string out = "<ul class=\"legend\">";
   const std::vector<std::string>& types = content.types.order();
   for (std::size_t type = 0; type < std::min(types.size(), detail::kChartColours); ++type) {
@@ -188,6 +188,8 @@ std::string legend(const Content& content, bool with_prediction) {
   const auto sign = [&](const char* text, const std::string& meaning) {
     out += std::string("<li><span class=\"sign\">") + text + "</span>" + html_escape(meaning) + "</li>";
   };
+  if (with_prediction) sign("╌╌", "predicted by the plan");
+  if (!with_marks) return out + "</ul>\n";
   std::string failed;
   for (const AttemptStatus status :
        {AttemptStatus::kFailed, AttemptStatus::kTimeout, AttemptStatus::kKilled}) {
@@ -197,7 +199,6 @@ std::string legend(const Content& content, bool with_prediction) {
   if (!failed.empty()) sign("×", failed);
   if (content.by_status.contains(AttemptStatus::kLost)) sign("○", "lost");
   if (content.by_status.contains(AttemptStatus::kStarted)) sign("◧", "pale: no end recorded");
-  if (with_prediction) sign("╌╌", "predicted by the plan");
   return out + "</ul>\n";
 }
 
@@ -310,13 +311,13 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
     out += "<p>No attempt has been recorded yet.</p>\n";
   } else {
     section("slots", "What ran where",
-            legend(content, false) + "<div class=\"timeline\" tabindex=\"0\">" +
+            legend(content, true, false) + "<div class=\"timeline\" tabindex=\"0\">" +
                 detail::gantt_svg(content.bars, groups, axis) +
                 "</div>\n<p class=\"soft\">Each row is a slot of a resource. Where bars would be too thin to "
                 "be seen, " +
                 "the filled part of the row says how busy it was.</p>\n");
     section("throughput", "Throughput over time",
-            legend(content, !predictions.empty()) + "<div class=\"timeline\" tabindex=\"0\">" +
+            legend(content, false, !predictions.empty()) + "<div class=\"timeline\" tabindex=\"0\">" +
                 detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis) +
                 "</div>\n");
     section("pairs", "By type and resource", table(pairs_table(content, journal)));

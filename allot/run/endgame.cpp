@@ -139,7 +139,7 @@ class Planner {
 
   /// Takes work off the slot that ends last while that helps: one task away, or one exchanged for another.
   void improve(Schedule& schedule) const {
-    for (int round = 0; round < 64; ++round) {
+    for (int round = 0; round < 64 && schedule.finish > 0; ++round) {
       std::size_t last = 0;
       for (std::size_t s = 0; s < slots_.size(); ++s) {
         if (schedule.done[s] > slots_[s].free_in && schedule.done[s] >= schedule.finish) last = s;

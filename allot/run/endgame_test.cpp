@@ -37,6 +37,14 @@ TEST(Endgame, IgnoresWhatCanRunNowhere) {
   EXPECT_DOUBLE_EQ(plan.finish, 2);
 }
 
+TEST(Endgame, HasNothingToSayWithoutSlotsOrTasks) {
+  EXPECT_TRUE(plan_endgame(std::vector<double>{1, 1}, std::vector<Count>{3}, {}, 2).start.empty());
+  const EndgamePlan plan =
+      plan_endgame(std::vector<double>{1, 1}, std::vector<Count>{0}, std::vector<EndgameSlot>{{kFast, 0}}, 2);
+  EXPECT_FALSE(plan.start[0]);
+  EXPECT_DOUBLE_EQ(plan.finish, 0);
+}
+
 /// The least finish time, by trying everything.
 double best_finish(const std::vector<double>& seconds, std::vector<Count> left,
                    std::vector<EndgameSlot> slots, std::size_t resources) {

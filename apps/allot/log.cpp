@@ -90,8 +90,8 @@ void print_table(Console& console, const JournalReader& journal, const Arguments
     print_totals(console, journal);
     return;
   }
-  // The other columns take about 85; what is left is for names.
-  const std::size_t room = std::clamp<std::size_t>(console.width(), 105, 165) - 85;
+  // The other columns take about 68; what is left is for names.
+  const std::size_t room = std::clamp<std::size_t>(console.width(), 88, 168) - 68;
   Table table({Align::kRight, Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight,
                Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.title({"#", "task", "slot", "try", "status", "start", "waited", "took", "cpu", "memory", ""});

@@ -595,7 +595,13 @@ Exit run(Arguments& arguments, Console& console) {
     return exit_of(summary, watcher.signal());
   } catch (const JournalError& error) {
     kill_descendants();
-    throw Failure(exit_of(error.kind()), error.what());
+    std::string text = error.what();
+    if (error.kind() == JournalProblem::kChanged) {
+      while (text.ends_with('\n')) text.pop_back();
+      text += "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new definition, "
+              "'--fresh' begins anew.";
+    }
+    throw Failure(exit_of(error.kind()), text);
   }
 }
 

@@ -70,7 +70,7 @@ class Promise(LiveTest):
 
     def test_failures_are_final_after_the_retries_and_can_be_asked_for_again(self):
         flag = self.folder / "flag"
-        self.job(CPU, {"t": {"repeat": 2, "command": ["sh", "-c", f"test -e {flag} || {{ echo gone wrong >&2; exit 7; }}"]}})
+        self.job(CPU, {"t": {"repeat": 2, "command": ["sh", "-c", f"test -e {flag} && exit 0; echo gone wrong >&2; exit 7"]}})
         _, out, _ = self.run_allot("run", "job.toml", "--retries", "2", expect=1)
         self.assertIn("exit 7", out)
         self.assertIn("gone wrong", out)
@@ -141,7 +141,7 @@ class Promise(LiveTest):
         self.job(CPU, {"t": {"repeat": 1, "command": ["sleep", "30"]}})
         first = self.start("run", "job.toml")
         self.addCleanup(first.kill)
-        wait_until(lambda: (self.folder / "job.toml.journal").exists() and self.log())
+        self.assertTrue(wait_until(lambda: list(self.folder.glob("job.toml.journal.out/*.out"))))
         _, _, err = self.run_allot("run", "job.toml", expect=4)
         self.assertIn(str(first.pid), err)
         first.terminate()

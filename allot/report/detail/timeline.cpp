@@ -14,6 +14,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kBreakWidth = 18;          // of a pause that was cut
+constexpr double kLabelHalf = 35;           // half the width of a time under the axis
 constexpr std::size_t kMostSpans = 12;      // pauses beyond are drawn as they are
 constexpr std::size_t kMostRows = 120;      // more slots share a row
 constexpr std::size_t kMostCells = 24'000;  // rows times columns where bars are too thin to be drawn
@@ -31,6 +32,7 @@ std::string at(double value) {
 /// 2.5 s, 1:30 min, 2:05:00 h
 std::string since_start(double seconds, double step) {
   std::array<char, 48> text{};
+  if (!(seconds > 0)) seconds = 0;  // also for -0
   if (seconds < 120 && step < 60) {
     std::snprintf(text.data(), text.size(), "%.*f s",
                   step < 0.01  ? 3
@@ -189,9 +191,9 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const {
     const double first = std::ceil((span.start - origin) / step - 1e-9);
     for (double k = first; origin + k * step <= span.end + step * 1e-9; ++k) {
       const double place = x(origin + k * step);
-      if (place < free_from) continue;
+      if (place < free_from || place + kLabelHalf > kTimelineWidth) continue;
       out.push_back({place, since_start(k * step, step)});
-      free_from = place + 70;
+      free_from = place + 2 * kLabelHalf;
     }
   }
   return out;
@@ -234,6 +236,9 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
   std::map<std::tuple<std::size_t, std::size_t, long>, std::map<std::size_t, double>>
       thin;  // busy seconds by type
   std::map<std::tuple<std::size_t, std::size_t, long>, const Bar*> bad;
+  const auto troubles =
+      std::count_if(bars.begin(), bars.end(), [](const Bar& bar) { return is_bad(bar.status); });
+  const double mark_every = troubles > 500 ? 20 : 4;  // or nothing else could be seen
   std::string marks;
   for (const Bar& bar : bars) {
     const std::size_t row = first_row[bar.resource] + bar.slot / share;
@@ -248,7 +253,7 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
         thin[{bar.resource, row, k}][bar.type] += std::max(to - from, 0.02) / static_cast<double>(share);
       }
     }
-    if (is_bad(bar.status)) bad.emplace(std::tuple(bar.resource, row, std::lround(right / 4)), &bar);
+    if (is_bad(bar.status)) bad.emplace(std::tuple(bar.resource, row, std::lround(right / mark_every)), &bar);
   }
   for (const auto& [place, by_type] : thin) {
     const auto& [resource, row, k] = place;
