@@ -28,7 +28,7 @@ using detail::Published;
 using detail::Tally;
 
 /// How often a decision is taken again because another thread was quicker.
-constexpr int kRetries = 4;
+constexpr int kRetries = 16;
 /// Pairs whose counts are copied to the stack.
 constexpr std::size_t kOnStack = 1024;
 constexpr std::chrono::milliseconds kIdleLook{100};

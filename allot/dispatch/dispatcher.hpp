@@ -66,7 +66,7 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // ---- for every task
+  // ---- for every task. Times that are passed in are all of one clock, which for kBackground is `Clock`.
 
   /// Where the next task of a type goes. None when it can go nowhere now: everything that could run it is
   /// drained, lost or disabled.

@@ -3,9 +3,11 @@
 //
 // usage: bench_dispatch [--quick]
 //
-// Runs of ours and of the mutex alternate, and medians are compared, since other work may share the machine.
-// The time is per task and per thread: with as many cores as threads it would be the same for every number of
-// threads if nothing was shared.
+// Runs of ours and of the mutex alternate, and medians are compared. Since other work may share the machine,
+// the cost of a decision is given in CPU time of the calling thread, the two readings of the clock included;
+// and how the threads get on together by the clock, for all of them.
+#include <time.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -87,9 +89,22 @@ class LockedDispatcher {
   RandomStream random_{1};
 };
 
-/// Nanoseconds per task and thread: each places a task and completes its oldest.
+/// Of this thread alone.
+double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// What a task took.
+struct Took {
+  double cpu_ns = 0;   ///< of the calling thread
+  double wall_ns = 0;  ///< until the last thread was done, over the tasks of all
+};
+
+/// Each thread places a task and completes its oldest.
 template <typename Host>
-double time_of(Host& host, const System& system, int threads, long tasks_each) {
+Took time_of(Host& host, const System& system, int threads, long tasks_each) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
   std::vector<double> seconds(static_cast<std::size_t>(threads), 0.0);
@@ -102,25 +117,30 @@ double time_of(Host& host, const System& system, int threads, long tasks_each) {
       for (std::size_t k = 0; k < kInFlight; ++k) ring.push_back(*host.place(next_type(), Clock::now()));
       ready.fetch_add(1);
       while (!go.load()) std::this_thread::yield();
-      const Clock::time_point begin = Clock::now();
+      const double begin = thread_seconds();
       for (long k = 0; k < tasks_each; ++k) {
         Ticket& oldest = ring[static_cast<std::size_t>(k) % kInFlight];
         host.complete(oldest, system.seconds_per_task(oldest.type, oldest.resource), true, Clock::now());
         oldest = *host.place(next_type(), Clock::now());
       }
-      seconds[static_cast<std::size_t>(t)] = std::chrono::duration<double>(Clock::now() - begin).count();
+      seconds[static_cast<std::size_t>(t)] = thread_seconds() - begin;
       for (const Ticket& ticket : ring) host.complete(ticket, 1, true, Clock::now());
     });
   }
   while (ready.load() < threads) std::this_thread::yield();
+  const Clock::time_point begin = Clock::now();
   go = true;
   for (std::thread& thread : crew) thread.join();
-  double sum = 0;
-  for (const double s : seconds) sum += s;
-  return 1e9 * sum / static_cast<double>(threads) / static_cast<double>(tasks_each);
+  const double wall = std::chrono::duration<double>(Clock::now() - begin).count();
+  double cpu = 0;
+  for (const double s : seconds) cpu += s;
+  const double tasks = static_cast<double>(threads) * static_cast<double>(tasks_each);
+  return {1e9 * cpu / tasks, 1e9 * wall / tasks};
 }
 
-double median(std::vector<double> values) {
+double median(const std::vector<Took>& runs, double Took::*figure) {
+  std::vector<double> values;
+  for (const Took& took : runs) values.push_back(took.*figure);
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
 }
@@ -165,16 +185,15 @@ int main(int argc, char** argv) {
   const System system = machine();
   std::printf("allot %s, %s, %u hardware threads\n\n", std::string(version()).c_str(),
               bench::processor().c_str(), std::thread::hardware_concurrency());
-  std::printf("place + complete at 8 types x 8 resources, ns per task and thread (median of %d runs):\n\n",
-              runs);
-  std::vector<std::vector<std::string>> table = {
-      {"policy", "threads", "dispatcher", "with solves", "mutex", "dispatcher / mutex"}};
+  std::printf("place + complete at 8 types x 8 resources, ns per task, median of %d runs:\n\n", runs);
+  std::vector<std::vector<std::string>> table = {{"policy", "threads", "dispatcher, CPU", "with solves, CPU",
+                                                  "mutex, CPU", "dispatcher, wall", "mutex, wall"}};
   bool met = true;
   for (const char* policy : {"map", "jsq", "min-completion-time", "round-robin"}) {
     for (const int threads : {1, 2, 4, 8}) {
-      std::vector<double> ours;
-      std::vector<double> solving;
-      std::vector<double> locked;
+      std::vector<Took> ours;
+      std::vector<Took> solving;
+      std::vector<Took> locked;
       DispatcherOptions options;
       options.policy = policy;
       for (int run = 0; run < runs; ++run) {
@@ -186,13 +205,14 @@ int main(int argc, char** argv) {
         const BusyPlanner planner(dispatcher, system);
         solving.push_back(time_of(dispatcher, system, threads, each));
       }
-      if (threads == 1) met &= median(solving) < 500;
-      table.push_back({policy, std::to_string(threads), text("%.0f", median(ours)),
-                       text("%.0f", median(solving)), text("%.0f", median(locked)),
-                       text("%.2f", median(ours) / median(locked))});
+      if (threads == 1) met &= median(solving, &Took::cpu_ns) < 500;
+      table.push_back(
+          {policy, std::to_string(threads), text("%.0f", median(ours, &Took::cpu_ns)),
+           text("%.0f", median(solving, &Took::cpu_ns)), text("%.0f", median(locked, &Took::cpu_ns)),
+           text("%.0f", median(ours, &Took::wall_ns)), text("%.0f", median(locked, &Took::wall_ns))});
     }
   }
   bench::print_table(table);
-  std::printf("\nless than 500 ns on one thread with a solve going on: %s\n", met ? "met" : "MISSED");
+  std::printf("\nless than 500 ns on one thread with solves going on: %s\n", met ? "met" : "MISSED");
   return 0;
 }
