@@ -197,6 +197,36 @@ TEST_F(DamagedJournal, NeverMakesUpASuccessFromAFlippedBit) {
   EXPECT_GT(refused, 0);
 }
 
+// What a flipped bit could do where no page looks broken: each of these is a sound database.
+TEST_F(JournalFaults, RefusesARecordThatWasNotWrittenSo) {
+  for (const char* const change :
+       {"UPDATE attempts SET status = 'ok' WHERE task = 2", "UPDATE tasks SET final = NULL WHERE id = 1",
+        "UPDATE tasks SET task = 'decode:x' WHERE id = 1", "UPDATE tasks SET type = 'other' WHERE id = 3"}) {
+    SCOPED_TRACE(change);
+    for (const char* const part : {"", "-wal", "-shm"}) fs::remove(path_ + part);
+    {
+      Journal journal(path_);
+      journal.register_tasks(items(3), kTypes, kWork);
+      journal.finish(attempt(0), true);
+      AttemptEnd failed = attempt(1);
+      failed.status = AttemptStatus::kFailed;
+      journal.finish(failed, true);
+    }
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(database, change, nullptr, nullptr, nullptr), SQLITE_OK);
+    ASSERT_EQ(sqlite3_changes(database), 1);
+    sqlite3_close(database);
+    try {
+      const Journal journal(path_);
+      ADD_FAILURE() << "opened";
+    } catch (const JournalError& error) {
+      EXPECT_EQ(error.kind(), JournalProblem::kCorrupt);
+      EXPECT_THAT(error.what(), testing::HasSubstr("damaged (the record of task decode:"));
+    }
+  }
+}
+
 // ---- writes that fail
 
 /// The system's files, of which one write, truncation or synchronisation fails: the k-th, once or for ever.
