@@ -50,6 +50,7 @@ class Scratch {
 struct JournalReader::State {
   std::unique_ptr<Scratch> scratch;
   std::unique_ptr<Database> database;
+  bool is_new = false;  ///< made, but nothing was ever committed to it: its run has just begun, or was killed
 
   explicit State(const std::string& path) {
     std::error_code error;
@@ -68,7 +69,7 @@ struct JournalReader::State {
   void open(const std::string& file, const std::string& name, int flags) {
     database = std::make_unique<Database>(file, name, flags, "");
     database->execute("BEGIN");  // what is read first is the moment that all is read of
-    database->check_format(false);
+    is_new = database->check_format(true);
   }
 };
 
@@ -79,6 +80,7 @@ JournalReader::~JournalReader() = default;
 
 void JournalReader::for_each_attempt(const std::function<void(const AttemptRow&)>& visit,
                                      const AttemptFilter& filter) const {
+  if (state_->is_new) return;
   const Database& database = *state_->database;
   Statement rows(
       database,
@@ -116,6 +118,7 @@ void JournalReader::for_each_attempt(const std::function<void(const AttemptRow&)
 }
 
 std::vector<RunRow> JournalReader::runs() const {
+  if (state_->is_new) return {};
   Statement rows(
       *state_->database,
       "SELECT run, id, job, objective, policy, version, pid, start_unix, end_unix, outcome FROM runs "
@@ -139,6 +142,7 @@ std::vector<RunRow> JournalReader::runs() const {
 }
 
 std::vector<EventRow> JournalReader::events() const {
+  if (state_->is_new) return {};
   Statement rows(*state_->database, "SELECT run, time_unix, kind, text FROM events ORDER BY sequence");
   std::vector<EventRow> out;
   while (rows.step()) out.push_back({rows.whole(0), rows.real(1), rows.text(2), rows.text(3)});
@@ -146,6 +150,7 @@ std::vector<EventRow> JournalReader::events() const {
 }
 
 std::vector<LearntRate> JournalReader::rates() const {
+  if (state_->is_new) return {};
   Statement rows(*state_->database,
                  "SELECT type, resource, rate, low, high, completions, time_unix FROM rates ORDER BY type, "
                  "resource");
@@ -158,6 +163,7 @@ std::vector<LearntRate> JournalReader::rates() const {
 }
 
 std::vector<Prediction> JournalReader::predictions() const {
+  if (state_->is_new) return {};
   Statement rows(*state_->database,
                  "SELECT time_unix, type, throughput FROM predictions ORDER BY time_unix, sequence");
   std::vector<Prediction> out;
@@ -166,6 +172,7 @@ std::vector<Prediction> JournalReader::predictions() const {
 }
 
 std::vector<TaskTotals> JournalReader::totals() const {
+  if (state_->is_new) return {};
   Statement rows(
       *state_->database,
       "SELECT t.type, count(*), sum(a.status = 'ok'), sum(a.status <> 'ok') FROM tasks t LEFT JOIN "

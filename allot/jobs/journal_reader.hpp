@@ -42,6 +42,7 @@ struct AttemptFilter {
 };
 
 /// A journal at one moment, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
+/// One that its run has made but not written to yet, an empty file, reads as having nothing in it.
 class JournalReader {
  public:
   /// Throws JournalError: kIo when there is no such file, kCorrupt when it is damaged or no journal.

@@ -1,5 +1,6 @@
 #include "allot/run/request.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace allot {
@@ -27,7 +28,8 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
     request.temporary_output = temporary_output(request.final_output, attempt.attempt);
     values.output = request.temporary_output;
   }
-  request.argv = task.commands[index(attempt.resource)]->expand(values);
+  const CommandTemplate& command = *task.commands[index(attempt.resource)];
+  request.argv = command.expand(values);
   request.directory = task.directory.empty()
                           ? folder.string()
                           : std::filesystem::absolute(task.directory).lexically_normal().string();
@@ -37,6 +39,12 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   for (const auto& [name, value] : resource.env)
     request.environment.push_back(name + "=" + value.expand(values));
   for (const auto& [name, value] : task.env) request.environment.push_back(name + "=" + value.expand(values));
+  // A task that is not told where to write writes its output to standard output.
+  if (task.output && !command.uses(Placeholder::kOutput) &&
+      std::none_of(task.env.begin(), task.env.end(),
+                   [](const auto& entry) { return entry.second.uses(Placeholder::kOutput); })) {
+    request.stdout_path = request.temporary_output;
+  }
   request.timeout_s = task.timeout_s.value_or(0);
   return request;
 }

@@ -398,7 +398,7 @@ void Runner::on_record(std::size_t slot, const TaskRecord& record) {
   if (end.status == AttemptStatus::kFailed || end.status == AttemptStatus::kTimeout) {
     if (!record.not_found) is_final = ++task.failures > retries;
   } else if (end.status == AttemptStatus::kLost) {
-    is_final = ++task.lost > 3;
+    is_final = ++task.lost > options_.requeues;
   }
   journal_.finish(end, is_final);
   if (is_final) {
@@ -444,7 +444,9 @@ AttemptOutput Runner::keep_output(const Running& running, const TaskRecord& reco
     std::filesystem::remove(file, error);
     return std::string();
   };
-  output.out = keep(running.request.stdout_path, ".out", record.out);
+  const bool is_output = !running.request.final_output.empty() &&
+                         running.request.stdout_path == running.request.temporary_output;
+  if (!is_output) output.out = keep(running.request.stdout_path, ".out", record.out);
   output.err = keep(running.request.stderr_path, ".err", record.err);
   return output;
 }
@@ -586,7 +588,7 @@ void Runner::start(std::size_t slot_at, std::uint64_t at, const Placed& placed, 
   if (job_.resources[index(slot.resource)].launch.empty()) {
     const std::string base =
         options_.output_folder + "/" + std::to_string(at + 1) + "." + std::to_string(task.attempts + 1);
-    request.stdout_path = base + ".out";
+    if (request.stdout_path.empty()) request.stdout_path = base + ".out";
     request.stderr_path = base + ".err";
   }
   if (!request.final_output.empty()) {

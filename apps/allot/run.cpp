@@ -58,6 +58,7 @@ struct Arguments {
   Print print = Print::kNone;
   ProgressStyle progress = ProgressStyle::kAuto;
   int retries = 1;
+  int requeues = 3;
   std::uint64_t seed = 1;
   bool retry_failed = false;
   bool fresh = false;
@@ -547,6 +548,7 @@ Exit run(Arguments& arguments, Console& console) {
   options.policy = arguments.policy;
   options.shares = arguments.shares;
   options.retries = arguments.retries;
+  options.requeues = arguments.requeues;
   options.halt = arguments.halt;
   options.seed = arguments.seed;
   options.run_id = make_run_id();
@@ -563,6 +565,7 @@ Exit run(Arguments& arguments, Console& console) {
     JournalOptions journal_options;
     journal_options.accept_changed = arguments.accept_changed;
     journal_options.retry_failed = arguments.retry_failed;
+    journal_options.most_requeues = arguments.requeues;
     Journal journal(arguments.journal, journal_options);
     options.output_folder = arguments.journal + ".out";
     std::error_code error;
@@ -598,8 +601,10 @@ Exit run(Arguments& arguments, Console& console) {
     std::string text = error.what();
     if (error.kind() == JournalProblem::kChanged) {
       while (text.ends_with('\n')) text.pop_back();
-      text += "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new definition, "
-              "'--fresh' begins anew.";
+      text +=
+          "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new "
+          "definition, "
+          "'--fresh' begins anew.";
     }
     throw Failure(exit_of(error.kind()), text);
   }
@@ -629,6 +634,8 @@ Action declare(CLI::App& command) {
       ->type_name("FILE");
   add_whole(command, "--retries", a->retries, 0, 1000,
             "of a task that failed, on another resource if there is one (default 1)");
+  add_whole(command, "--requeues", a->requeues, 0, 1'000'000,
+            "of a task whose attempt was lost with its machine, worker or run (default 3)");
   command.add_flag("--retry-failed", a->retry_failed, "try again what failed for good in an earlier run");
   command.add_flag("--fresh", a->fresh, "begin anew: an existing journal is moved aside");
   command.add_flag("--accept-changed", a->accept_changed, "resume although commands have changed since");

@@ -15,16 +15,16 @@ ALLOT = os.environ.get("ALLOT", str(pathlib.Path(__file__).resolve().parents[2] 
 #: Best Fit sends everything to the fast resource; the best is to keep only the type there that profits most.
 TWO_BY_TWO = {
     "resources": {"cpu": 1, "gpu": 1},
-    "types": {"small": {"count": 4, "rates": {"cpu": 4.0, "gpu": 10.0}},
-              "large": {"count": 4, "rates": {"cpu": 2.0, "gpu": 5.0}}},
+    "types": {"small": {"count": 4, "rates": {"cpu": 2.0, "gpu": 5.0}},
+              "large": {"count": 4, "rates": {"cpu": 1.0, "gpu": 2.5}}},
 }
 
-#: An accelerator that runs one type only, and a processor with two slots.
+#: An accelerator that runs one type only, and slower than the gpu would; a processor with two slots.
 ACCELERATOR = {
     "resources": {"cpu": 2, "gpu": 1, "engine": 1},
-    "types": {"decode": {"count": 5, "rates": {"cpu": 2.0, "gpu": 5.0, "engine": 8.0}},
-              "filter": {"count": 4, "rates": {"cpu": 3.0, "gpu": 9.0}},
-              "index": {"count": 3, "rates": {"cpu": 4.0, "gpu": 2.5}}},
+    "types": {"decode": {"count": 5, "rates": {"cpu": 1.0, "gpu": 6.0, "engine": 4.0}},
+              "filter": {"count": 4, "rates": {"cpu": 1.25, "gpu": 5.0}},
+              "index": {"count": 3, "rates": {"cpu": 2.0, "gpu": 2.5}}},
 }
 
 #: A batch of 300 tasks of three types.

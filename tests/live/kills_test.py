@@ -2,7 +2,7 @@
 """kill -9 of `allot run` at random moments: no task lost, no recorded success run again, no orphan, and the journal
 always opens.
 
-  kills_test.py [KILLS]     default 300; the seed is printed
+The number is ALLOT_KILLS (300 by default); ALLOT_SEED, which is printed, draws the same moments again.
 """
 import json
 import os
@@ -36,7 +36,7 @@ class Kills(LiveTest):
         name = f"job{batch}.toml"
         ran = self.folder / f"ran{batch}"
         ran.mkdir()
-        tasks = 60
+        tasks = 240
         self.job({"cpu": {"servers": 3}, "gpu": {"servers": 2}},
                  {"a": {"repeat": tasks // 2, "env": {"MARK": marker},
                         "command": {"cpu": ["sh", "-c", f"echo x >> {ran}/a$1; sleep 0.02", "sh", "{}"],
@@ -48,32 +48,27 @@ class Kills(LiveTest):
         # One in eight is killed before or while the journal is made and opened; the others somewhere on the way.
         while kills < most:
             recorded = self.recorded(name)
-            process = self.start("run", name, "--progress", "none")
+            process = self.start("run", name, "--progress", "none", "--requeues", "1000000")
             time.sleep(draw.uniform(0, 0.03) if draw.random() < 0.125 else draw.uniform(0.02, 0.45))
             ended = process.poll() is not None
             process.kill()
             out, err = process.communicate()
             if ended:
-                self.assertIn(process.returncode, (0, 1), f"{out}\n{err}")
+                self.assertEqual(process.returncode, 0, f"{out}\n{err}")
                 break
             kills += 1
             self.assertTrue(wait_until(lambda: not processes_with(marker), 15), f"orphans: {processes_with(marker)}")
             # What was recorded before has not run again.
             for task, runs in recorded.items():
                 self.assertEqual(self.runs(ran, task), runs, f"{task} ran again after its success was recorded")
-        self.run_allot("run", name, "--progress", "none", expect=None)
-        done = self.recorded(name)
+        self.run_allot("run", name, "--progress", "none", "--requeues", "1000000")
         rows = self.log(f"{name}.journal")
         finals = {}
         for row in rows:
             if row["status"] == "ok":
                 finals.setdefault(row["task"], []).append(row)
         self.assertTrue(all(len(f) == 1 for f in finals.values()), "a task with two successes")
-        lost_for_good = {r["task"] for r in rows if r["status"] == "lost"} - set(finals)
-        # A task is queued again three times after lost attempts; beyond that it has its final record as lost.
-        for task in lost_for_good:
-            self.assertGreater(sum(r["task"] == task and r["status"] == "lost" for r in rows), 3, task)
-        self.assertEqual(len(finals) + len(lost_for_good), tasks)
+        self.assertEqual(len(finals), tasks, "a task was lost")
         for task in finals:
             if task.startswith("b:"):
                 number = task.split(":")[1]

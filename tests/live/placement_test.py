@@ -29,7 +29,7 @@ class Placement(unittest.TestCase):
         best, bound = scenes.best_throughput(scene)
 
         def attempt():
-            got = scenes.closed_loop(scene, ["map", *scenes.RIVALS], 22, 60)
+            got = scenes.closed_loop(scene, ["map", *scenes.RIVALS], 40, 60)
             print(f"  optimum {best:.2f}/s (proven {bound:.2f}); " + ", ".join(f"{p} {x:.2f}" for p, x in got.items()), flush=True)
             if got["map"] < 0.95 * best:
                 return f"map reaches {got['map'] / best:.3f} of the optimum"

@@ -29,6 +29,12 @@ class Promise(LiveTest):
         self.run_allot("run", "job.toml")  # nothing to do
         self.assertEqual(before, {p.name: p.stat().st_mtime_ns for p in (self.folder / "out").iterdir()})
 
+    def test_without_out_the_output_is_what_the_task_prints(self):
+        self.job(CPU, {"t": {"repeat": 3, "command": ["echo", "number", "{}"], "output": "out/{}.txt"}})
+        self.run_allot("run", "job.toml")
+        self.assertEqual((self.folder / "out" / "2.txt").read_text(), "number 2\n")
+        self.assertEqual(sorted(p.name for p in (self.folder / "out").iterdir()), ["1.txt", "2.txt", "3.txt"])
+
     def test_a_new_input_in_front_is_run_and_the_others_are_not_repeated(self):
         count = self.folder / "count"
         command = ["sh", "-c", f'echo "$1" >> {count}', "sh", "{}"]
