@@ -1,0 +1,64 @@
+"""The stub file says what the module is, and the package is typed as it says."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import allot
+
+PACKAGE = pathlib.Path(allot.__file__).parent
+
+
+def mypy(tmp_path, *arguments):
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent), "MYPY_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_stub_and_module_agree(tmp_path):
+    allowed = tmp_path / "allowed"
+    # What pybind11 adds to every class, and the aliases that only the stub has.
+    allowed.write_text(
+        "allot._native.*.__init__\n"
+        "allot._native.*.__module__\n"
+        "allot._native.Floats\nallot._native.Counts\nallot._native._PolicyLike\n"
+        "allot._native.*.__hash__\n"
+    )
+    said = mypy(tmp_path, "mypy.stubtest", "allot._native", "--allowlist", str(allowed), "--ignore-unused-allowlist")
+    assert "Success" in said
+
+
+def test_a_missing_word_is_noticed(tmp_path):
+    """The check above can fail: without a property in the stub it does."""
+    copy = tmp_path / "allot"
+    copy.mkdir()
+    for file in PACKAGE.iterdir():
+        if file.suffix == ".so":
+            (copy / file.name).symlink_to(file.resolve())
+        elif file.is_file():
+            (copy / file.name).write_text(file.read_text())
+    stub = copy / "_native.pyi"
+    stub.write_text(stub.read_text().replace("def population(self)", "def populaton(self)"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MYPYPATH": str(tmp_path), "MYPY_CACHE_DIR": str(tmp_path / "c")}
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "allot._native"],
+        capture_output=True, text=True, env=environment, cwd=tmp_path, check=False,
+    )
+    assert done.returncode != 0 and "population" in done.stdout
+
+
+def test_users_are_type_checked(tmp_path):
+    right = tmp_path / "right.py"
+    right.write_text(
+        "import allot\n"
+        "machine = allot.Scenario([[1.0, 2.0]], [3])\n"
+        "answer: allot.Solution = allot.solve(machine, solver='map')\n"
+        "total: int = int(answer.assignment.sum())\n"
+        "def mine(state: allot.State, task: int) -> int:\n"
+        "    return int(state.totals.argmin())\n"
+        "run: allot.Simulation = allot.simulate(machine, mine, completions=10)\n"
+    )
+    mypy(tmp_path, "mypy", "--strict", "--follow-imports=silent", str(right))
