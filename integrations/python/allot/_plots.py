@@ -7,6 +7,7 @@ import numpy as np
 
 # Okabe and Ito's colours, which colour-blind people can tell apart.
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"]
+LIGHT = {"#E69F00", "#56B4E9", "#F0E442"}  # letters on these are black
 
 
 def axes(ax: Optional[Any]) -> Any:
@@ -40,10 +41,14 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
     scenario = answer.scenario
     bottom = np.zeros(len(scenario.resources))
     for i, (task, row) in enumerate(zip(scenario.tasks, answer.throughput_by_pair)):
-        bars = ax.bar(scenario.resources, row, bottom=bottom, label=task, color=COLOURS[i % len(COLOURS)])
+        colour = COLOURS[i % len(COLOURS)]
+        bars = ax.bar(scenario.resources, row, bottom=bottom, label=task, color=colour)
         counts = [str(n) if n else "" for n in answer.assignment[i]]
-        ax.bar_label(bars, counts, label_type="center", color="white", fontweight="bold")
+        letters = "black" if colour in LIGHT else "white"
+        ax.bar_label(bars, counts, label_type="center", color=letters, fontweight="bold")
         bottom += row
+    if bottom.max() > 0:
+        ax.set_ylim(0, 1.08 * bottom.max())
     ax.set_ylabel("tasks per second")
     ax.set_title(f"{answer.solver}: {answer.throughput:.4g} tasks/s (numbers of tasks in the bars)")
     ax.legend(title="task type")
@@ -101,6 +106,6 @@ def comparison(result: Any, ax: Optional[Any]) -> Any:
         label = "best assignment" + (", proven" if result.best_assignment_proven else "")
         ax.axvline(best, color=COLOURS[3], linestyle="--", label=label)
         ax.legend(loc="lower right")
-    ax.margins(x=0.12)
+    ax.margins(x=0.18)
     ax.set_xlabel("throughput, tasks per second")
     return ax

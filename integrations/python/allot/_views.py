@@ -10,19 +10,36 @@ from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 from . import _frames, _native, _plots
 
 
+MOST_ROWS = 40
+MOST_COLUMNS = 16
+
+
+def _clipped(entries: Sequence[Any], most: int, gap: Any) -> List[Any]:
+    """The first and the last, where there are too many to look at."""
+    if len(entries) <= most:
+        return list(entries)
+    return [*entries[: most // 2], gap, *entries[len(entries) - (most - most // 2 - 1) :]]
+
+
 class View(NamedTuple):
-    """A line, a table and some notes."""
+    """A line, a table and some notes. A large table is clipped in the middle."""
 
     title: str
     header: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     notes: Sequence[str] = ()
 
+    def table(self) -> List[List[str]]:
+        """The header and the rows to show."""
+        gap = ["…"] * len(self.header)
+        return [_clipped(row, MOST_COLUMNS, "…") for row in [self.header, *_clipped(self.rows, MOST_ROWS, gap)]]
+
     def text(self) -> str:
         lines = [self.title]
         if self.rows:
-            widths = [max(len(row[k]) for row in [self.header, *self.rows]) for k in range(len(self.header))]
-            for row in [self.header, *self.rows]:
+            table = self.table()
+            widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+            for row in table:
                 cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
                 lines.append("  " + "  ".join(cells).rstrip())
         return "\n".join([*lines, *self.notes])
@@ -30,9 +47,10 @@ class View(NamedTuple):
     def html(self) -> str:
         parts = [f"<p><b>{html.escape(self.title)}</b></p>"]
         if self.rows:
-            head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self.header)
+            header, *rows = self.table()
+            head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
             parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
-            for row in self.rows:
+            for row in rows:
                 cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row[1:])
                 parts.append(f"<tr><th>{html.escape(row[0])}</th>{cells}</tr>")
             parts.append("</tbody></table>")

@@ -44,6 +44,13 @@ def test_text_html_frame_and_plot(machine, kind):
     plt.close("all")
 
 
+def test_large_tables_are_clipped():
+    large = allot.generate(gps=100, sas=0, threads=100)
+    for result in (large, allot.solve(large)):
+        assert len(repr(result).splitlines()) < 50 and max(map(len, repr(result).splitlines())) < 200
+        assert "…" in repr(result) and result._repr_html_().count("<tr>") < 50
+
+
 def test_names_are_escaped():
     scenario = allot.Scenario([[1.0]], [1], tasks=["<b>"], name="<i>")
     assert "<b>&lt;b&gt;" not in scenario._repr_html_() and "&lt;i&gt;" in scenario._repr_html_()
