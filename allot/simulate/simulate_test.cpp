@@ -749,8 +749,6 @@ TEST(ReferenceAssignment, IsTheBestOfConstantWork) {
   EXPECT_EQ(best->performance.throughput, exact.performance.throughput);
   EXPECT_FALSE(reference_assignment(changing_scenario(Discipline::kPs)).has_value());
   EXPECT_FALSE(reference_assignment(single_scenario(0, 1)).has_value());
-  const StopFlag stop{true};
-  EXPECT_FALSE(reference_assignment(scenario, {.flag = &stop}).has_value());
 }
 
 }  // namespace

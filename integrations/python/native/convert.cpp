@@ -19,12 +19,6 @@ std::int64_t to_int64(py::handle value, bool& overflows) {
   return number;
 }
 
-Node node_of(Node::Content content) {
-  Node node;
-  node.content = std::move(content);
-  return node;
-}
-
 }  // namespace
 
 void raise_invalid(const std::vector<Diagnostic>& diagnostics) {
@@ -41,32 +35,38 @@ void raise_invalid(std::string place, std::string message) {
   raise_invalid({Diagnostic{std::move(place), std::move(message)}});
 }
 
+Node make_node(Node::Content content) {
+  Node node;
+  node.content = std::move(content);
+  return node;
+}
+
 Node to_node(py::handle value, std::size_t depth) {
   if (depth > kMaxNesting)
     raise_invalid("$", "is nested more than " + std::to_string(kMaxNesting) + " levels deep");
-  if (value.is_none()) return node_of(Node::Null{});
-  if (py::isinstance<py::bool_>(value)) return node_of(value.cast<bool>());
+  if (value.is_none()) return make_node(Node::Null{});
+  if (py::isinstance<py::bool_>(value)) return make_node(value.cast<bool>());
   if (py::isinstance<py::int_>(value)) {
     bool overflows = false;
     const std::int64_t number = to_int64(value, overflows);
     // Out of every range that the readers allow, and told so by them.
-    return overflows ? node_of(value.cast<double>()) : node_of(number);
+    return overflows ? make_node(value.cast<double>()) : make_node(number);
   }
-  if (py::isinstance<py::float_>(value)) return node_of(value.cast<double>());
-  if (py::isinstance<py::str>(value)) return node_of(value.cast<std::string>());
+  if (py::isinstance<py::float_>(value)) return make_node(value.cast<double>());
+  if (py::isinstance<py::str>(value)) return make_node(value.cast<std::string>());
   if (py::isinstance<py::dict>(value)) {
     Node::Table table;
     for (const auto& [key, element] : py::reinterpret_borrow<py::dict>(value)) {
       if (!py::isinstance<py::str>(key)) raise_invalid("$", "a key must be a string, not " + type_name(key));
       table.push_back({key.cast<std::string>(), to_node(element, depth + 1)});
     }
-    return node_of(std::move(table));
+    return make_node(std::move(table));
   }
   if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
     Node::Array array;
     for (const py::handle element : py::reinterpret_borrow<py::sequence>(value))
       array.push_back(to_node(element, depth + 1));
-    return node_of(std::move(array));
+    return make_node(std::move(array));
   }
   // NumPy's arrays and numbers, and those of its kin.
   if (py::hasattr(value, "tolist")) return to_node(value.attr("tolist")(), depth + 1);

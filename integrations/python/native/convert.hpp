@@ -37,6 +37,9 @@ Value value_or_raise(ReadResult<Value> result) {
   return std::move(result).value();
 }
 
+/// A node of a document that is still to be made.
+Node make_node(Node::Content content);
+
 /// A tree of dicts, lists, tuples, arrays, strings and numbers as a document. InvalidInput for anything else.
 Document to_document(py::handle value);
 /// The same as a part of one.
