@@ -4,13 +4,23 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 import allot
 
 PACKAGE = pathlib.Path(allot.__file__).parent
 
 
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    """What mypy knows of NumPy is read once."""
+    os.environ["MYPY_CACHE_DIR"] = str(tmp_path_factory.mktemp("mypy"))
+    yield
+    del os.environ["MYPY_CACHE_DIR"]
+
+
 def mypy(tmp_path, *arguments):
-    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent), "MYPY_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     done = subprocess.run(
         [sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
     )
@@ -43,7 +53,7 @@ def test_a_missing_word_is_noticed(tmp_path):
             (copy / file.name).write_text(file.read_text())
     stub = copy / "_native.pyi"
     stub.write_text(stub.read_text().replace("def population(self)", "def populaton(self)"))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MYPYPATH": str(tmp_path), "MYPY_CACHE_DIR": str(tmp_path / "c")}
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MYPYPATH": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-m", *check(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
     )
