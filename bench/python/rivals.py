@@ -8,12 +8,15 @@ gradients and the best rounding of its answer (bench/solvers), a process per thr
 (bench/simulate/rivals). For single ps servers without floors and depths. All times are of the processor, not of the wall:
 other programs may be running.
 """
+import os
 import pathlib
 import random
 import statistics
 import sys
 import time
 
+# Threads of the linear algebra would wait for each other, and their waiting would count against SciPy.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "solvers"), str(HERE.parent / "simulate/rivals")]
 
