@@ -32,15 +32,16 @@ build: ## build the command: build/allot, and build/allot-mpi
 	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build test browser slurm bench fuzz format lint
+	@tools/setup build test browser slurm python bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test browser slurm bench fuzz format
+	@tools/setup build test browser slurm python bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
 	@tools/check_includes
 	$(call heading,build: release)
+	@cmake --preset release -D ALLOT_WITH_PYTHON=ON >/dev/null
 	@$(MAKE) --no-print-directory build
 	@cmake --build --preset release
 	$(call heading,test: release)
@@ -76,12 +77,15 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
-	@tools/setup build test bench rivals
+	@tools/setup build test bench python rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \
 	  if [ -f "$$program" ] && [ -x "$$program" ]; then printf '\n==== %s\n' "$$program"; "$$program" || exit 1; fi; \
 	done
+	$(call heading,Python)
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/crossing.py $(command)
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/rivals.py
 
 figures: build ## run all experiments in full (minutes) and put the current figures and verdicts into docs
 	@$(command) reproduce --out out/reproduce

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -104,5 +105,14 @@ struct PolicyInfo {
 std::span<const PolicyInfo* const> builtin_policies() noexcept;
 /// Null when there is no policy of that name.
 const PolicyInfo* find_policy(std::string_view name) noexcept;
+/// The built-in policies that can be made for a system: some need priorities, one an assignment.
+std::vector<const PolicyInfo*> suitable_policies(const System& system, const PolicyOptions& options = {});
+
+/// A policy that need not be built in: the name that results carry, and how to make one, as in PolicyInfo.
+/// `make` may be called more than once, and from several threads unless the host is told to use one.
+struct NamedPolicy {
+  std::string name;
+  std::function<std::unique_ptr<Policy>(const System&, const PolicyOptions&)> make;
+};
 
 }  // namespace allot
