@@ -314,7 +314,7 @@ const PolicyInfo& policy_or_refuse(const std::string& name) {
 SimulateOptions simulate_options_of(const Question& question, const Options& options, const System& system) {
   SimulateOptions how;
   how.completions = options.whole("completions", how.completions, 1, 1'000'000'000'000);
-  if (options.has("warmup") && options.text("warmup", {}) != "auto") refuse("warmup", "must be 'auto'");
+  if (options.has("warmup")) how.warmup = options.whole("warmup", 0, 0, 1'000'000'000'000);
   how.replications =
       static_cast<std::uint32_t>(options.whole("replications", how.replications, 1, 1'000'000));
   how.random_start = options.choice<bool>("start", how.random_start, {{"random", true}, {"listed", false}});
