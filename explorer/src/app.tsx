@@ -8,7 +8,7 @@ import {begin, edit, redo, undo, type History} from './history';
 import type {Library} from './library';
 import {presets} from './presets';
 import {Results} from './results';
-import {draftOf, marksOf, textOf, type Draft} from './scenario';
+import {draftOf, marksOf, textOf, type Draft, type Field} from './scenario';
 import {SimulationPanel} from './simulation';
 import {firstAnswer, useLatest, type FirstAnswer} from './study';
 import {Toolbar} from './toolbar';
@@ -45,7 +45,14 @@ function presetDraft(library: Library, id: string, seed: number): Draft {
   const preset = presets.find((candidate) => candidate.id === id) ?? presets[0]!;
   const answer = library.ask(preset.question(seed));
   if (isRefusal(answer)) throw new Error(linesOf(answer.diagnostics).join('; '));
-  return draftOf('json' in answer ? (JSON.parse(String(answer.json)) as ScenarioFile) : (answer as ScenarioFile));
+  if ('json' in answer) return draftOf(JSON.parse(String(answer.json)) as ScenarioFile);
+  // Nobody wants to read sixteen digits of a random number.
+  const short = (field: Field): Field => (typeof field === 'number' ? Number(field.toPrecision(3)) : field);
+  const random = draftOf(answer as ScenarioFile);
+  return {
+    ...random,
+    tasks: random.tasks.map((task) => ({...task, priority: short(task.priority), rates: task.rates.map(short)})),
+  };
 }
 
 function fromAddress(library: Library): Opening | null {

@@ -1,5 +1,5 @@
 // What matching the priorities costs: a curve of choices, and a point on it to drag.
-import {dot, line, tip, type PlotOptions} from '@observablehq/plot';
+import {dot, line, text as words, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo} from 'preact/hooks';
 import type {Solution} from './answers';
 import {Chart} from './chart';
@@ -29,7 +29,8 @@ export function Frontier({studies, text, isCurrent, chosen, shown, onChoose}: Fr
     (width: number): PlotOptions => ({
       height: Math.min(320, Math.max(220, width / 2)),
       marginLeft: 52,
-      marginBottom: 38,
+      marginTop: 30,
+      marginBottom: 42,
       x: {label: 'tasks per second →', nice: true, grid: true, ticks: Math.max(3, Math.floor(width / 90))},
       y: {label: '↑ priority error', nice: true, zero: true, grid: true},
       marks: [
@@ -41,8 +42,9 @@ export function Frontier({studies, text, isCurrent, chosen, shown, onChoose}: Fr
         ...(weighted !== null
           ? [
               dot([weighted], {x: 'throughput', y: 'priority_error', r: 6, symbol: 'square', fill: '#d55e00'}),
-              tip([weighted], {
-                x: 'throughput', y: 'priority_error', title: () => 'weighted service', anchor: 'bottom', fill: 'var(--surface)', stroke: 'var(--line)',
+              words([weighted], {
+                x: 'throughput', y: 'priority_error', text: () => 'weighted', textAnchor: 'start', dx: 10, dy: -8, fill: 'currentColor',
+                stroke: 'var(--surface)', strokeWidth: 4,
               }),
             ]
           : []),

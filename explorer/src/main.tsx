@@ -8,9 +8,17 @@ import './style.css';
 
 const page = document.getElementById('page')!;
 
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 async function open(): Promise<void> {
-  const code = await WebAssembly.compile(Uint8Array.from(atob(binary), (c) => c.charCodeAt(0)));
+  const code = await WebAssembly.compile(bytesOf(binary));
   const library = await Library.start(code);
+  page.replaceChildren();
   render(
     <App library={library} proofs={new Workbench(code)} studies={new Workbench(code)} simulations={new Workbench(code)} />,
     page,

@@ -136,7 +136,8 @@ function ThroughputChart({solution, flows}: {solution: Solution; flows: number[]
   );
   const options = useCallback(
     (width: number): PlotOptions => ({
-      height: 50 + 34 * solution.resources.length,
+      height: 60 + 32 * solution.resources.length,
+      marginBottom: 42,
       marginLeft: Math.min(120, 24 + 7 * Math.max(...solution.resources.map((name) => name.length))),
       marginRight: 44,
       x: {label: 'tasks per second', grid: true, ticks: Math.max(3, Math.floor(width / 90))},
@@ -166,7 +167,8 @@ function ResponseChart({solution}: {solution: Solution}) {
   );
   const options = useCallback(
     (width: number): PlotOptions => ({
-      height: 50 + 28 * rows.length,
+      height: 60 + 28 * rows.length,
+      marginBottom: 42,
       marginLeft: Math.min(120, 24 + 7 * Math.max(...solution.tasks.map((name) => name.length))),
       marginRight: 60,
       x: {label: 'seconds from being placed to being done', grid: true, ticks: Math.max(3, Math.floor(width / 90))},

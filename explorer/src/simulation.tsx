@@ -56,7 +56,10 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
     setProgress(0);
     const spec = settings.distribution + (settings.parameters.trim() === '' ? '' : `:${settings.parameters.trim()}`);
     const options = {
-      policies: policies.map(({name}) => name).filter((name) => settings.policies.includes(name) && usable(name)),
+      // MAP first, where it is: the others are compared with it.
+      policies: ['map', ...policies.map(({name}) => name).filter((name) => name !== 'map')].filter(
+        (name) => settings.policies.includes(name) && usable(name),
+      ),
       distribution: spec,
       completions: wholeOf(settings.completions),
       replications: wholeOf(settings.replications),
@@ -75,7 +78,7 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
   return (
     <section class="card" aria-labelledby="simulation-title">
       <h2 id="simulation-title">Simulate</h2>
-      <p class="quiet">What policies do when tasks come one by one, on the same random numbers. The first chosen is what the others are compared with.</p>
+      <p class="quiet">What policies do when tasks come one by one, on the same random numbers. They are compared with MAP, or else with the first one chosen.</p>
       <fieldset class="policies" disabled={progress !== null}>
         <legend>Policies</legend>
         {policies.map(({name, summary}) => (
@@ -136,7 +139,8 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
   );
   const options = useCallback(
     (width: number): PlotOptions => ({
-      height: 56 + 28 * rows.length,
+      height: 66 + 28 * rows.length,
+      marginBottom: 42,
       marginLeft: Math.min(150, 24 + 7 * Math.max(...rows.map(({policy}) => policy.length))),
       marginRight: 20,
       x: {label: 'tasks per second, with 95% intervals', grid: true, nice: true, ticks: Math.max(3, Math.floor(width / 90))},

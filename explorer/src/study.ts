@@ -24,8 +24,8 @@ export const solverOf: Record<View, string> = {throughput: 'map', priority: 'mis
 export function firstAnswer(library: Library, text: string, view: View): FirstAnswer | Diagnostic[] {
   const read = library.ask({command: 'read', scenario: text});
   if (isRefusal(read)) return read.diagnostics;
-  const solve = (solver: string, objective: string): Solution | Diagnostic[] => {
-    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain: true}});
+  const solve = (solver: string, objective: string, explain: boolean): Solution | Diagnostic[] => {
+    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain}});
     return isRefusal(answer) ? answer.diagnostics : answer;
   };
   const first: FirstAnswer = {
@@ -35,9 +35,9 @@ export function firstAnswer(library: Library, text: string, view: View): FirstAn
     first.problem = 'The work of this scenario changes over time: no single assignment fits it, but it can be simulated.';
     return first;
   }
-  const map = solve('map', 'throughput');
-  const bestFit = solve('best-fit', 'throughput');
-  const shown = view === 'throughput' ? map : solve(solverOf[view], 'priority');
+  const map = solve('map', 'throughput', view === 'throughput');
+  const bestFit = solve('best-fit', 'throughput', false);
+  const shown = view === 'throughput' ? map : solve(solverOf[view], 'priority', true);
   if (!Array.isArray(map)) first.map = map;
   if (!Array.isArray(bestFit)) first.bestFit = bestFit;
   if (Array.isArray(shown)) first.problem = shown.map(({message}) => message).join('; ');

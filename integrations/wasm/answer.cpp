@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
-#include "allot/io/assignment_reader.hpp"
 #include "allot/io/result_json.hpp"
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"

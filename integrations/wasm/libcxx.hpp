@@ -2,6 +2,7 @@
 // Included before every file of the wasm build; to be dropped with the first emscripten that has these.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdio>
