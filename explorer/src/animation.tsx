@@ -193,7 +193,7 @@ export function Animation({library, draft, text, map, certificate}: AnimationPro
                       <div><dt>tasks/s so far</dt><dd>{number(shown.throughput, 3)}</dd></div>
                       <div><dt>of the bound {number(bound, 3)}</dt><dd><meter min="0" max="1" low={0.85} high={0.95} optimum={1} value={Math.min(1, shown.throughput / bound)}>{percent(shown.throughput / bound)}</meter> {percent(shown.throughput / bound)}</dd></div>
                       <div><dt>off the best assignment</dt><dd>{shown.off} of {map.population}</dd></div>
-                      <div><dt>done</dt><dd>{shown.completions.toLocaleString('en')} in {number(shown.time, 3)} s{shown.ended ? ', the end' : ''}</dd></div>
+                      <div><dt>done</dt><dd>{plural(shown.completions, 'task')} in {number(shown.time, 3)} s{shown.ended ? ', the end' : ''}</dd></div>
                     </dl>
                   )}
                   {!playing && <p class="hidden" role="status">{words}</p>}

@@ -165,7 +165,7 @@ export function App({library, proofs, studies, simulations}: AppProps) {
         onOpen={replace}
         onNotice={setNotice}
       />
-      <main>
+      <main class={draft.resources.length <= 4 ? 'beside-each-other' : ''}>
         {notice !== null && (
           <div class="notice" role="alert">
             <strong>{notice.title}</strong>
@@ -174,7 +174,9 @@ export function App({library, proofs, studies, simulations}: AppProps) {
             <button type="button" onClick={() => setNotice(null)}>Close this message</button>
           </div>
         )}
-        <Editor draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.notes ?? []} onChange={change} />
+        <div class="side">
+          <Editor draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.notes ?? []} onChange={change} />
+        </div>
         {good !== null && (
           <Results
             library={library}

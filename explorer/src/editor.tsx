@@ -233,11 +233,6 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                   </th>
                 );
               })}
-              <th class="add">
-                <button type="button" onClick={() => onChange(addResource(draft), '')}>
-                  + resource
-                </button>
-              </th>
             </tr>
           </thead>
           <tbody>
@@ -361,20 +356,20 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       <Mark id={`${place}.rates.${j}`} messages={marks.get(`${place}.rates.${j}`)} />
                     </td>
                   ))}
-                  <td />
                 </tr>
               );
             })}
-            <tr>
-              <td class="add">
-                <button type="button" onClick={() => onChange(addTask(draft), '')}>
-                  + task type
-                </button>
-              </td>
-            </tr>
           </tbody>
         </table>
       </div>
+      <p class="group">
+        <button type="button" onClick={() => onChange(addTask(draft), '')}>
+          + task type
+        </button>
+        <button type="button" onClick={() => onChange(addResource(draft), '')}>
+          + resource
+        </button>
+      </p>
       <div aria-live="polite">
         {diagnostics.length > 0 && (
           <p class="wrong">

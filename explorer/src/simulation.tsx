@@ -3,7 +3,7 @@ import {dot, ruleX, ruleY, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo, useState} from 'preact/hooks';
 import {isRefusal, type Comparison, type Listing} from './answers';
 import {Chart} from './chart';
-import {duration, interval, number, percent} from './format';
+import {duration, interval, number, percent, plural} from './format';
 import type {Library} from './library';
 import {hasPriorities, type Draft} from './scenario';
 import {Cancelled, type Workbench} from './workbench';
@@ -194,7 +194,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
         </table>
       </div>
       <p class="quiet">
-        {first.replications.toLocaleString('en')} replications of {first.completions.toLocaleString('en')} completions, {first.distribution} sizes, seed {first.seed}.
+        {plural(first.replications, 'replication')} of {plural(first.completions, 'completion')}, {first.distribution} sizes, seed {first.seed}.
         “Busy” is by resource: {comparison.resources.join(', ')}.
       </p>
       {notes.map((note) => <p class="quiet" key={note}>Note: {note}</p>)}
