@@ -99,10 +99,10 @@ export function App({library, proofs, studies, simulations}: AppProps) {
   const good = lastGood.current;
   const marks = useMemo(() => marksOf(draft, diagnostics), [draft, answer]);
 
-  const isCurrent = !Array.isArray(answer) && answer.isStatic;
+  const solvable = good !== null && good.isStatic ? good.text : null;
   const certificate = useLatest(
     proofs,
-    useMemo(() => (isCurrent ? {command: 'certify' as const, scenario: text, options: {time_limit: 10}} : null), [isCurrent, text]),
+    useMemo(() => (solvable === null ? null : {command: 'certify' as const, scenario: solvable, options: {time_limit: 10}}), [solvable]),
   );
 
   // In the address, a moment after the last edit.
@@ -165,7 +165,7 @@ export function App({library, proofs, studies, simulations}: AppProps) {
         onOpen={replace}
         onNotice={setNotice}
       />
-      <main class={draft.resources.length <= 4 ? 'beside-each-other' : ''}>
+      <main>
         {notice !== null && (
           <div class="notice" role="alert">
             <strong>{notice.title}</strong>
@@ -174,21 +174,23 @@ export function App({library, proofs, studies, simulations}: AppProps) {
             <button type="button" onClick={() => setNotice(null)}>Close this message</button>
           </div>
         )}
-        <div class="side">
-          <Editor draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.notes ?? []} onChange={change} />
+        <div class={`together ${draft.resources.length <= 4 ? 'few' : ''}`}>
+          <div class="side">
+            <Editor draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.notes ?? []} onChange={change} />
+          </div>
+          {good !== null && (
+            <Results
+              library={library}
+              studies={studies}
+              draft={draft}
+              answer={good}
+              isCurrent={!Array.isArray(answer)}
+              view={view}
+              onView={setView}
+              certificate={certificate}
+            />
+          )}
         </div>
-        {good !== null && (
-          <Results
-            library={library}
-            studies={studies}
-            draft={draft}
-            answer={good}
-            isCurrent={!Array.isArray(answer)}
-            view={view}
-            onView={setView}
-            certificate={certificate}
-          />
-        )}
         <SimulationPanel
           library={library}
           bench={simulations}

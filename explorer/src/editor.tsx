@@ -1,6 +1,7 @@
 // The scenario, to be edited: resources across, task types down, rates in between.
 import type {ComponentChildren} from 'preact';
-import {useState} from 'preact/hooks';
+import {memo} from 'preact/compat';
+import {useCallback, useRef, useState} from 'preact/hooks';
 import type {Diagnostic} from './answers';
 import {inkOn, typeColour, typeLetter} from './colours';
 import {
@@ -97,6 +98,50 @@ const stepRate = (rate: number, direction: 1 | -1): number => {
   return Math.max(0, Number((Math.round(rate / unit + direction) * unit).toPrecision(12)));
 };
 
+interface RateCellProps {
+  i: number;
+  j: number;
+  label: string;
+  rate: Field;
+  largest: number;
+  marks: Map<string, string[]>;
+  onRate: (i: number, j: number, rate: Field) => void;
+}
+
+/** One rate. There are many of them, and an edit concerns one: the others are not drawn anew. */
+const RateCell = memo(
+  ({i, j, label, rate, largest, marks, onRate}: RateCellProps) => {
+    const place = `tasks.${i}.rates.${j}`;
+    const heat = Math.round(60 * Math.sqrt(largest > 0 ? Math.max(0, numberOf(rate, 0)) / largest : 0));
+    return (
+      <td class="rate" style={{'--heat': `${heat}%`}}>
+        <NumberField place={place} label={label} value={rate} marks={marks} step={stepRate} placeholder="–" onInput={(value) => onRate(i, j, value)} />
+        {rate !== undefined && (
+          <input
+            type="range"
+            class="drag"
+            tabIndex={-1}
+            aria-hidden="true"
+            min="0"
+            max={Math.max(1e-9, 1.5 * largest)}
+            step="any"
+            value={numberOf(rate, 0)}
+            onInput={(event) => onRate(i, j, Number(Number(event.currentTarget.value).toPrecision(3)))}
+          />
+        )}
+        <Mark id={place} messages={marks.get(place)} />
+      </td>
+    );
+  },
+  (before, after) => {
+    const place = `tasks.${after.i}.rates.${after.j}`;
+    return (
+      before.rate === after.rate && before.largest === after.largest && before.label === after.label && before.onRate === after.onRate &&
+      before.i === after.i && before.j === after.j && String(before.marks.get(place)) === String(after.marks.get(place))
+    );
+  },
+);
+
 function Row({label, children}: {label: string; children: ComponentChildren}) {
   return (
     <label class="pair">
@@ -112,7 +157,12 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
   const weights = draft.tasks.map(({priority}) => Math.max(0, numberOf(priority, 0)));
   const weightSum = weights.reduce((sum, weight) => sum + weight, 0);
-  const heat = (rate: Field): string => `${Math.round(60 * Math.sqrt(largest > 0 ? Math.max(0, numberOf(rate, 0)) / largest : 0))}%`;
+  const latest = useRef(draft);
+  latest.current = draft;
+  const setRate = useCallback(
+    (i: number, j: number, rate: Field) => onChange(withRate(latest.current, i, j, rate), `tasks.${i}.rates.${j}`),
+    [onChange],
+  );
   const placed = new Set<string>(['name', 'servers', 'kind', 'discipline', 'count', 'priority', 'min_depth', 'power', 'idle_power', 'floor', 'home', 'rates']);
   // Those that no field can show.
   const loose = diagnostics.filter((diagnostic) => {
@@ -328,33 +378,16 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                     <Mark id={`${place}.rates`} messages={marks.get(`${place}.rates`)} />
                   </th>
                   {draft.resources.map((resource, j) => (
-                    <td key={j} class="rate" style={{'--heat': heat(task.rates[j])}}>
-                      <NumberField
-                        place={`${place}.rates.${j}`}
-                        label={`Rate of ${task.name} on ${resource.name}, tasks per second`}
-                        value={task.rates[j]}
-                        marks={marks}
-                        step={stepRate}
-                        placeholder="–"
-                        onInput={(rate) => onChange(withRate(draft, i, j, rate), `${place}.rates.${j}`)}
-                      />
-                      {task.rates[j] !== undefined && (
-                        <input
-                          type="range"
-                          class="drag"
-                          tabIndex={-1}
-                          aria-hidden="true"
-                          min="0"
-                          max={Math.max(1e-9, 1.5 * largest)}
-                          step="any"
-                          value={numberOf(task.rates[j], 0)}
-                          onInput={(event) =>
-                            onChange(withRate(draft, i, j, Number(Number(event.currentTarget.value).toPrecision(3))), `${place}.rates.${j}`)
-                          }
-                        />
-                      )}
-                      <Mark id={`${place}.rates.${j}`} messages={marks.get(`${place}.rates.${j}`)} />
-                    </td>
+                    <RateCell
+                      key={j}
+                      i={i}
+                      j={j}
+                      label={`Rate of ${task.name} on ${resource.name}, tasks per second`}
+                      rate={task.rates[j]}
+                      largest={largest}
+                      marks={marks}
+                      onRate={setRate}
+                    />
                   ))}
                 </tr>
               );

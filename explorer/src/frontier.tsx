@@ -10,7 +10,6 @@ import type {Workbench} from './workbench';
 interface FrontierProps {
   studies: Workbench;
   text: string;
-  isCurrent: boolean;
   chosen: number[][] | null;
   shown: Solution | null;
   onChoose: (assignment: number[][]) => void;
@@ -18,8 +17,8 @@ interface FrontierProps {
 
 const same = (a: number[][], b: number[][]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export function Frontier({studies, text, isCurrent, chosen, shown, onChoose}: FrontierProps) {
-  const question = useMemo(() => (isCurrent ? {command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: 10}} : null), [isCurrent, text]);
+export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps) {
+  const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: 10}}), [text]);
   const pareto = useLatest(studies, question);
   const points = useMemo(() => pareto?.points ?? [], [pareto]);
   const at = chosen === null ? -1 : points.findIndex(({assignment}) => same(assignment, chosen));

@@ -188,23 +188,22 @@ function ResponseChart({solution}: {solution: Solution}) {
   return <Chart label={label} options={options} />;
 }
 
-function Beside({answer, certificate, studies, isCurrent}: {
+function Beside({answer, certificate, studies}: {
   answer: FirstAnswer;
   certificate: Solution | null | undefined;
   studies: Workbench;
-  isCurrent: boolean;
 }) {
   const population = answer.map?.population ?? 0;
   const question = useMemo(
     () =>
-      isCurrent && population > 0
+      population > 0
         ? {
             command: 'simulate' as const,
             scenario: answer.text,
             options: {policy: 'jsq', completions: 1000, warmup: Math.min(20_000, 10 * population), replications: 10},
           }
         : null,
-    [answer.text, isCurrent, population],
+    [answer.text, population],
   );
   const jsq = useLatest(studies, question);
   const bound = certificate?.upper_bound ?? null;
@@ -315,7 +314,7 @@ export function Results({library, studies, draft, answer, isCurrent, view, onVie
             </div>
             <div>
               <h3>Side by side</h3>
-              <Beside answer={answer} certificate={certificate} studies={studies} isCurrent={isCurrent && answer.isStatic} />
+              <Beside answer={answer} certificate={certificate} studies={studies} />
               {solution.shares !== null && priorities && <Shares solution={solution} draft={draft} />}
             </div>
             <div>
@@ -332,7 +331,6 @@ export function Results({library, studies, draft, answer, isCurrent, view, onVie
             <Frontier
               studies={studies}
               text={answer.text}
-              isCurrent={isCurrent}
               chosen={chosen}
               shown={answer.shown}
               onChoose={(assignment) => {
