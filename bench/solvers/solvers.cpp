@@ -568,7 +568,7 @@ int main(int argc, char** argv) {
   }
   if (find_solver("exact") == nullptr) {
     std::fprintf(stderr,
-                 "bench_solvers: needs the solver 'exact' (ALLOT_WITH_CLP), whose bound is the yardstick\n");
+                 "bench_solvers: needs the solver 'exact', whose bound is the yardstick\n");
     return 1;
   }
   const bool keep = !folder.empty();

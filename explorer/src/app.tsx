@@ -1,4 +1,5 @@
 // The page: its state, and how its parts hang together.
+import notices from 'notices';
 import {useCallback, useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {readAddress, writeAddress, type View} from './address';
 import {Animation} from './animation';
@@ -67,6 +68,22 @@ function fromAddress(library: Library): Opening | null {
     const reason = error instanceof Error ? error.message : String(error);
     return {draft: presetDraft(library, 'paper', 1), view: 'throughput', notice: {title, lines: [reason]}};
   }
+}
+
+/** The licences of what the page is made of; drawn when somebody asks for them. */
+function Notices() {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Licences of what is inside</summary>
+      {open && notices.map(([who, terms]) => (
+        <div key={who}>
+          <h3>{who}</h3>
+          <pre>{terms}</pre>
+        </div>
+      ))}
+    </details>
+  );
 }
 
 export function App({library, proofs, studies, simulations}: AppProps) {
@@ -206,6 +223,7 @@ export function App({library, proofs, studies, simulations}: AppProps) {
         <p>
           Everything on this page is computed in it, by the allot library compiled to WebAssembly. Nothing leaves it.
         </p>
+        <Notices />
       </footer>
     </>
   );

@@ -14,6 +14,11 @@ declare module 'allot-wasm' {
   }
   export default function createAllot(settings: Settings): Promise<AllotModule>;
 }
+declare module 'notices' {
+  /** Who, and the text of the licence. */
+  const notices: [string, string][];
+  export default notices;
+}
 declare module 'allot-wasm/binary' {
   const base64: string;
   export default base64;

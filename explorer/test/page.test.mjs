@@ -493,6 +493,13 @@ describe('everybody', () => {
     assert.deepEqual(unreachable, []);
   });
 
+  test('can read the licences of what is inside', async () => {
+    await open(tab);
+    await page.click('text=Licences of what is inside');
+    const text = await page.textContent('footer');
+    for (const name of ['preact', '@observablehq/plot', 'emscripten']) assert.ok(text.includes(name), name);
+  });
+
   test('can choose light or dark', async () => {
     await open(tab);
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
