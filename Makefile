@@ -36,7 +36,7 @@ explorer: ## build the web page with the library inside: build/explorer/index.ht
 	@command -v npm >/dev/null || tools/setup node
 	@cmake --preset wasm >/dev/null
 	@cmake --build --preset wasm
-	@$(MAKE) --no-print-directory explorer/node_modules/.package-lock.json
+	@$(MAKE) --no-print-directory --silent explorer/node_modules/.package-lock.json
 	@cd explorer && npm run --silent build -- --logLevel warn
 	@ls -l build/explorer/index.html
 
