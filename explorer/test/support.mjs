@@ -52,6 +52,11 @@ export function launch() {
 /** A tab that keeps a list of everything that should not have happened. */
 export async function newTab(browser, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, acceptDownloads: true, ...options});
+  // Random presets are drawn by chance; here by the same chance each time.
+  await context.addInitScript(() => {
+    let state = 12345;
+    Math.random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+  });
   const page = await context.newPage();
   const complaints = [];
   page.on('console', (message) => {
