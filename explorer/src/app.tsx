@@ -36,10 +36,17 @@ interface Opening {
 
 const linesOf = (diagnostics: Diagnostic[]): string[] => diagnostics.map(({place, message}) => `${place}: ${message}`);
 
+/** With more pairs of task types and resources, edits would no longer be answered at once. */
+const kMostPairs = 1024;
+
 /** A draft from the text of a file; or why there is none. */
 export function readDraft(library: Library, scenario: string, format: 'json' | 'toml'): Draft | Diagnostic[] {
   const answer = library.ask({command: 'read', scenario, format});
-  return isRefusal(answer) ? answer.diagnostics : draftOf(JSON.parse(answer.json) as ScenarioFile);
+  if (isRefusal(answer)) return answer.diagnostics;
+  const draft = draftOf(JSON.parse(answer.json) as ScenarioFile);
+  const pairs = draft.tasks.length * draft.resources.length;
+  if (pairs <= kMostPairs) return draft;
+  return [{place: 'size', message: `${pairs} pairs of task types and resources are too many for a page, which takes ${kMostPairs}; the command takes them`}];
 }
 
 function presetDraft(library: Library, id: string, seed: number): Draft {

@@ -188,6 +188,9 @@ function ResponseChart({solution}: {solution: Solution}) {
   return <Chart label={label} options={options} />;
 }
 
+/** With more threads, a glance at JSQ would take too long. */
+const kMostSimulated = 20_000;
+
 function Beside({answer, certificate, studies}: {
   answer: FirstAnswer;
   certificate: Solution | null | undefined;
@@ -196,7 +199,7 @@ function Beside({answer, certificate, studies}: {
   const population = answer.map?.population ?? 0;
   const question = useMemo(
     () =>
-      population > 0
+      population > 0 && population <= kMostSimulated
         ? {
             command: 'simulate' as const,
             scenario: answer.text,

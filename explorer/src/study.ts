@@ -21,11 +21,14 @@ export interface FirstAnswer {
 
 export const solverOf: Record<View, string> = {throughput: 'map', priority: 'mis', weighted: 'weighted'};
 
+/** The page stands still meanwhile; all but huge scenarios take milliseconds. */
+const kMostSeconds = 1;
+
 export function firstAnswer(library: Library, text: string, view: View): FirstAnswer | Diagnostic[] {
   const read = library.ask({command: 'read', scenario: text});
   if (isRefusal(read)) return read.diagnostics;
   const solve = (solver: string, objective: string, explain: boolean): Solution | Diagnostic[] => {
-    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain}});
+    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain, time_limit: kMostSeconds}});
     return isRefusal(answer) ? answer.diagnostics : answer;
   };
   const first: FirstAnswer = {

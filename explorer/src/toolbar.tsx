@@ -51,8 +51,6 @@ export function Toolbar(props: ToolbarProps) {
     if (file.size > 16 * 1024 * 1024) return refused(['It is larger than 16 MiB.']);
     const read = readDraft(library, await file.text(), format);
     if (Array.isArray(read)) return refused(read.map(({place, message}) => `${place}: ${message}`));
-    if (read.tasks.length * read.resources.length > 4096)
-      return refused(['It has more than 4,096 pairs of task types and resources: too large for a page. The command takes it.']);
     setPreset('');
     return props.onOpen(read);
   };

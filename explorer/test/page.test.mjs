@@ -219,6 +219,19 @@ describe('files and links', () => {
     assert.equal(await page.locator('[role=alert]').count(), 0);
   });
 
+  test('a scenario that is too large for a page is refused, a huge population is not', async () => {
+    await open(tab);
+    const answer = await throughput();
+    await openFile('large.json', allotGenerate('--gps', '40', '--sas', '0', '--threads', '80'));
+    await page.waitForSelector('[role=alert]');
+    assert.match(await page.textContent('[role=alert]'), /1600 pairs/);
+    assert.equal(await throughput(), answer);
+    await page.fill('[id="tasks.0.count"]', '1000000000');
+    await page.waitForTimeout(100);
+    assertClose(await throughput(), allot('solve', JSON.stringify(await scenarioInAddress())).throughput, 1e-12, 'throughput');
+    await settled(page);
+  });
+
   test('a scenario whose work changes over time is kept and can be simulated', async () => {
     await open(tab);
     await openFile('varying.toml', `${example('paper-2gp1sa.toml')}\n[[population]]\nat = 10\ntask = "t1"\nchange = -2\n`);
