@@ -162,10 +162,15 @@ Analysis analyze_network(const detail::Network& network, const Policy& policy, c
 
 }  // namespace
 
-Analysis analyze(const System& system, const PolicyInfo& info, const AnalyzeOptions& options,
+Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOptions& options,
                  const PolicyOptions& policy_options) {
-  const std::unique_ptr<Policy> policy = info.make(system, policy_options);
-  refuse_clairvoyance(*policy, "'" + std::string(info.name) + "'");
+  return analyze(system, NamedPolicy{std::string(policy.name), policy.make}, options, policy_options);
+}
+
+Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOptions& options,
+                 const PolicyOptions& policy_options) {
+  const std::unique_ptr<Policy> policy = named.make(system, policy_options);
+  refuse_clairvoyance(*policy, "'" + named.name + "'");
   std::vector<Count> counts;
   for (const TaskType i : system.types()) counts.push_back(system.count(i));
   policy->set_population(counts);

@@ -51,6 +51,10 @@ struct Analysis {
 Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOptions& options = {},
                  const PolicyOptions& policy_options = {});
 
+/// The same for a policy that is not built in.
+Analysis analyze(const System& system, const NamedPolicy& policy, const AnalyzeOptions& options = {},
+                 const PolicyOptions& policy_options = {});
+
 /// The same for threads whose types change, each starting at the front of its sequence; the system's counts
 /// are not used. `policy` is not told about the population, which changes all the time: it sees the counts in
 /// the situation. best_state_* are not filled in, and nor is the optimal control.

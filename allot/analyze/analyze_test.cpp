@@ -377,5 +377,14 @@ TEST(Analyze, ThreadsMayChangeTheirType) {
   EXPECT_NEAR(analysis.throughput, 2 / (1.0 / 4 + 1.0), 1e-12);
 }
 
+TEST(Analyze, TakesAPolicyThatIsNotBuiltIn) {
+  const System system = make_system({2, 2}, {{3, 1}, {1, 2}});
+  const NamedPolicy mine{"mine", policy("jsq").make};
+  EXPECT_EQ(analyze(system, mine).throughput, analyze(system, policy("jsq")).throughput);
+  const NamedPolicy clairvoyant{"clairvoyant", policy("load-balance").make};
+  EXPECT_THAT(message_of([&] { analyze(system, clairvoyant); }),
+              HasSubstr("'clairvoyant' looks at the sizes"));
+}
+
 }  // namespace
 }  // namespace allot

@@ -35,10 +35,9 @@ void read_row(const Node& matrix, const System& system, TaskType i, bool any_cou
   }
 }
 
-ReadResult<Assignment> read(const ReadResult<Document>& document, const System& system, bool any_counts) {
-  if (!document) return document.diagnostics();
-  Problems problems(*document);
-  const Node* const matrix = detail::find_matrix(document->root(), "assignment", system, problems);
+ReadResult<Assignment> read(const Document& document, const System& system, bool any_counts) {
+  Problems problems(document);
+  const Node* const matrix = detail::find_matrix(document.root(), "assignment", system, problems);
   if (!matrix) return problems.diagnostics();
   Assignment assignment(system.type_count(), system.resource_count());
   for (const TaskType i : system.types()) read_row(*matrix, system, i, any_counts, assignment, problems);
@@ -55,6 +54,11 @@ ReadResult<Assignment> read(const ReadResult<Document>& document, const System& 
   return assignment;
 }
 
+ReadResult<Assignment> read(const ReadResult<Document>& document, const System& system, bool any_counts) {
+  if (!document) return document.diagnostics();
+  return read(*document, system, any_counts);
+}
+
 }  // namespace
 
 ReadResult<Assignment> read_assignment(const std::string& path, const System& system) {
@@ -67,6 +71,14 @@ ReadResult<Assignment> read_assignment_text(std::string_view text, const System&
 
 ReadResult<Assignment> read_pattern(const std::string& path, const System& system) {
   return read(read_document(path), system, true);
+}
+
+ReadResult<Assignment> read_assignment(const Document& document, const System& system) {
+  return read(document, system, false);
+}
+
+ReadResult<Assignment> read_pattern(const Document& document, const System& system) {
+  return read(document, system, true);
 }
 
 }  // namespace allot

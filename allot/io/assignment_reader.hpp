@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "allot/io/diagnostic.hpp"
+#include "allot/io/document.hpp"
 #include "allot/model/assignment.hpp"
 #include "allot/model/system.hpp"
 
@@ -22,5 +23,9 @@ ReadResult<Assignment> read_pattern(const std::string& path, const System& syste
 /// `read_assignment` for a text at hand. Thread-safe.
 ReadResult<Assignment> read_assignment_text(std::string_view text, const System& system,
                                             std::string source = {});
+
+/// Both for a document at hand. Thread-safe.
+ReadResult<Assignment> read_assignment(const Document& document, const System& system);
+ReadResult<Assignment> read_pattern(const Document& document, const System& system);
 
 }  // namespace allot

@@ -92,5 +92,13 @@ TEST(AssignmentReader, RespectsTheLeastDepth) {
             "$: 'gpu' must have no task or at least 2 (its min_depth), has 1");
 }
 
+TEST(AssignmentReader, TakesADocumentAtHand) {
+  const auto document = [](const char* text) { return parse_document(text, FileFormat::kJson, "").value(); };
+  EXPECT_TRUE(read_assignment(document("[[3, 0], [0, 2]]"), two_by_two()).has_value());
+  EXPECT_FALSE(read_assignment(document("[[1, 0], [0, 0]]"), two_by_two()).has_value());
+  EXPECT_TRUE(read_pattern(document("[[1, 0], [0, 0]]"), two_by_two()).has_value());
+  EXPECT_FALSE(read_pattern(document("[[1, 0], [1, 0]]"), two_by_two()).has_value());
+}
+
 }  // namespace
 }  // namespace allot

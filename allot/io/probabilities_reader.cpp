@@ -15,10 +15,9 @@ using detail::in_quotes;
 /// What the policy takes for 1.
 constexpr double kSumError = 1e-9;
 
-ReadResult<std::vector<double>> read(const ReadResult<Document>& document, const System& system) {
-  if (!document) return document.diagnostics();
-  Problems problems(*document);
-  const Node* const matrix = detail::find_matrix(document->root(), "probabilities", system, problems);
+ReadResult<std::vector<double>> read(const Document& document, const System& system) {
+  Problems problems(document);
+  const Node* const matrix = detail::find_matrix(document.root(), "probabilities", system, problems);
   if (!matrix) return problems.diagnostics();
   std::vector<double> values;
   for (const TaskType i : system.types()) {
@@ -47,6 +46,11 @@ ReadResult<std::vector<double>> read(const ReadResult<Document>& document, const
   return values;
 }
 
+ReadResult<std::vector<double>> read(const ReadResult<Document>& document, const System& system) {
+  if (!document) return document.diagnostics();
+  return read(*document, system);
+}
+
 }  // namespace
 
 ReadResult<std::vector<double>> read_probabilities(const std::string& path, const System& system) {
@@ -56,6 +60,10 @@ ReadResult<std::vector<double>> read_probabilities(const std::string& path, cons
 ReadResult<std::vector<double>> read_probabilities_text(std::string_view text, const System& system,
                                                         std::string source) {
   return read(parse_document(text, FileFormat::kJson, std::move(source)), system);
+}
+
+ReadResult<std::vector<double>> read_probabilities(const Document& document, const System& system) {
+  return read(document, system);
 }
 
 }  // namespace allot

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "allot/io/diagnostic.hpp"
+#include "allot/io/document.hpp"
 #include "allot/model/system.hpp"
 
 namespace allot {
@@ -19,5 +20,8 @@ ReadResult<std::vector<double>> read_probabilities(const std::string& path, cons
 /// The same for a text at hand. Thread-safe.
 ReadResult<std::vector<double>> read_probabilities_text(std::string_view text, const System& system,
                                                         std::string source = {});
+
+/// The same for a document at hand. Thread-safe.
+ReadResult<std::vector<double>> read_probabilities(const Document& document, const System& system);
 
 }  // namespace allot

@@ -129,6 +129,15 @@ std::optional<double> TableReader::number(std::string_view key) const {
   return value ? read_number(*value, detail::in_quotes(key), problems_) : std::nullopt;
 }
 
+std::optional<bool> TableReader::flag(std::string_view key) const {
+  const Node* const value = find(key);
+  if (!value) return std::nullopt;
+  if (const bool* const is = value->get<bool>()) return *is;
+  problems_.add(
+      *value, detail::in_quotes(key) + " must be true or false, is " + problems_.document().describe(*value));
+  return std::nullopt;
+}
+
 std::span<const Node> TableReader::array(std::string_view key, std::string_view of_what) const {
   const Node* const value = find(key);
   if (!value) return {};

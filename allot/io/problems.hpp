@@ -62,6 +62,8 @@ class TableReader {
   std::optional<Count> whole(std::string_view key, Count least, Count most) const;
   /// A finite number, >= 0 and at most kMaxNumber.
   std::optional<double> number(std::string_view key) const;
+  /// true or false.
+  std::optional<bool> flag(std::string_view key) const;
   /// The elements of an array; none (and a problem) when it is not one.
   std::span<const Node> array(std::string_view key, std::string_view of_what) const;
 

@@ -47,6 +47,7 @@ class Decorator {
                         Rates(plain.system.type_count(), plain.system.resource_count(), std::move(rates))),
                  {},
                  {},
+                 {},
                  {}};
     const auto type = [&] { return task_type(random_.below(out.system.type_count())); };
     for (std::uint64_t k = has_threads ? 1 + random_.below(3) : 0; k > 0; --k) {
@@ -56,6 +57,17 @@ class Decorator {
     }
     while (coin()) out.population.push_back({number(), type(), 1 + static_cast<Count>(random_.below(1000))});
     while (coin()) out.arrivals.push_back({type(), coin() ? number() : 0.0});
+    while (coin()) {
+      MeasuredRate& rate = out.measured.emplace_back();
+      rate.task = type();
+      rate.resource = resource_id(random_.below(out.system.resource_count()));
+      rate.low = number();
+      rate.high = rate.low * 2;
+      rate.runs = static_cast<Count>(random_.below(1000));
+      if (coin()) rate.alone = number();
+      if (coin()) rate.mixed = number();
+      rate.converged = coin();
+    }
     return out;
   }
 

@@ -12,8 +12,8 @@
 namespace allot {
 namespace {
 
-constexpr std::array<std::string_view, 6> kKeys = {"name",    "resources",  "tasks",
-                                                   "threads", "population", "arrivals"};
+constexpr std::array<std::string_view, 7> kKeys = {"name",       "resources", "tasks",   "threads",
+                                                   "population", "arrivals",  "measured"};
 
 System build(detail::SystemParts parts) {
   const std::size_t width = parts.resources.size();
@@ -40,10 +40,15 @@ ReadResult<Scenario> read_scenario_node(const Document& document, const Node& no
   std::vector<ThreadGroup> groups = detail::read_threads(root, parts, problems);
   std::vector<PopulationChange> population = detail::read_population(root, parts, problems);
   std::vector<Arrivals> arrivals = detail::read_arrivals(root, parts, problems);
+  std::vector<MeasuredRate> measured = detail::read_measured(root, parts, problems);
   if (!problems.empty()) return problems.diagnostics();
   try {
-    return Scenario{name, build(std::move(parts)), std::move(groups), std::move(population),
-                    std::move(arrivals)};
+    return Scenario{name,
+                    build(std::move(parts)),
+                    std::move(groups),
+                    std::move(population),
+                    std::move(arrivals),
+                    std::move(measured)};
   } catch (const InvalidModel& error) {
     // A rule of the model that the reader does not know would be a defect; the user still gets an answer.
     problems.add(node, error.what());

@@ -30,6 +30,7 @@ class Writer {
     section("arrivals", scenario_.arrivals, [&](const Arrivals& arrivals) {
       return Fields{{"task", name(arrivals.task)}, {"rate", number(arrivals.rate)}};
     });
+    section("measured", scenario_.measured, [&](const MeasuredRate& rate) { return fields(rate); });
     return is_toml_ ? std::move(out_) : "{\n" + out_ + "\n}\n";
   }
 
@@ -65,6 +66,18 @@ class Writer {
     std::string sequence;
     for (const TaskType i : group.sequence) sequence += (sequence.empty() ? "" : ", ") + name(i);
     return {{"count", std::to_string(group.count)}, {"sequence", "[" + sequence + "]"}};
+  }
+
+  Fields fields(const MeasuredRate& rate) const {
+    Fields out{{"task", name(rate.task)},
+               {"resource", text(system_.resource(rate.resource).name)},
+               {"low", number(rate.low)},
+               {"high", number(rate.high)},
+               {"runs", std::to_string(rate.runs)}};
+    if (rate.alone) out.emplace_back("alone", number(*rate.alone));
+    if (rate.mixed) out.emplace_back("mixed", number(*rate.mixed));
+    if (!rate.converged) out.emplace_back("converged", "false");
+    return out;
   }
 
   template <typename T, typename FieldsOf>

@@ -88,6 +88,7 @@ Scenario generate(const GenerateOptions& options) {
                   System(std::move(resources), std::move(tasks), Rates(size, size, std::move(rates))),
                   {},
                   {},
+                  {},
                   {}};
 }
 

@@ -1,6 +1,7 @@
 // What a scenario file holds: a system, and for simulation how its work varies over time.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,26 @@ struct Arrivals {
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 };
 
+/// How a rate of the system was measured, where it was: rates are of one server while all of them are busy.
+struct MeasuredRate {
+  TaskType task{};
+  ResourceId resource{};
+  double low = 0;  ///< 95% interval of the rate
+  double high = 0;
+  Count runs = 0;               ///< that it rests on
+  std::optional<double> alone;  ///< the rate while nothing else runs
+  std::optional<double> mixed;  ///< the rate while all resources run a mix
+  bool converged = true;        ///< to the precision asked for
+  friend bool operator==(const MeasuredRate&, const MeasuredRate&) = default;
+};
+
 struct Scenario {
   std::string name;
   System system;
   std::vector<ThreadGroup> threads;
   std::vector<PopulationChange> population;
   std::vector<Arrivals> arrivals;
+  std::vector<MeasuredRate> measured;
 
   /// Whether the counts alone describe the work, as solvers need it.
   bool is_static() const noexcept { return threads.empty() && population.empty() && arrivals.empty(); }

@@ -1,5 +1,7 @@
 #include "allot/policy/policy.hpp"
 
+#include "allot/base/error.hpp"
+
 namespace allot {
 
 void Policy::set_population(std::span<const Count>) {}
@@ -19,6 +21,18 @@ const PolicyInfo* find_policy(std::string_view name) noexcept {
     if (policy->name == name) return policy;
   }
   return nullptr;
+}
+
+std::vector<const PolicyInfo*> suitable_policies(const System& system, const PolicyOptions& options) {
+  std::vector<const PolicyInfo*> policies;
+  for (const PolicyInfo* policy : builtin_policies()) {
+    try {
+      policy->make(system, options);
+      policies.push_back(policy);
+    } catch (const InvalidModel&) {  // says what is missing
+    }
+  }
+  return policies;
 }
 
 }  // namespace allot

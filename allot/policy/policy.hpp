@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -84,9 +85,12 @@ struct PolicyOptions {
   ShareReading shares = ShareReading::kExact;   ///< of `weighted`
   std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
   /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
-  /// that a target depends on the population alone; a deadline or a flag is for when the result is no longer
-  /// wanted.
+  /// that a target depends on the population alone; a deadline or a flag, which hold for `map` and `mis` too,
+  /// is for when the result is no longer wanted.
   StopLimits solve{.steps = 20'000'000};
+  /// For live hosts, whose targets follow one another: `optimal` starts its search from it as well. Absent in
+  /// simulations, where a target is to depend on the system alone.
+  std::optional<Assignment> start;
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
@@ -101,5 +105,14 @@ struct PolicyInfo {
 std::span<const PolicyInfo* const> builtin_policies() noexcept;
 /// Null when there is no policy of that name.
 const PolicyInfo* find_policy(std::string_view name) noexcept;
+/// The built-in policies that can be made for a system: some need priorities, one an assignment.
+std::vector<const PolicyInfo*> suitable_policies(const System& system, const PolicyOptions& options = {});
+
+/// A policy that need not be built in: the name that results carry, and how to make one, as in PolicyInfo.
+/// `make` may be called more than once, and from several threads unless the host is told to use one.
+struct NamedPolicy {
+  std::string name;
+  std::function<std::unique_ptr<Policy>(const System&, const PolicyOptions&)> make;
+};
 
 }  // namespace allot

@@ -318,5 +318,26 @@ TEST(BuiltinPolicies, AreFoundByTheirName) {
   EXPECT_EQ(find_policy("template"), nullptr);
 }
 
+TEST(BuiltinPolicies, AreSuitableWhereTheyCanBeMade) {
+  const auto names = [](const std::vector<const PolicyInfo*>& policies) {
+    std::vector<std::string_view> out;
+    for (const PolicyInfo* policy : policies) out.push_back(policy->name);
+    return out;
+  };
+  const auto has = [](const std::vector<std::string_view>& all, std::string_view name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  };
+  const System plain({{.name = "r"}}, {{.name = "t", .count = 2}}, Rates(1, 1, {1.0}));
+  const auto without = names(suitable_policies(plain));
+  EXPECT_TRUE(has(without, "jsq"));
+  EXPECT_FALSE(has(without, "mis")) << "needs priorities";
+  EXPECT_FALSE(has(without, "fixed")) << "needs an assignment";
+  PolicyOptions options;
+  options.assignment = home_assignment(plain);
+  EXPECT_TRUE(has(names(suitable_policies(plain, options)), "fixed"));
+  const System prioritised({{.name = "r"}}, {{.name = "t", .count = 2, .priority = 1.0}}, Rates(1, 1, {1.0}));
+  EXPECT_TRUE(has(names(suitable_policies(prioritised)), "mis"));
+}
+
 }  // namespace
 }  // namespace allot

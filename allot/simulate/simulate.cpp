@@ -12,6 +12,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/simulate/detail/engine.hpp"
+#include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
@@ -27,6 +28,8 @@ constexpr double kExponential = 1;
 constexpr std::uint64_t kLeastPilot = 100'000;
 /// With a single replication, its interval comes from so many batches.
 constexpr std::size_t kBatches = 20;
+/// Effort for the best assignment, which is for reference only.
+constexpr std::uint64_t kReferenceSteps = 5'000'000;
 
 struct Replication {
   detail::Window window;
@@ -76,7 +79,7 @@ void check(const Scenario& scenario) {
 /// The work of one call of `simulate`.
 class Campaign {
  public:
-  Campaign(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
+  Campaign(const Scenario& scenario, const NamedPolicy& policy, const Distribution& sizes,
            const SimulateOptions& options)
       : scenario_(scenario), policy_(policy), sizes_(sizes), options_(options) {
     // A policy that solves must not keep somebody waiting who wants to stop.
@@ -466,7 +469,7 @@ class Campaign {
   }
 
   const Scenario& scenario_;
-  const PolicyInfo& policy_;
+  const NamedPolicy& policy_;
   const Distribution& sizes_;
   SimulateOptions options_;
   std::unique_ptr<Policy> shared_policy_;
@@ -483,6 +486,11 @@ class Campaign {
 }  // namespace
 
 SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
+                          const SimulateOptions& options) {
+  return simulate(scenario, NamedPolicy{std::string(policy.name), policy.make}, sizes, options);
+}
+
+SimulationResult simulate(const Scenario& scenario, const NamedPolicy& policy, const Distribution& sizes,
                           const SimulateOptions& options) {
   return Campaign(scenario, policy, sizes, options).run();
 }
@@ -507,6 +515,15 @@ std::optional<Difference> paired_difference(const SimulationResult& result, cons
                     interval.half_width && std::abs(interval.mean) > *interval.half_width};
 }
 
+std::vector<Difference> differences_from_first(std::span<const SimulationResult> results) {
+  std::vector<Difference> differences;
+  for (std::size_t at = 1; at < results.size(); ++at) {
+    std::optional<Difference> difference = paired_difference(results[at], results[0]);
+    if (difference) differences.push_back(std::move(*difference));
+  }
+  return differences;
+}
+
 Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
                    const Distribution& sizes, const SimulateOptions& options) {
   Comparison comparison;
@@ -522,11 +539,21 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
     if (!stopped || result.replications > 0 || at == 0) comparison.policies.push_back(std::move(result));
     if (stopped) break;
   }
-  for (std::size_t at = 1; at < comparison.policies.size(); ++at) {
-    std::optional<Difference> difference = paired_difference(comparison.policies[at], comparison.policies[0]);
-    if (difference) comparison.differences.push_back(std::move(*difference));
-  }
+  comparison.differences = differences_from_first(comparison.policies);
   return comparison;
+}
+
+std::optional<Solution> reference_assignment(const Scenario& scenario, const StopLimits& stop) {
+  const SolverInfo* const exact = find_solver("exact");
+  if (exact == nullptr || !scenario.is_static() || scenario.system.population() == 0) return {};
+  SolveOptions options;
+  options.stop = stop;
+  options.stop.steps = kReferenceSteps;
+  Solution solution = solve(*exact, Problem{scenario.system, Objective::kThroughput}, options);
+  const bool none = solution.outcome == Outcome::kInfeasible || solution.outcome == Outcome::kInterrupted ||
+                    solution.outcome == Outcome::kTimeLimit;
+  if (none) return {};
+  return solution;
 }
 
 }  // namespace allot

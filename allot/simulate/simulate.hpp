@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "allot/model/scenario.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/size/distribution.hpp"
+#include "allot/solve/solution.hpp"
 
 namespace allot {
 
@@ -81,6 +83,10 @@ struct SimulationResult {
 SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
                           const SimulateOptions& options = {});
 
+/// The same for a policy that is not built in.
+SimulationResult simulate(const Scenario& scenario, const NamedPolicy& policy, const Distribution& sizes,
+                          const SimulateOptions& options = {});
+
 struct Difference {
   std::string policy;
   std::string against;
@@ -91,14 +97,22 @@ struct Difference {
 /// Replication against replication: over those that both completed. Nothing when there is none.
 std::optional<Difference> paired_difference(const SimulationResult& result, const SimulationResult& against);
 
+/// Every result against the first, where there are pairs.
+std::vector<Difference> differences_from_first(std::span<const SimulationResult> results);
+
 struct Comparison {
   std::vector<SimulationResult> policies;
-  std::vector<Difference> differences;  ///< every policy against the first, where there are pairs
+  std::vector<Difference> differences;  ///< from the first
 };
 
 /// Several policies on the same random numbers: the k-th task of a thread has the same size under all of
 /// them. When stopped, the policies that were reached.
 Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
                    const Distribution& sizes, const SimulateOptions& options = {});
+
+/// What policies are held against: the best constant assignment that `exact` finds with limited effort, about
+/// two seconds, but counted in steps, so that it does not depend on the clock. Absent where there is none,
+/// the work varies or the stop limits came first.
+std::optional<Solution> reference_assignment(const Scenario& scenario, const StopLimits& stop = {});
 
 }  // namespace allot

@@ -102,19 +102,6 @@ void expect_same(const SimulationResult& a, const SimulationResult& b) {
   EXPECT_EQ(a.notes, b.notes);
 }
 
-/// Every policy that can be made without an assignment.
-std::vector<const PolicyInfo*> policies_for(const System& system) {
-  std::vector<const PolicyInfo*> policies;
-  for (const PolicyInfo* policy : builtin_policies()) {
-    try {
-      policy->make(system, {});
-      policies.push_back(policy);
-    } catch (const InvalidModel&) {
-    }
-  }
-  return policies;
-}
-
 /// With every task at home the state never changes, so the closed form is the truth.
 TEST(Simulate, BestFitGivesTheClosedForm) {
   const Scenario scenario = generate({});
@@ -138,7 +125,7 @@ TEST(Simulate, KeepsLittlesIdentityInEveryRun) {
     for (const bool changing : {false, true}) {
       const Scenario scenario =
           changing ? changing_scenario(discipline, true) : small_scenario(discipline, true);
-      for (const PolicyInfo* policy : policies_for(scenario.system)) {
+      for (const PolicyInfo* policy : suitable_policies(scenario.system)) {
         for (const char* const sizes : {"exponential", "deterministic", "bounded-pareto"}) {
           for (const ShareReading shares : {ShareReading::kExact, ShareReading::kFloor}) {
             if (shares == ShareReading::kFloor && policy->name != "weighted") continue;
@@ -283,7 +270,7 @@ TEST(Compare, GivesThreadsTheSameSizesUnderEveryPolicy) {
   for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
     const Scenario scenario = small_scenario(discipline, true);
     std::map<std::uint64_t, std::vector<double>> expected;
-    for (const PolicyInfo* policy : policies_for(scenario.system)) {
+    for (const PolicyInfo* policy : suitable_policies(scenario.system)) {
       SCOPED_TRACE(policy->name);
       Recorder recorder;
       SimulateOptions options = quick(500);
@@ -495,7 +482,7 @@ TEST(Simulate, TakesASingleCompletion) {
 TEST(Simulate, HasAnEmptyResultWithoutThreads) {
   const std::vector<Count> nobody = {0, 0};
   const Scenario scenario = {"", small_scenario().system.with_counts(nobody), {}, {}, {}};
-  for (const PolicyInfo* policy : policies_for(scenario.system)) {
+  for (const PolicyInfo* policy : suitable_policies(scenario.system)) {
     SCOPED_TRACE(policy->name);
     const SimulationResult result = run(scenario, policy->name, quick());
     EXPECT_FALSE(result.partial);
@@ -532,7 +519,7 @@ TEST(Simulate, LeavesOutWhatCannotRun) {
   tasks[1].count = 2;
   const Scenario scenario = {
       "", System(std::move(resources), std::move(tasks), Rates(3, 2, {2, 0, 0, 3, 0, 0})), {}, {}, {}};
-  for (const PolicyInfo* policy : policies_for(scenario.system)) {
+  for (const PolicyInfo* policy : suitable_policies(scenario.system)) {
     SCOPED_TRACE(policy->name);
     const SimulationResult result = run(scenario, policy->name, quick(20'000));
     EXPECT_NEAR(result.throughput_by_task[0].mean, 2, 0.1);
@@ -726,6 +713,42 @@ TEST(Simulate, StopsWhileAPolicySolves) {
   const SimulationResult result = run(scenario, "optimal", options);
   stopper.join();
   EXPECT_TRUE(result.partial);
+}
+
+/// Sends everything to the resource with the highest index that can run it.
+class LastResource final : public Policy {
+ public:
+  ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
+                   RandomStream&) const noexcept override {
+    return situation.system->resources_for(i).back();
+  }
+};
+
+TEST(Simulate, TakesAPolicyThatIsNotBuiltIn) {
+  const Scenario scenario = small_scenario();
+  const NamedPolicy last{
+      "last", [](const System&, const PolicyOptions&) { return std::make_unique<LastResource>(); }};
+  const auto sizes = make_distribution("exponential");
+  const SimulationResult result = simulate(scenario, last, *sizes, quick());
+  EXPECT_EQ(result.policy, "last");
+  EXPECT_EQ(result.throughput_by_resource[0].mean, 0);
+  Assignment all_last(2, 2);
+  all_last(task_type(0), resource_id(1)) = 3;
+  all_last(task_type(1), resource_id(1)) = 2;
+  SimulateOptions options = quick();
+  options.policy.assignment = all_last;
+  expect_same(result, run(scenario, "fixed", options));
+}
+
+TEST(ReferenceAssignment, IsTheBestOfConstantWork) {
+  const Scenario scenario = small_scenario();
+  const std::optional<Solution> best = reference_assignment(scenario);
+  ASSERT_TRUE(best.has_value());
+  EXPECT_TRUE(best->proven_optimal);
+  const Solution exact = solve(*find_solver("exact"), Problem{scenario.system, Objective::kThroughput});
+  EXPECT_EQ(best->performance.throughput, exact.performance.throughput);
+  EXPECT_FALSE(reference_assignment(changing_scenario(Discipline::kPs)).has_value());
+  EXPECT_FALSE(reference_assignment(single_scenario(0, 1)).has_value());
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include "allot/base/error.hpp"
 #include "allot/io/result_json.hpp"
 #include "allot/simulate/simulate.hpp"
-#include "allot/solve/solver.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
@@ -18,10 +17,6 @@
 
 namespace allot::app {
 namespace {
-
-/// For the best assignment, which is shown for reference only: about two seconds, but counted, so that the
-/// output does not depend on the clock.
-constexpr std::uint64_t kReferenceSteps = 5'000'000;
 
 struct Arguments {
   std::string policies;
@@ -53,32 +48,6 @@ std::vector<const PolicyInfo*> named_policies(const Arguments& arguments) {
     throw Failure(Exit::kUsage,
                   "--probabilities: only 'random' takes them, which '--policies' does not name.");
   return policies;
-}
-
-/// All that can be made for the scenario: some need priorities, one an assignment.
-std::vector<const PolicyInfo*> suitable_policies(const System& system, const PolicyOptions& options) {
-  std::vector<const PolicyInfo*> policies;
-  for (const PolicyInfo* policy : builtin_policies()) {
-    try {
-      policy->make(system, options);
-      policies.push_back(policy);
-    } catch (const InvalidModel&) {  // says what is missing
-    }
-  }
-  return policies;
-}
-
-/// The best constant assignment; absent where there is none or the work varies.
-std::optional<Solution> best_assignment(const Scenario& scenario) {
-  const SolverInfo* const exact = find_solver("exact");
-  if (exact == nullptr || !scenario.is_static() || scenario.system.population() == 0 || interrupted())
-    return {};
-  SolveOptions options;
-  options.stop = start_clock(std::nullopt);
-  options.stop.steps = kReferenceSteps;
-  Solution solution = solve(*exact, Problem{scenario.system, Objective::kThroughput}, options);
-  if (solution.outcome == Outcome::kInfeasible || solution.outcome == Outcome::kInterrupted) return {};
-  return solution;
 }
 
 const Difference* difference_of(const Comparison& comparison, const SimulationResult& result) {
@@ -221,7 +190,8 @@ Exit run_compare(const Arguments& arguments, Console& console) {
   }
   progress.clear();
   trace.close();
-  const std::optional<Solution> best = best_assignment(scenario);
+  std::optional<Solution> best;
+  if (!interrupted()) best = reference_assignment(scenario, options.stop);
   print_notes(console, comparison);
   if (simulation.json) {
     console.print(comparison_json(scenario.system, comparison, best ? &*best : nullptr));

@@ -11,7 +11,13 @@ enum class Exit : int {
   kFailed = 1,  ///< the work failed: no feasible answer, or the result could not be written
   kUsage = 2,
   kInvalidInput = 3,
+  // of `run` alone
+  kJournal = 4,      ///< the journal is locked, belongs to other work, or is corrupt
+  kInputOutput = 5,  ///< the journal can no longer be written
+  kHalted = 6,       ///< too many tasks failed
+  kHungUp = 129,     ///< SIGHUP
   kInterrupted = 130,
+  kTerminated = 143,  ///< SIGTERM
 };
 
 /// Ends a command early: `what()` is for standard error; empty when everything has been said.

@@ -18,6 +18,25 @@ constexpr std::array<std::string_view, 2> kDisciplines = {"ps", "fcfs"};
 /// Rates are kept as a full matrix; more entries than this would be a typing error, or an attack.
 constexpr std::size_t kMostRates = std::size_t{1} << 24;
 
+void check_accelerators(std::span<const Node> nodes, const SystemParts& parts, Problems& problems) {
+  std::vector<std::vector<std::string_view>> users(parts.resources.size());
+  for (std::size_t i = 0; i < parts.rates.size(); ++i) {
+    for (const auto& [j, rate] : parts.rates[i]) {
+      if (parts.resources[j].kind == Kind::kSpecialized) users[j].push_back(parts.task_names.order[i]);
+    }
+  }
+  for (std::size_t j = 0; j < users.size(); ++j) {
+    if (users[j].size() < 2) continue;
+    const Node* const kind = nodes[j].find("kind");
+    problems.add(kind ? *kind : nodes[j],
+                 in_quotes(parts.resource_names.order[j]) +
+                     " is an accelerator (\"sa\"): only one task type may have a rate on it, " + "not " +
+                     listed(users[j], true));
+  }
+}
+
+}  // namespace
+
 std::string read_name(const TableReader& table, Names& names,
                       std::unordered_map<std::string_view, const Node*>& first, Problems& problems) {
   table.require("name", "a " + std::string(names.noun) + " is known by it");
@@ -55,8 +74,7 @@ Resource read_resource(const TableReader& table, std::string name) {
   return resource;
 }
 
-/// The rates of one type. Returns whether all of them were right.
-bool read_rates(const Node& node, const Names& resources, SystemParts::Row& row, Problems& problems) {
+bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems& problems) {
   const auto* table = node.get<Node::Table>();
   if (!table) {
     const char* const kind = problems.document().format() == FileFormat::kToml ? "a table" : "an object";
@@ -79,7 +97,8 @@ bool read_rates(const Node& node, const Names& resources, SystemParts::Row& row,
   return is_sound && problems.size() == before;
 }
 
-void check_priorities(std::span<const Node> nodes, const std::vector<TaskClass>& tasks, Problems& problems) {
+void check_priorities(std::span<const Node> nodes, std::span<const std::optional<double>> priorities,
+                      Problems& problems) {
   std::vector<const Node*> given;
   for (const Node& node : nodes) {
     if (const Node* const priority = node.find("priority")) given.push_back(priority);
@@ -93,33 +112,14 @@ void check_priorities(std::span<const Node> nodes, const std::vector<TaskClass>&
   }
   double weight = 0;
   std::size_t right = 0;
-  for (const TaskClass& task : tasks) {
-    weight += task.priority.value_or(0.0);
-    right += task.priority ? 1 : 0;
+  for (const std::optional<double>& priority : priorities) {
+    weight += priority.value_or(0.0);
+    right += priority ? 1 : 0;
   }
   if (right == given.size() && weight == 0) {
     problems.add(*given.front(), "the priorities must not all be 0: they are weights of the completions");
   }
 }
-
-void check_accelerators(std::span<const Node> nodes, const SystemParts& parts, Problems& problems) {
-  std::vector<std::vector<std::string_view>> users(parts.resources.size());
-  for (std::size_t i = 0; i < parts.rates.size(); ++i) {
-    for (const auto& [j, rate] : parts.rates[i]) {
-      if (parts.resources[j].kind == Kind::kSpecialized) users[j].push_back(parts.task_names.order[i]);
-    }
-  }
-  for (std::size_t j = 0; j < users.size(); ++j) {
-    if (users[j].size() < 2) continue;
-    const Node* const kind = nodes[j].find("kind");
-    problems.add(kind ? *kind : nodes[j],
-                 in_quotes(parts.resource_names.order[j]) +
-                     " is an accelerator (\"sa\"): only one task type may have a rate on it, " + "not " +
-                     listed(users[j], true));
-  }
-}
-
-}  // namespace
 
 std::optional<std::size_t> resolve(const Names& names, std::string_view name, const Node& where,
                                    Problems& problems) {
@@ -133,31 +133,33 @@ std::optional<std::size_t> resolve(const Names& names, std::string_view name, co
   return std::nullopt;
 }
 
+std::span<const Node> read_entries(const TableReader& root, std::string_view key, Names& names,
+                                   Problems& problems) {
+  root.require(key, key == "resources" ? "at least one resource" : "at least one task type");
+  const auto found =
+      root.array(key, problems.document().format() == FileFormat::kToml ? "tables" : "objects");
+  const Node* const node = root.find(key);
+  if (node && node->get<Node::Array>() && found.empty()) {
+    problems.add(*node, in_quotes(key) + " needs at least one " + std::string(names.noun));
+  }
+  names.is_complete = !found.empty();
+  return found;
+}
+
 SystemParts read_system(const TableReader& root, bool has_threads,
                         const std::unordered_set<std::string_view>& types_with_other_work,
                         Problems& problems) {
   SystemParts parts;
-  const auto entries = [&](std::string_view key, Names& names) {
-    root.require(key, key == "resources" ? "at least one resource" : "at least one task type");
-    const auto found =
-        root.array(key, problems.document().format() == FileFormat::kToml ? "tables" : "objects");
-    const Node* const node = root.find(key);
-    if (node && node->get<Node::Array>() && found.empty()) {
-      problems.add(*node, in_quotes(key) + " needs at least one " + std::string(names.noun));
-    }
-    names.is_complete = !found.empty();
-    return found;
-  };
-
   std::unordered_map<std::string_view, const Node*> first;
-  const std::span<const Node> resource_nodes = entries("resources", parts.resource_names);
+  const std::span<const Node> resource_nodes =
+      read_entries(root, "resources", parts.resource_names, problems);
   for (const Node& node : resource_nodes) {
     const TableReader table(node, "a resource", kResourceKeys, problems);
     parts.resources.push_back(read_resource(table, read_name(table, parts.resource_names, first, problems)));
   }
 
   first.clear();
-  const std::span<const Node> task_nodes = entries("tasks", parts.task_names);
+  const std::span<const Node> task_nodes = read_entries(root, "tasks", parts.task_names, problems);
   for (const Node& node : task_nodes) {
     const TableReader table(node, "a task", kTaskKeys, problems);
     TaskClass task;
@@ -199,7 +201,9 @@ SystemParts read_system(const TableReader& root, bool has_threads,
     parts.has_sound_rates.push_back(is_sound);
   }
 
-  check_priorities(task_nodes, parts.tasks, problems);
+  std::vector<std::optional<double>> priorities;
+  for (const TaskClass& task : parts.tasks) priorities.push_back(task.priority);
+  check_priorities(task_nodes, priorities, problems);
   check_accelerators(resource_nodes, parts, problems);
   if (!parts.resources.empty() && parts.tasks.size() > kMostRates / parts.resources.size()) {
     problems.add(root.node(), "is too large: " + std::to_string(parts.tasks.size()) + " task types times " +

@@ -25,8 +25,26 @@ struct Names {
 std::optional<std::size_t> resolve(const Names& names, std::string_view name, const Node& where,
                                    Problems& problems);
 
+using RateRow = std::vector<std::pair<std::size_t, double>>;  ///< resource and rate > 0
+
+// What every file with resources and task types has in common.
+
+/// The tables under `resources` or `tasks`: at least one, or a problem.
+std::span<const Node> read_entries(const TableReader& root, std::string_view key, Names& names,
+                                   Problems& problems);
+/// The name of a table: not empty, and not one that came before.
+std::string read_name(const TableReader& table, Names& names,
+                      std::unordered_map<std::string_view, const Node*>& first, Problems& problems);
+/// All but the name.
+Resource read_resource(const TableReader& table, std::string name);
+/// The rates of one type. Returns whether all of them were right.
+bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems& problems);
+/// Priorities are for all types or for none, and not all 0.
+void check_priorities(std::span<const Node> nodes, std::span<const std::optional<double>> priorities,
+                      Problems& problems);
+
 struct SystemParts {
-  using Row = std::vector<std::pair<std::size_t, double>>;  ///< resource and rate > 0
+  using Row = RateRow;
 
   Names resource_names{"resource", {}, {}, true};
   Names task_names{"task", {}, {}, true};

@@ -11,6 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 2> kThreadKeys = {"count", "sequence"};
 constexpr std::array<std::string_view, 3> kPopulationKeys = {"at", "task", "change"};
 constexpr std::array<std::string_view, 2> kArrivalKeys = {"task", "rate"};
+constexpr std::array<std::string_view, 8> kMeasuredKeys = {"task", "resource", "low",   "high",
+                                                           "runs", "alone",    "mixed", "converged"};
 
 std::span<const Node> tables(const TableReader& root, std::string_view key, const Problems& problems) {
   return root.array(key, problems.document().format() == FileFormat::kToml ? "tables" : "objects");
@@ -147,6 +149,37 @@ std::vector<Arrivals> read_arrivals(const TableReader& root, const SystemParts& 
       arrivals.task = runnable(*table.find("task"), *name, parts, problems).value_or(TaskType{});
     }
     out.push_back(arrivals);
+  }
+  return out;
+}
+
+std::vector<MeasuredRate> read_measured(const TableReader& root, const SystemParts& parts,
+                                        Problems& problems) {
+  std::vector<MeasuredRate> out;
+  for (const Node& node : tables(root, "measured", problems)) {
+    const TableReader table(node, "a measured rate", kMeasuredKeys, problems);
+    table.require("task", "the task type that was measured");
+    table.require("resource", "where it was measured");
+    table.require("low", "the lower end of the rate's 95% interval");
+    table.require("high", "the upper end of the rate's 95% interval");
+    MeasuredRate rate;
+    std::optional<std::size_t> task;
+    std::optional<std::size_t> resource;
+    if (const auto name = table.text("task"))
+      task = resolve(parts.task_names, *name, *table.find("task"), problems);
+    if (const auto name = table.text("resource"))
+      resource = resolve(parts.resource_names, *name, *table.find("resource"), problems);
+    rate.low = table.number("low").value_or(0);
+    rate.high = table.number("high").value_or(rate.low);
+    if (rate.high < rate.low) problems.add(*table.find("high"), "'high' must not be below 'low'");
+    rate.runs = table.whole("runs", 0, kMaxCount).value_or(0);
+    rate.alone = table.number("alone");
+    rate.mixed = table.number("mixed");
+    rate.converged = table.flag("converged").value_or(true);
+    if (!task || !resource) continue;
+    rate.task = task_type(*task);
+    rate.resource = resource_id(*resource);
+    out.push_back(rate);
   }
   return out;
 }

@@ -1,4 +1,5 @@
-// The parts of a scenario document that only simulation takes: threads, population, arrivals.
+// The parts of a scenario document beside the system: threads, population and arrivals, which only simulation
+// takes, and how the rates were measured.
 #pragma once
 
 #include <unordered_set>
@@ -15,5 +16,7 @@ std::vector<ThreadGroup> read_threads(const TableReader& root, const SystemParts
 std::vector<PopulationChange> read_population(const TableReader& root, const SystemParts& parts,
                                               Problems& problems);
 std::vector<Arrivals> read_arrivals(const TableReader& root, const SystemParts& parts, Problems& problems);
+std::vector<MeasuredRate> read_measured(const TableReader& root, const SystemParts& parts,
+                                        Problems& problems);
 
 }  // namespace allot::detail

@@ -6,10 +6,13 @@
 namespace allot::policies {
 namespace {
 
-std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "mis");
-  return detail::make_target_policy(system, [](const System& populated) {
-    return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}));
+  SolveOptions search;  // so quick that the limit on steps is not for it
+  search.stop.deadline = options.solve.deadline;
+  search.stop.flag = options.solve.flag;
+  return detail::make_target_policy(system, [search](const System& populated) {
+    return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
   });
 }
 

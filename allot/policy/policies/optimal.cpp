@@ -8,9 +8,11 @@ namespace allot::policies {
 namespace {
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
-  return detail::make_target_policy(system, [stop = options.solve](const System& populated) {
-    return detail::target_of(
-        solve(*find_solver("exact"), {populated, Objective::kThroughput}, {.stop = stop}));
+  SolveOptions search;
+  search.stop = options.solve;
+  search.start = options.start;
+  return detail::make_target_policy(system, [search](const System& populated) {
+    return detail::target_of(solve(*find_solver("exact"), {populated, Objective::kThroughput}, search));
   });
 }
 

@@ -103,28 +103,6 @@ std::string files(const std::string& name) {
   return link("data/" + name + ".csv", "CSV") + ", " + link("data/" + name + ".json", "JSON");
 }
 
-std::string table_html(const Table& table) {
-  std::vector<bool> numeric(table.columns.size(), true);
-  for (const auto& row : table.rows) {
-    for (std::size_t at = 0; at < row.size() && at < numeric.size(); ++at) {
-      if (!row[at].number && !row[at].text.empty()) numeric[at] = false;
-    }
-  }
-  const auto cell = [&](const char* tag, std::size_t at, const std::string& content) {
-    return std::string("<") + tag + (at < numeric.size() && numeric[at] ? " class=\"number\">" : ">") +
-           html_escape(content) + "</" + tag + ">";
-  };
-  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>";
-  for (std::size_t at = 0; at < table.columns.size(); ++at) out += cell("th", at, table.columns[at]);
-  out += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : table.rows) {
-    out += "<tr>";
-    for (std::size_t at = 0; at < row.size(); ++at) out += cell("td", at, row[at].text);
-    out += "</tr>\n";
-  }
-  return out + "</tbody></table></div>\n";
-}
-
 std::string claims_html(std::span<const Reported> reported) {
   std::string out =
       "<table class=\"claims\">\n<thead><tr><th>where</th><th>paper says</th><th>we "
@@ -236,14 +214,40 @@ std::string claims_markdown(std::span<const Reported> reported, const ReportInfo
 
 std::string data_name(const Table& table) { return table.name + (table.timing ? "-timing" : ""); }
 
-std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
-                      const std::map<std::string, std::string>& drawings) {
+std::string table_html(const Table& table) {
+  std::vector<bool> numeric(table.columns.size(), true);
+  for (const auto& row : table.rows) {
+    for (std::size_t at = 0; at < row.size() && at < numeric.size(); ++at) {
+      if (!row[at].number && !row[at].text.empty()) numeric[at] = false;
+    }
+  }
+  const auto cell = [&](const char* tag, std::size_t at, const std::string& content) {
+    return std::string("<") + tag + (at < numeric.size() && numeric[at] ? " class=\"number\">" : ">") +
+           html_escape(content) + "</" + tag + ">";
+  };
+  std::string out = "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>";
+  for (std::size_t at = 0; at < table.columns.size(); ++at) out += cell("th", at, table.columns[at]);
+  out += "</tr></thead>\n<tbody>\n";
+  for (const auto& row : table.rows) {
+    out += "<tr>";
+    for (std::size_t at = 0; at < row.size(); ++at) out += cell("td", at, row[at].text);
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string page_head(const std::string& title, const std::string& more_style) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   out += "<link rel=\"icon\" href=\"data:,\">\n";  // or browsers ask for one that is not there
-  out += "<title>" + html_escape(info.title) + "</title>\n<style>\n:root { " + std::string(kLight) + " " +
+  return out + "<title>" + html_escape(title) + "</title>\n<style>\n:root { " + std::string(kLight) + " " +
          palette_css(false) + " }\n@media screen and (prefers-color-scheme: dark) { :root { " + kDark + " " +
-         palette_css(true) + " } }" + kStyle + "</style>\n</head>\n<body>\n";
+         palette_css(true) + " } }" + kStyle + more_style + "</style>\n</head>\n<body>\n";
+}
+
+std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
+                      const std::map<std::string, std::string>& drawings) {
+  std::string out = page_head(info.title);
   const std::string about = !info.about.empty() ? info.about
                                                 : "seed " + std::to_string(info.effort.seed) + ", " +
                                                       std::to_string(info.effort.runs) +

@@ -13,6 +13,12 @@ namespace allot::detail {
 std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
                       const std::map<std::string, std::string>& drawings);
 
+/// Everything before the content: colours for light and dark, styles for text, tables and figures.
+std::string page_head(const std::string& title, const std::string& more_style = {});
+
+/// A table that scrolls within itself where it is too large.
+std::string table_html(const Table& table);
+
 /// Sweeps have none: no section, no file.
 bool has_claims(std::span<const Reported> reported);
 

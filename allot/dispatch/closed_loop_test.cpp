@@ -1,0 +1,191 @@
+// The dispatcher schedules a machine whose rates it does not know, in virtual time.
+#include "tests/support/closed_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot {
+namespace {
+
+using testing::ClosedLoop;
+
+/// Both types are fastest on `big`: Best Fit leaves `little` idle.
+System big_and_little() {
+  return System({{.name = "big"}, {.name = "little"}}, {{.name = "a", .count = 6}, {.name = "b", .count = 6}},
+                Rates(2, 2, {20, 15, 10, 2}));
+}
+
+/// Two general processors and an accelerator for one type, which may also run elsewhere.
+System with_accelerator() {
+  return System({{.name = "cpu", .servers = 2}, {.name = "gpu"}, {.name = "fft", .kind = Kind::kSpecialized}},
+                {{.name = "a", .count = 6}, {.name = "b", .count = 6}, {.name = "c", .count = 4}},
+                Rates(3, 3, {4, 12, 0, 5, 6, 0, 1, 4, 20}));
+}
+
+/// Two types that run on their accelerator only, beside one that runs on the processor.
+System accelerators_only() {
+  return System({{.name = "cpu"},
+                 {.name = "fft", .kind = Kind::kSpecialized},
+                 {.name = "aes", .kind = Kind::kSpecialized}},
+                {{.name = "a", .count = 3}, {.name = "b", .count = 3}, {.name = "c", .count = 3}},
+                Rates(3, 3, {5, 0, 0, 0, 9, 0, 0, 0, 30}));
+}
+
+std::vector<RatePrior> unknown(const System& system) {
+  std::vector<RatePrior> priors;
+  for (const double rate : system.rates().values()) {
+    priors.push_back(rate > 0 ? RatePrior::unknown() : RatePrior::cannot_run());
+  }
+  return priors;
+}
+
+std::vector<DispatchType> types_of(const System& system) {
+  std::vector<DispatchType> types;
+  for (const TaskClass& task : system.tasks()) {
+    types.push_back({task.name, task.count, task.priority, task.floor, task.home});
+  }
+  return types;
+}
+
+DispatcherOptions deferred(std::string policy) {
+  DispatcherOptions options;
+  options.policy = std::move(policy);
+  options.planning = Planning::kDeferred;
+  return options;
+}
+
+double best_throughput(const System& system) {
+  return solve(*find_solver("exhaustive"), {system, Objective::kThroughput}).performance.throughput;
+}
+
+double exponential(RandomStream& random) { return -std::log(random.uniform()); }
+
+/// Throughput over the last 1,000 of 1,500 completions.
+double settled_throughput(const System& truth, const std::string& policy, std::uint64_t seed,
+                          ClosedLoop::Noise noise = {}) {
+  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred(policy),
+                        ClosedLoop::at(0));
+  ClosedLoop loop(truth, dispatcher, seed, std::move(noise));
+  loop.run(500);
+  return loop.run(1000);
+}
+
+TEST(ClosedLoop, MapLearnsTheRatesAndReachesTheOptimum) {
+  for (const System& truth : {big_and_little(), with_accelerator(), accelerators_only()}) {
+    const double best = best_throughput(truth);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(::testing::Message() << truth.resource_count() << " resources, seed=" << seed);
+      EXPECT_GE(settled_throughput(truth, "map", seed), 0.95 * best);
+    }
+  }
+}
+
+TEST(ClosedLoop, MapBeatsPoliciesWithoutATarget) {
+  for (const System& truth : {big_and_little(), with_accelerator()}) {
+    const double map = settled_throughput(truth, "map", 1);
+    for (const char* other : {"best-fit", "jsq", "round-robin", "min-completion-time"}) {
+      SCOPED_TRACE(other);
+      EXPECT_GT(map, settled_throughput(truth, other, 1));
+    }
+  }
+}
+
+TEST(ClosedLoop, MapComesNearTheOptimumWithExponentialTimesToo) {
+  for (const System& truth : {big_and_little(), with_accelerator()}) {
+    const double best = best_throughput(truth);
+    double sum = 0;
+    for (std::uint64_t seed = 0; seed < 10; ++seed)
+      sum += settled_throughput(truth, "map", seed, exponential);
+    EXPECT_GE(sum / 10, 0.92 * best) << truth.resource_count() << " resources, seeds 0 to 9";
+  }
+}
+
+TEST(ClosedLoop, RecoversWithinAHundredCompletionsWhenAResourceBecomesThreeTimesSlower) {
+  for (const System& truth : {big_and_little(), with_accelerator()}) {
+    for (const ResourceId slow : truth.resource_ids()) {
+      std::vector<double> rates = truth.rates().values();
+      for (std::size_t at = index(slow); at < rates.size(); at += truth.resource_count()) rates[at] /= 3;
+      const System slower(truth.resources(), truth.tasks(),
+                          Rates(truth.type_count(), truth.resource_count(), rates));
+      const double best = best_throughput(slower);
+      for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        SCOPED_TRACE(::testing::Message() << truth.resource(slow).name << " of " << truth.resource_count()
+                                          << " becomes slower, seed=" << seed);
+        Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+                              ClosedLoop::at(0));
+        ClosedLoop loop(truth, dispatcher, seed);
+        loop.run(400 + seed * 10);
+        loop.slow_down(slow, 3);
+        loop.run(100);
+        EXPECT_GE(loop.run(300), 0.9 * best);
+      }
+    }
+  }
+}
+
+TEST(ClosedLoop, OneOutlierLeavesThePlacementAsItWas) {
+  for (const System& truth : {big_and_little(), with_accelerator()}) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      SCOPED_TRACE(::testing::Message() << truth.resource_count() << " resources, seed=" << seed);
+      Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+                            ClosedLoop::at(0));
+      ClosedLoop loop(truth, dispatcher, seed);
+      loop.run(500);
+      const auto before = dispatcher.plan()->target;
+      loop.spoil_next(task_type(0), resource_id(1), 500);
+      while (!loop.spoilt()) loop.run(1);
+      EXPECT_EQ(dispatcher.plan()->target, before);
+      loop.run(20);
+      EXPECT_EQ(dispatcher.plan()->target, before);
+    }
+  }
+}
+
+TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
+  // The pair (b, little) is 50 times slower than (b, big): a try costs 5 s.
+  const System truth({{.name = "big"}, {.name = "little"}},
+                     {{.name = "a", .count = 6}, {.name = "b", .count = 6}}, Rates(2, 2, {20, 15, 10, 0.2}));
+  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+                        ClosedLoop::at(0));
+  ClosedLoop loop(truth, dispatcher, 1);
+  loop.run(5000);
+  const DispatchStatistics seen = dispatcher.statistics(ClosedLoop::at(loop.now()));
+  EXPECT_GE(seen.completions[3], 2U);                                                     // learnt at all
+  EXPECT_LE(5.0 * static_cast<double>(seen.completions[3]), 0.05 * 2 * loop.now() + 15);  // three first tries
+  EXPECT_LT(seen.explored, 200U);
+}
+
+TEST(ClosedLoop, WeightedServiceGivesEachTypeItsShare) {
+  if (find_policy("weighted") == nullptr) GTEST_SKIP() << "needs linear programmes";
+  const System truth({{.name = "big"}, {.name = "little"}},
+                     {{.name = "a", .count = 6, .priority = 0.3}, {.name = "b", .count = 6, .priority = 0.7}},
+                     Rates(2, 2, {20, 15, 10, 8}));
+  DispatcherOptions options = deferred("weighted");
+  options.policy_options.shares = ShareReading::kFloor;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), options, ClosedLoop::at(0));
+    ClosedLoop loop(truth, dispatcher, seed);
+    for (int round = 0; round < 20; ++round) {
+      loop.set_time_shares(dispatcher.plan()->time_shares);
+      loop.run(25);
+    }
+    const std::vector<std::uint64_t> before = loop.completions();
+    for (int round = 0; round < 80; ++round) {
+      loop.set_time_shares(dispatcher.plan()->time_shares);
+      loop.run(25);
+    }
+    const double share = static_cast<double>(loop.completions()[0] - before[0]) / 2000;
+    EXPECT_NEAR(share, 0.3, 0.02);
+    EXPECT_NEAR(dispatcher.plan()->predicted->shares[0], 0.3, 0.02);
+  }
+}
+
+}  // namespace
+}  // namespace allot

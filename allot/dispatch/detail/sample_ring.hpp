@@ -1,0 +1,71 @@
+// Completions on their way from the threads that report them to the planner.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "allot/model/ids.hpp"
+
+namespace allot::detail {
+
+/// One task that has ended.
+struct Sample {
+  TaskType type{};
+  ResourceId resource{};
+  double busy_seconds = 0;
+  std::uint64_t end_ns = 0;
+  bool ok = true;
+  bool explores = false;
+};
+
+/// A queue of fixed size: any number of threads put in, one takes out, nobody waits. (Vyukov's bounded queue:
+/// each slot says by a running number whether it is free or full, and for which round.)
+class SampleRing {
+ public:
+  static constexpr std::size_t kSize = 512;
+
+  SampleRing() : slots_(new Slot[kSize]) {
+    for (std::size_t at = 0; at < kSize; ++at) slots_[at].turn.store(at, std::memory_order_relaxed);
+  }
+
+  /// False when it is full.
+  bool put(const Sample& sample) noexcept {
+    std::uint64_t at = head_.load(std::memory_order_relaxed);
+    for (;;) {
+      Slot& slot = slots_[at % kSize];
+      const std::uint64_t turn = slot.turn.load(std::memory_order_acquire);
+      if (turn == at) {
+        if (!head_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) continue;
+        slot.sample = sample;
+        slot.turn.store(at + 1, std::memory_order_release);
+        return true;
+      }
+      if (turn < at) return false;  // last round's is still there
+      at = head_.load(std::memory_order_relaxed);
+    }
+  }
+
+  /// False when it is empty, or the next one is just being put in. One thread at a time.
+  bool take(Sample& sample) noexcept {
+    Slot& slot = slots_[tail_ % kSize];
+    if (slot.turn.load(std::memory_order_acquire) != tail_ + 1) return false;
+    sample = slot.sample;
+    slot.turn.store(tail_ + kSize, std::memory_order_release);
+    ++tail_;
+    return true;
+  }
+
+ private:
+  struct Slot {
+    std::atomic<std::uint64_t> turn{0};
+    Sample sample;
+  };
+
+  std::unique_ptr<Slot[]> slots_;
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::uint64_t tail_ = 0;
+};
+
+}  // namespace allot::detail

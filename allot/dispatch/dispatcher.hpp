@@ -1,0 +1,127 @@
+// Live scheduling: places tasks as they come, learns the rates from their completions, plans in the
+// background.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/dispatch/plan.hpp"
+#include "allot/dispatch/rate_estimator.hpp"
+#include "allot/policy/policy.hpp"
+
+namespace allot {
+
+/// Who makes the plans.
+enum class Planning {
+  kBackground,  ///< a thread of the dispatcher's own
+  kDeferred,    ///< the host calls `solve` when it suits
+};
+
+struct DispatcherOptions {
+  std::string policy = "map";  ///< one of `builtin_policies()`
+  PolicyOptions policy_options;
+  Planning planning = Planning::kBackground;
+  /// For one plan; the best found so far is taken then.
+  std::chrono::milliseconds solve_limit{200};
+  /// The background planner looks this often while tasks end, and every 100 ms while none do.
+  std::chrono::milliseconds look_every{5};
+  RateEstimatorOptions estimator;
+  /// Part of all busy time that may go into trying again what the plan does not use; 0: never try again.
+  /// Pairs never tried are tried in any case.
+  double exploration = 0.02;
+  /// Room for types and resources that are added later.
+  std::size_t more_types = 16;
+  std::size_t more_resources = 16;
+  std::uint64_t seed = 1;  ///< of policies that draw
+};
+
+/// Hosts a policy, the same object that the simulator runs, for tasks that really run somewhere.
+///
+/// `place` and `complete` may be called from any number of threads: no lock, no allocation (but once per
+/// thread for systems of more than 1,024 pairs), no solver, and a clock is read only where no time is passed
+/// in. All other methods are thread-safe too, take a lock, and do not hold up the first two.
+///
+/// Estimates and plans are made by the planner, from the completions since it last looked. Until a new plan
+/// is out, tasks are placed by the one before; what concerns safety (drained, lost, disabled) counts at once.
+///
+/// A policy that looks at sizes (`load-balance`) is shown the *expected* remaining work, count times mean
+/// time, since no live scheduler knows sizes.
+///
+/// A pair with an unknown rate gets an optimistic try: now and then a task of the type goes there, one at a
+/// time, until the rate is known. Pairs that the plan does not use are tried again rarely, within
+/// `exploration`.
+class Dispatcher {
+ public:
+  /// `priors` is row-major, one per pair. Makes the first plan before it returns. Throws InvalidModel when
+  /// the policy is unknown or the system cannot be.
+  Dispatcher(std::vector<Resource> resources, std::vector<DispatchType> types, std::vector<RatePrior> priors,
+             DispatcherOptions options = {}, Clock::time_point now = Clock::now());
+  ~Dispatcher();
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // ---- for every task. Times that are passed in are all of one clock, which for kBackground is `Clock`.
+
+  /// Where the next task of a type goes. None when it can go nowhere now: everything that could run it is
+  /// drained, lost or disabled.
+  std::optional<Ticket> place(TaskType i, Clock::time_point now = Clock::now()) noexcept;
+  /// A ticket for a place that the host has chosen itself, as at the end of a batch: it counts like any
+  /// other. Whether the pair is open is for the host to ask: see `allows`.
+  Ticket place_at(TaskType i, ResourceId j, Clock::time_point now = Clock::now()) noexcept;
+  /// The task has ended. `busy_seconds` is the time for which it had a unit of the resource to itself,
+  /// waiting not included.
+  void complete(const Ticket& ticket, double busy_seconds, bool ok,
+                Clock::time_point now = Clock::now()) noexcept;
+  /// The task has left without having run: as if it had never been placed.
+  void cancel(const Ticket& ticket) noexcept;
+
+  // ---- what changes
+
+  /// N_i; the plan follows.
+  void set_count(TaskType i, Count count);
+  void set_counts(std::span<const Count> counts);
+  void set_priorities(std::span<const double> priorities);
+  /// Ids are never used again. Throw InvalidModel when there is no room left, or the name is taken.
+  TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
+  ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
+  void remove_type(TaskType i);
+  /// Nothing new goes there. What is there goes on, and counts in the rates.
+  void drain(ResourceId j);
+  /// As `drain`, and what is there counts in no rate any more. Its tickets are to be given back all the same.
+  void lose(ResourceId j);
+  void restore(ResourceId j);
+  /// The pair does not work (the command is not there). For good.
+  void disable(TaskType i, ResourceId j);
+  /// How long each of the attempts of a pair that run now has been busy; replaces what was said before. Tasks
+  /// that take longer than the mean make the pair look slower before they end.
+  void report_running(TaskType i, ResourceId j, std::span<const double> busy_seconds);
+
+  // ---- what is known
+
+  /// Whether tasks of the type may be sent there now: not drained, lost or disabled, breaker not open.
+  bool allows(TaskType i, ResourceId j) const noexcept;
+  std::shared_ptr<const Plan> plan() const;
+  RateEstimate estimate(TaskType i, ResourceId j) const;
+  DispatchStatistics statistics(Clock::time_point now = Clock::now()) const;
+  /// Tries some draws of the rates from their intervals. Solves: takes up to `solve_limit` for each draw.
+  PlanDoubt doubt(std::size_t draws = 8) const;
+
+  // ---- planning
+
+  /// Takes in what has completed; plans anew if rates have moved by more than their uncertainty, or anything
+  /// else has changed, or if told to by `always`. Returns whether there is a new plan. For hosts that defer,
+  /// but allowed for all.
+  bool solve(Clock::time_point now = Clock::now(), bool always = false);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace allot

@@ -1,0 +1,299 @@
+#include "allot/dispatch/dispatcher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "allot/base/error.hpp"
+
+namespace allot {
+namespace {
+
+constexpr TaskType kA = task_type(0);
+constexpr TaskType kB = task_type(1);
+constexpr ResourceId kCpu = resource_id(0);
+constexpr ResourceId kGpu = resource_id(1);
+
+Clock::time_point at(double seconds) {
+  return Clock::time_point(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+}
+
+std::vector<Resource> cpu_and_gpu() { return {{.name = "cpu"}, {.name = "gpu"}}; }
+std::vector<DispatchType> two_types() { return {{.name = "a", .count = 4}, {.name = "b", .count = 4}}; }
+
+/// Rates (a: 2, 10; b: 4, 5).
+std::vector<RatePrior> measured() {
+  return {RatePrior::measured(2), RatePrior::measured(10), RatePrior::measured(4), RatePrior::measured(5)};
+}
+
+DispatcherOptions deferred(std::string policy = "map") {
+  DispatcherOptions options;
+  options.policy = std::move(policy);
+  options.planning = Planning::kDeferred;
+  return options;
+}
+
+TEST(Dispatcher, HoldsTheTargetOfItsPolicy) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  const auto plan = dispatcher.plan();
+  ASSERT_TRUE(plan->target);
+  EXPECT_EQ(plan->number, 1U);
+  EXPECT_GT(plan->predicted->throughput, 0);
+  for (int k = 0; k < 4; ++k) {
+    ASSERT_TRUE(dispatcher.place(kA, at(0)));
+    ASSERT_TRUE(dispatcher.place(kB, at(0)));
+  }
+  const DispatchStatistics seen = dispatcher.statistics(at(0));
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(seen.in_flight[k], plan->target->values()[k]);
+}
+
+TEST(Dispatcher, HostsEveryBuiltInPolicy) {
+  for (const PolicyInfo* policy : builtin_policies()) {
+    SCOPED_TRACE(policy->name);
+    std::vector<DispatchType> types = two_types();
+    for (DispatchType& type : types) type.priority = 0.5;
+    DispatcherOptions options = deferred(std::string(policy->name));
+    options.policy_options.assignment = Assignment(2, 2);
+    for (const TaskType i : {kA, kB}) (*options.policy_options.assignment)(i, kGpu) = 4;
+    Dispatcher dispatcher(cpu_and_gpu(), types, measured(), options, at(0));
+    std::vector<Ticket> tickets;
+    for (int k = 0; k < 100; ++k) {
+      const auto ticket = dispatcher.place(k % 2 == 0 ? kA : kB, at(k));
+      ASSERT_TRUE(ticket);
+      tickets.push_back(*ticket);
+      if (k < 8) continue;
+      dispatcher.complete(tickets[static_cast<std::size_t>(k) - 8], 0.1, true, at(k));
+      dispatcher.solve(at(k));
+    }
+    Count in_flight = 0;
+    for (const Count n : dispatcher.statistics(at(100)).in_flight) in_flight += n;
+    EXPECT_EQ(in_flight, 8);
+  }
+}
+
+TEST(Dispatcher, RoundRobinGoesOnWhereItWasWhenThePlanIsRenewed) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("round-robin"), at(0));
+  std::vector<ResourceId> order;
+  for (int k = 0; k < 6; ++k) {
+    order.push_back(dispatcher.place(kA, at(0))->resource);
+    dispatcher.solve(at(0), true);
+  }
+  EXPECT_EQ(order, (std::vector<ResourceId>{kCpu, kGpu, kCpu, kGpu, kCpu, kGpu}));
+}
+
+TEST(Dispatcher, LoadBalanceIsShownTheExpectedWork) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("load-balance"), at(0));
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);  // a tie: the lowest index, now with 0.5 s
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(dispatcher.place(kB, at(0))->resource, kGpu);  // 0, 0.2, 0.4 s
+  EXPECT_EQ(dispatcher.place(kB, at(0))->resource, kCpu);                              // 0.5 against 0.6 s
+}
+
+TEST(Dispatcher, RefusesWhatCannotBe) {
+  EXPECT_THROW(Dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("no-such")), InvalidModel);
+  EXPECT_THROW(Dispatcher(cpu_and_gpu(), two_types(), {}, deferred()), InvalidModel);
+  EXPECT_THROW(Dispatcher({}, two_types(), {}, deferred()), InvalidModel);
+  EXPECT_THROW(Dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("mis")), InvalidModel);
+  std::vector<RatePrior> nowhere = measured();
+  nowhere[0] = nowhere[1] = RatePrior::cannot_run();
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), nowhere, deferred(), at(0));
+  EXPECT_EQ(dispatcher.place(kA, at(0)), std::nullopt);
+  EXPECT_TRUE(dispatcher.place(kB, at(0)));
+  EXPECT_THROW(dispatcher.drain(resource_id(7)), InvalidModel);
+  EXPECT_THROW(dispatcher.set_count(task_type(7), 1), InvalidModel);
+  EXPECT_EQ(dispatcher.place(task_type(7)), std::nullopt);
+}
+
+TEST(Dispatcher, NothingGoesToAResourceThatIsDrainedLostOrDisabledFromThatMomentOn) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kGpu);
+  dispatcher.drain(kGpu);
+  EXPECT_FALSE(dispatcher.allows(kA, kGpu));
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);  // before any new plan
+  EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);
+  EXPECT_EQ(dispatcher.plan()->system.rate(kA, kGpu), 0);
+  dispatcher.restore(kGpu);
+  EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kGpu);
+
+  dispatcher.disable(kA, kGpu);
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);
+  EXPECT_EQ(dispatcher.place(kB, at(0))->resource, kGpu);
+  dispatcher.lose(kCpu);
+  EXPECT_EQ(dispatcher.place(kA, at(0)), std::nullopt);
+  dispatcher.solve(at(0));
+  EXPECT_EQ(dispatcher.place(kA, at(0)), std::nullopt);
+  dispatcher.restore(kCpu);
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);
+  EXPECT_FALSE(dispatcher.allows(kA, kGpu));  // disabled for good
+}
+
+TEST(Dispatcher, WhatHappensOnALostResourceCountsInNoRate) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
+  const auto ticket = dispatcher.place(kA, at(0));
+  dispatcher.lose(kGpu);
+  dispatcher.complete(*ticket, 1, false, at(1));
+  dispatcher.solve(at(1));
+  EXPECT_EQ(dispatcher.estimate(kA, kGpu).failures, 0U);
+  EXPECT_EQ(dispatcher.statistics(at(1)).failures[1], 1U);
+  EXPECT_EQ(dispatcher.statistics(at(1)).in_flight[1], 0);
+}
+
+TEST(Dispatcher, TypesAndResourcesComeAndGo) {
+  DispatcherOptions options = deferred();
+  options.more_types = 1;
+  options.more_resources = 1;
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), options, at(0));
+  const std::vector<RatePrior> row = {RatePrior::measured(1), RatePrior::cannot_run()};
+  const TaskType c = dispatcher.add_type({.name = "c", .count = 2}, row);
+  EXPECT_EQ(dispatcher.place(c, at(0))->resource, kCpu);  // before any new plan
+  dispatcher.solve(at(0));
+  EXPECT_EQ(dispatcher.plan()->system.type_count(), 3U);
+  EXPECT_EQ(dispatcher.place(c, at(0))->resource, kCpu);
+  EXPECT_THROW(dispatcher.add_type({.name = "d", .count = 2}, row), InvalidModel);  // no room
+
+  const std::vector<RatePrior> column = {RatePrior::cannot_run(), RatePrior::cannot_run(),
+                                         RatePrior::measured(50)};
+  EXPECT_THROW(dispatcher.add_resource({.name = "gpu"}, column), InvalidModel);  // the name is taken
+  const ResourceId fpga = dispatcher.add_resource({.name = "fpga", .kind = Kind::kSpecialized}, column);
+  dispatcher.solve(at(0));
+  EXPECT_EQ(dispatcher.place(c, at(0))->resource, fpga);
+  dispatcher.remove_type(c);
+  EXPECT_EQ(dispatcher.place(c, at(0)), std::nullopt);
+  dispatcher.solve(at(0));
+  EXPECT_EQ(dispatcher.plan()->system.count(c), 0);
+  EXPECT_TRUE(dispatcher.place(kA, at(0)));
+}
+
+TEST(Dispatcher, CountsAndPrioritiesLeadToNewPlans) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  EXPECT_FALSE(dispatcher.solve(at(0)));
+  dispatcher.set_count(kA, 4);  // as it is
+  EXPECT_FALSE(dispatcher.solve(at(0)));
+  dispatcher.set_count(kA, 9);
+  EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_EQ(dispatcher.plan()->target->row_sum(kA), 9);
+  EXPECT_EQ(dispatcher.plan()->number, 2U);
+  const double priorities[] = {1, 3};
+  dispatcher.set_priorities(priorities);
+  EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_DOUBLE_EQ(dispatcher.plan()->system.shares()[1], 0.75);
+  const double none[] = {0, 0};
+  EXPECT_THROW(dispatcher.set_priorities(none), InvalidModel);
+}
+
+TEST(Dispatcher, PlansAnewWhenARateMovesByMoreThanItsUncertainty) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
+  double now = 0;
+  const auto run_one = [&](double seconds) {
+    const auto ticket = dispatcher.place(kA, at(now));
+    now += seconds;
+    dispatcher.complete(*ticket, seconds, true, at(now));
+    return dispatcher.solve(at(now));
+  };
+  for (int k = 0; k < 20; ++k) EXPECT_FALSE(run_one(0.1)) << k;  // as the prior said
+  bool planned = false;
+  for (int k = 0; k < 8; ++k) planned |= run_one(0.3);
+  EXPECT_TRUE(planned);
+  EXPECT_NEAR(dispatcher.plan()->system.rate(kA, kGpu), 1 / 0.3, 0.2);
+}
+
+TEST(Dispatcher, APairThatOnlyFailsIsLeftAloneAndTriedAgainLater) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
+  double now = 0;
+  const auto run_one = [&](bool gpu_works) {
+    const auto ticket = dispatcher.place(kA, at(now));
+    now += 0.1;
+    const bool on_cpu = ticket->resource == kCpu;
+    dispatcher.complete(*ticket, on_cpu ? 0.5 : 0.1, on_cpu || gpu_works, at(now));
+    dispatcher.solve(at(now));
+    return ticket->resource;
+  };
+  for (int k = 0; k < 5; ++k) EXPECT_EQ(run_one(false), kGpu);
+  EXPECT_EQ(dispatcher.estimate(kA, kGpu).breaker, Breaker::kOpen);
+  EXPECT_FALSE(dispatcher.allows(kA, kGpu));
+  for (int k = 0; k < 20; ++k) EXPECT_EQ(run_one(false), kCpu);
+  int tries = 0;
+  for (int k = 0; k < 100; ++k) tries += run_one(false) == kGpu ? 1 : 0;
+  EXPECT_EQ(tries, 1);
+  for (int k = 0; k < 200; ++k) run_one(true);
+  EXPECT_TRUE(dispatcher.allows(kA, kGpu));
+  EXPECT_EQ(run_one(true), kGpu);
+}
+
+TEST(Dispatcher, ATypeWhosePairsAllFailStillGoesSomewhere) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  for (int k = 0; k < 50; ++k) {
+    const auto ticket = dispatcher.place(kA, at(k));
+    ASSERT_TRUE(ticket);
+    dispatcher.complete(*ticket, 0.1, false, at(k));
+    dispatcher.solve(at(k));
+  }
+}
+
+TEST(Dispatcher, StatisticsObeyLittlesLaw) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  double now = 0;
+  for (int k = 0; k < 100; ++k) {  // always one task in flight, 0.5 s each, every other a failure
+    const auto ticket = dispatcher.place(kB, at(now));
+    now += 0.5;
+    dispatcher.complete(*ticket, 0.5, k % 2 == 0, at(now));
+  }
+  DispatchStatistics seen = dispatcher.statistics(at(now));
+  EXPECT_NEAR(seen.throughput, 1, 1e-6);
+  EXPECT_NEAR(seen.departures, 2, 1e-6);
+  EXPECT_NEAR(seen.mean_response, 0.5, 1e-6);
+  EXPECT_NEAR(seen.mean_in_flight, 1, 1e-6);
+  EXPECT_NEAR(seen.little, 1, 1e-6);
+  EXPECT_EQ(seen.placed, 100U);
+  EXPECT_EQ(seen.ended, 100U);
+
+  dispatcher.cancel(*dispatcher.place(kB, at(now)));  // as if it had never been
+  EXPECT_NEAR(dispatcher.statistics(at(now)).little, 1, 1e-6);
+  EXPECT_EQ(dispatcher.statistics(at(now)).placed, 100U);
+
+  ASSERT_TRUE(dispatcher.place(kB, at(now)));  // never given back
+  EXPECT_NEAR(dispatcher.statistics(at(3 * now)).little, 1.0 / 3, 1e-6);
+}
+
+TEST(Dispatcher, SaysWhetherThePlanWouldChangeInsideTheUncertainty) {
+  // Where b runs is clear; where a runs depends on rates that are nearly the same and badly known.
+  const auto doubt_of = [](double worth) {
+    const std::vector<RatePrior> priors = {
+        RatePrior::measured(10, 1, worth), RatePrior::measured(10.5, 1, worth),
+        RatePrior::measured(9, 1, worth), RatePrior::measured(8, 1, worth)};
+    Dispatcher dispatcher(cpu_and_gpu(), two_types(), priors, deferred(), at(0));
+    return dispatcher.doubt(16);
+  };
+  const PlanDoubt vague = doubt_of(4);
+  EXPECT_EQ(vague.draws, 16U);
+  EXPECT_TRUE(vague.would_change);
+  EXPECT_GT(vague.at_stake, 0.01);
+  EXPECT_LT(vague.at_stake, 1);
+  EXPECT_FALSE(doubt_of(1e6).would_change);
+}
+
+TEST(Dispatcher, APlanThatCannotBeRenewedStays) {
+  DispatcherOptions options = deferred("fixed");
+  options.policy_options.assignment = Assignment(2, 2);
+  for (const TaskType i : {kA, kB}) (*options.policy_options.assignment)(i, kGpu) = 4;
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), options, at(0));
+  dispatcher.drain(kGpu);  // where the assignment sends everything
+  EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_NE(dispatcher.plan()->note.find("could not be renewed"), std::string::npos);
+  EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);
+}
+
+TEST(Dispatcher, KeepsAResourceAtItsLeastDepth) {
+  std::vector<Resource> resources = cpu_and_gpu();
+  resources[1].min_depth = 2;
+  Dispatcher dispatcher(resources, two_types(), measured(), deferred(), at(0));
+  const Count depth = dispatcher.plan()->target->column_sum(kGpu);
+  EXPECT_TRUE(depth == 0 || depth >= 2);
+}
+
+}  // namespace
+}  // namespace allot

@@ -1,0 +1,73 @@
+// What a dispatcher holds to at a time, and what it has seen so far: plain structs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/dispatch/rate_estimator.hpp"
+#include "allot/model/system.hpp"
+#include "allot/model/throughput.hpp"
+
+namespace allot {
+
+/// Whether other rates inside their 95% intervals would have led to another plan.
+struct PlanDoubt {
+  std::size_t draws = 0;      ///< sets of rates that were tried
+  bool would_change = false;  ///< one of them has another target that is better by more than 1%
+  double at_stake = 0;  ///< the most that this target would lose against the other: a part of the throughput
+};
+
+/// Immutable once published.
+struct Plan {
+  std::uint64_t number = 0;  ///< counts up from 1
+  /// With the rates and counts it was made for. A pair that is not in use now (drained, lost, failing, or not
+  /// tried yet while others are known) has rate 0, and a type that can go nowhere now has count 0.
+  System system;
+  std::optional<Assignment> target;  ///< n_ij, if the policy holds one
+  std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; else empty
+  /// The model's prediction for the target; absent for a policy that holds none.
+  std::optional<Performance> predicted;
+  std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
+  double solve_seconds = 0;
+};
+
+/// A task that has been placed; give it back to `complete` or `cancel` exactly once.
+struct Ticket {
+  TaskType type{};
+  ResourceId resource{};
+  bool explores = false;       ///< sent there to learn its rate rather than by the policy
+  std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
+};
+
+/// A type of task that a dispatcher is to place.
+struct DispatchType {
+  std::string name;
+  Count count = 1;                 ///< tasks in flight at once that are to be planned for: N_i
+  std::optional<double> priority;  ///< for all types or for none
+  std::optional<double> floor;
+  std::optional<ResourceId> home;
+};
+
+/// Since the dispatcher was made. Each number is exact; together they are of about the same moment.
+struct DispatchStatistics {
+  std::vector<std::uint64_t> completions;  ///< successful, by pair, row-major
+  std::vector<std::uint64_t> failures;     ///< by pair, row-major
+  std::vector<Count> in_flight;            ///< n_ij, row-major
+  std::uint64_t placed = 0;                ///< cancelled ones not counted
+  std::uint64_t ended = 0;                 ///< successful or not
+  std::uint64_t explored = 0;              ///< placements that were made to learn a rate
+  std::uint64_t unseen = 0;  ///< completions that no estimator saw, because more came than the planner took
+  double seconds = 0;
+  double throughput = 0;      ///< X: successful completions per second
+  double departures = 0;      ///< all that ended, per second
+  double mean_response = 0;   ///< E[T] over those that ended: from placement to completion
+  double mean_in_flight = 0;  ///< L
+  /// Little's law: departures E[T] / L. Near 1 once many more tasks have ended than are in flight; what
+  /// stays below it is tickets that were never given back.
+  double little = 1;
+};
+
+}  // namespace allot

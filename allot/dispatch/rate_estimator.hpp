@@ -1,0 +1,158 @@
+// How fast a resource completes tasks of one type, learnt from the tasks themselves.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace allot {
+
+/// What is known about a pair before it has run: a type and a resource.
+struct RatePrior {
+  bool can_run = true;              ///< false: the pair does not exist
+  std::optional<double> rate;       ///< tasks per second of one unit; absent: unknown
+  double relative_deviation = 0.3;  ///< standard deviation of a task's time / its mean
+  double worth = 10;                ///< how many completions it counts like; they fade as others come
+
+  static RatePrior cannot_run() { return {false, std::nullopt}; }
+  static RatePrior unknown() { return {}; }
+  static RatePrior measured(double tasks_per_second, double relative_deviation = 0.3, double worth = 10) {
+    return {true, tasks_per_second, relative_deviation, worth};
+  }
+};
+
+/// A pair that only fails is left alone: open. After a while one task is let through: half open.
+enum class Breaker : std::uint8_t { kClosed, kOpen, kHalfOpen };
+
+struct RateEstimate {
+  /// Busy seconds per completed task and its 95% interval, and the rates that follow: 1 / seconds. Without a
+  /// completion `seconds` is the best guess, and the interval is all there is: 0 to infinity.
+  double seconds = 0;
+  double seconds_low = 0;
+  double seconds_high = 0;
+  double rate = 0;
+  double rate_low = 0;
+  double rate_high = 0;
+  double weight = 0;              ///< effective number of completions behind it, a prior's worth included
+  std::uint64_t completions = 0;  ///< ever, the discarded first included
+  std::uint64_t failures = 0;
+  std::uint64_t outliers = 0;  ///< completions that were flagged and set aside
+  std::uint64_t resets = 0;    ///< times that the past was found to be no guide any more
+  Breaker breaker = Breaker::kClosed;
+
+  /// Whether anything but a guess is behind it.
+  bool known() const noexcept { return weight > 0; }
+};
+
+struct RateEstimatorOptions {
+  double memory = 50;              ///< completions after which a sample counts 1/e
+  double outlier_deviations = 15;  ///< longer than mean + this many standard deviations is flagged
+  double reset_error = 0.5;        ///< a sustained error of the mean that starts it afresh
+  double largest_jump = 4;         ///< a single completion changes the estimate by this factor at the most
+  std::uint32_t breaker_failures = 5;  ///< in a row
+  double breaker_hold_seconds = 5;  ///< until the first retry; doubles with each that fails, up to 64 times
+};
+
+/// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts as well, and that
+/// of running ones as far as it is longer than the mean: neither a fast failure nor a hung task looks fast.
+///
+/// The first completion is discarded (loading, compiling). A sample far above the others is flagged and left
+/// out; if it is not the only one within the memory, it counts, cut to where flagging starts. When the latest
+/// samples disagree with those before by more than `reset_error`, and by more than chance explains, the past
+/// is dropped.
+///
+/// The interval is Student's with the effective number of samples, but reaches further up than down, since
+/// times are skewed: with few samples the longest are yet to come.
+///
+/// Not thread-safe. Every call costs O(1) and allocates nothing.
+class RateEstimator {
+ public:
+  explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
+
+  /// A task ended after so many busy seconds. Times below a nanosecond count as one.
+  void completed(double busy_seconds);
+  /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
+  void failed(double busy_seconds, double now);
+
+  /// How long each of the attempts that run now has been busy. Replaces what was said before.
+  void set_running(std::span<const double> busy_seconds) noexcept;
+
+  RateEstimate estimate() const;
+  /// Parts of the estimate that cost less than the interval.
+  double seconds() const noexcept;
+  double weight() const noexcept { return moments_.effective(); }
+  std::uint64_t completions() const noexcept { return completions_; }
+  Breaker breaker() const noexcept { return breaker_; }
+
+  /// Open becomes half open when its time has come; the caller lets one task through then.
+  Breaker retry_breaker(double now) noexcept;
+
+  /// What factor on the time the latest completion brought by dropping the past, if it did.
+  std::optional<double> latest_reset() const noexcept { return latest_reset_; }
+
+  /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
+  /// it was, and the next samples decide.
+  void question(double factor);
+
+ private:
+  static constexpr std::size_t kWindow = 32;
+  /// So many samples are judged together, by their median, before there is a mean to judge the next one by.
+  static constexpr std::size_t kEarly = 8;
+
+  /// Mean and spread of samples, each with the weight that is left of it.
+  struct Moments {
+    double weight = 0;
+    double squared_weight = 0;
+    double mean = 0;
+    double spread = 0;  ///< weighted sum of squared differences from the mean
+
+    void add(double seconds, double keep) noexcept;
+    /// Number of equally weighted samples that would say as much.
+    double effective() const noexcept { return weight > 0 ? weight * weight / squared_weight : 0; }
+    /// Relative standard deviation; near 1 as long as few samples are behind it.
+    double cautious_deviation() const noexcept;
+  };
+
+  struct Recent {
+    double seconds = 0;  ///< failed attempts before it included
+    double counted = 0;  ///< what of it went into the moments; 0: it was left out
+  };
+
+  double keep() const noexcept { return 1 - 1 / options_.memory; }
+  Recent& recent(std::size_t age) noexcept { return window_[(window_next_ + kWindow - 1 - age) % kWindow]; }
+  const Recent& recent(std::size_t age) const noexcept {
+    return window_[(window_next_ + kWindow - 1 - age) % kWindow];
+  }
+  void remember(double seconds, double counted) noexcept;
+  void judge_early();
+  void judge(double seconds);
+  void detect_change();
+  bool is_change(const Moments& before, std::size_t samples, double rise, double fall) const;
+  void restart_from(std::size_t samples);
+  void publish() noexcept;
+
+  RateEstimatorOptions options_;
+  Moments moments_;
+  double guess_ = 0;           ///< seconds, until there is better; 0: none
+  double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion
+  double failed_seconds_ = 0;  ///< since the last completion
+  double running_excess_ = 0;  ///< of running attempts beyond the mean
+  std::array<Recent, kWindow> window_{};
+  std::size_t window_next_ = 0;
+  std::size_t in_window_ = 0;
+  bool early_ = true;           ///< all samples are in the window still, and no prior
+  double outlier_age_ = 1e300;  ///< completions since the latest
+  std::uint64_t completions_ = 0;
+  std::uint64_t failures_ = 0;
+  std::uint64_t outliers_ = 0;
+  std::uint64_t resets_ = 0;
+  std::optional<double> latest_reset_;
+  std::uint32_t failures_in_a_row_ = 0;
+  double hold_seconds_ = 0;
+  double open_until_ = 0;
+  Breaker breaker_ = Breaker::kClosed;
+};
+
+}  // namespace allot

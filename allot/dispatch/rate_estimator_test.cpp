@@ -1,0 +1,285 @@
+#include "allot/dispatch/rate_estimator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/base/statistics.hpp"
+
+namespace allot {
+namespace {
+
+double exponential(RandomStream& random) { return -std::log(random.uniform()); }
+
+double normal(RandomStream& random) {
+  return std::sqrt(-2 * std::log(random.uniform())) * std::cos(2 * std::numbers::pi * random.uniform());
+}
+
+double lognormal(RandomStream& random, double sigma) {
+  return std::exp(sigma * normal(random) - 0.5 * sigma * sigma);
+}
+
+/// Times with mean 1.
+struct Times {
+  std::string name;
+  std::function<double(RandomStream&)> draw;
+};
+
+std::vector<Times> kinds_of_times() {
+  return {
+      {"deterministic, measured to 1%", [](RandomStream& r) { return 1 + 0.01 * normal(r); }},
+      {"exponential", exponential},
+      {"lognormal, sigma 0.5", [](RandomStream& r) { return lognormal(r, 0.5); }},
+      {"lognormal, relative deviation 1",
+       [](RandomStream& r) { return lognormal(r, std::sqrt(std::log(2.0))); }},
+  };
+}
+
+/// The plain t interval of the same samples, with the same weights.
+double t_width(const std::vector<double>& samples, double memory) {
+  double weight = 0, squared = 0, mean = 0, spread = 0;
+  const double keep = 1 - 1 / memory;
+  for (const double x : samples) {
+    const double before = keep * weight;
+    weight = before + 1;
+    squared = keep * keep * squared + 1;
+    const double difference = x - mean;
+    mean += difference / weight;
+    spread = keep * spread + before / weight * difference * difference;
+  }
+  const double n = weight * weight / squared;
+  return 2 * student_quantile(0.975, n - 1) * std::sqrt(spread / weight / (n - 1));
+}
+
+// The bar is 93% to 98%. The plain t interval covers 87% of ten lognormal times with relative deviation 1,
+// ours 93.4%; with 3,000 trials the standard error is 0.45 points.
+TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
+  for (const Times& times : kinds_of_times()) {
+    for (const int count : {10, 20, 30, 100, 200}) {
+      const std::uint64_t seed = 1;
+      SCOPED_TRACE(::testing::Message() << times.name << ", " << count << " completions, seed=" << seed);
+      int covered = 0;
+      double width = 0;
+      double width_of_t = 0;
+      constexpr int kTrials = 1000;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        RandomStream random(seed, static_cast<std::uint64_t>(trial * 1000 + count));
+        RateEstimator estimator;
+        estimator.completed(40);  // the first, which is discarded
+        std::vector<double> samples;
+        for (int k = 0; k < count; ++k) {
+          samples.push_back(times.draw(random));
+          estimator.completed(samples.back());
+        }
+        const RateEstimate estimate = estimator.estimate();
+        covered += estimate.seconds_low <= 1 && 1 <= estimate.seconds_high ? 1 : 0;
+        width += estimate.seconds_high - estimate.seconds_low;
+        width_of_t += t_width(samples, RateEstimatorOptions().memory);
+      }
+      EXPECT_GE(covered, 0.93 * kTrials);
+      EXPECT_LE(covered, 0.98 * kTrials);
+      EXPECT_LE(width, 1.3 * width_of_t);
+    }
+  }
+}
+
+TEST(RateEstimator, TimesThatNeverVaryGetATinyIntervalThatHoldsThem) {
+  for (const double seconds : {1e-6, 0.37, 1234.5}) {
+    for (const int count : {2, 10, 500}) {
+      RateEstimator estimator;
+      for (int k = 0; k <= count; ++k) estimator.completed(seconds);
+      const RateEstimate estimate = estimator.estimate();
+      EXPECT_LE(estimate.seconds_low, seconds);
+      EXPECT_GE(estimate.seconds_high, seconds);
+      EXPECT_LE(estimate.seconds_high - estimate.seconds_low, 1e-6 * seconds);
+      EXPECT_NEAR(estimate.rate, 1 / seconds, 1e-9 / seconds);
+    }
+  }
+}
+
+TEST(RateEstimator, HandlingOutliersHardlyBiasesTheMean) {
+  for (const Times& times : kinds_of_times()) {
+    for (const int count : {20, 100, 300}) {
+      const std::uint64_t seed = 2;
+      SCOPED_TRACE(::testing::Message() << times.name << ", " << count << " completions, seed=" << seed);
+      double handled = 0;
+      double plain = 0;
+      constexpr int kTrials = 1000;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        RandomStream random(seed, static_cast<std::uint64_t>(trial * 1000 + count));
+        RateEstimator estimator;
+        estimator.completed(1);
+        double weight = 0;
+        double sum = 0;
+        for (int k = 0; k < count; ++k) {
+          const double x = times.draw(random);
+          estimator.completed(x);
+          weight = 0.98 * weight + 1;
+          sum = 0.98 * sum + x;
+        }
+        handled += estimator.estimate().seconds;
+        plain += sum / weight;
+      }
+      EXPECT_NEAR(handled / plain, 1, 0.02);
+    }
+  }
+}
+
+TEST(RateEstimator, OneSampleOfAHundredMillisecondsDoesNotPoisonAKernelOfTwoHundredMicroseconds) {
+  for (const int before : {0, 1, 2, 5, 8, 20, 100}) {
+    for (const double jitter : {0.0, 0.02, 0.5}) {
+      SCOPED_TRACE(::testing::Message() << before << " before, jitter " << jitter << ", seed=3");
+      RandomStream random(3);
+      RateEstimator estimator;
+      const auto kernel = [&] { estimator.completed(190e-6 * lognormal(random, jitter)); };
+      kernel();
+      for (int k = 0; k < before; ++k) kernel();
+      const double mean_before = estimator.estimate().seconds;
+      estimator.completed(0.1);
+      if (before > 1) {
+        EXPECT_NEAR(estimator.estimate().seconds / mean_before, 1, 1e-9);
+      }
+      for (int k = 0; k < 20; ++k) kernel();
+      EXPECT_NEAR(estimator.estimate().seconds / 190e-6, 1, jitter == 0.5 ? 0.4 : 0.05);
+      EXPECT_GE(estimator.estimate().outliers, 1U);
+      EXPECT_EQ(estimator.estimate().resets, 0U);
+    }
+  }
+}
+
+TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
+  struct Case {
+    const char* name;
+    double sigma;  // of lognormal times; below 0: exponential
+    double factor;
+    int within;
+    double off;
+  };
+  for (const Case& c :
+       {Case{"steady, slower", 0.05, 3, 6, 0.1}, Case{"steady, faster", 0.05, 1.0 / 3, 6, 0.1},
+        Case{"exponential, slower", -1, 3, 40, 0.5}, Case{"exponential, faster", -1, 1.0 / 3, 60, 0.8}}) {
+    double sum = 0;
+    constexpr int kTrials = 200;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      SCOPED_TRACE(::testing::Message() << c.name << ", seed=" << trial);
+      RandomStream random(static_cast<std::uint64_t>(trial));
+      const auto draw = [&] { return c.sigma < 0 ? exponential(random) : lognormal(random, c.sigma); };
+      RateEstimator estimator;
+      for (int k = 0; k < 100; ++k) estimator.completed(draw());
+      for (int k = 0; k < c.within; ++k) estimator.completed(c.factor * draw());
+      sum += std::log(estimator.estimate().seconds / c.factor);
+    }
+    EXPECT_NEAR(std::exp(sum / kTrials), 1, c.off) << c.name;
+  }
+}
+
+TEST(RateEstimator, CountsTheTimeOfFailedAttempts) {
+  RateEstimator estimator;
+  for (int k = 0; k < 500; ++k) {
+    estimator.failed(0.1, k);
+    estimator.failed(0.1, k);
+    estimator.completed(0.3);
+  }
+  // Two fast failures for each completion: 0.5 s of busy time per completed task.
+  EXPECT_NEAR(estimator.estimate().seconds, 0.5, 1e-6);
+  EXPECT_EQ(estimator.estimate().failures, 1000U);
+}
+
+TEST(RateEstimator, APairThatOnlyFailsFastDoesNotLookFast) {
+  RateEstimator estimator;
+  for (int k = 0; k < 100; ++k) estimator.failed(0.01, 0);
+  EXPECT_NEAR(estimator.estimate().seconds, 1.0, 1e-9);
+  EXPECT_FALSE(estimator.estimate().known());
+}
+
+TEST(RateEstimator, RunningAttemptsCountOnceTheyTakeLongerThanTheMean) {
+  RateEstimator estimator;
+  for (int k = 0; k < 30; ++k) estimator.completed(1);
+  const double before = estimator.estimate().seconds;
+  const double short_ones[] = {0.5, 0.9};
+  estimator.set_running(short_ones);
+  EXPECT_EQ(estimator.estimate().seconds, before);
+  const double hung[] = {0.5, 101};
+  estimator.set_running(hung);
+  EXPECT_GT(estimator.estimate().seconds, 3 * before);
+  EXPECT_LT(estimator.estimate().rate, 0.4);
+  estimator.set_running({});
+  EXPECT_EQ(estimator.estimate().seconds, before);
+}
+
+TEST(RateEstimator, DiscardsTheFirstSampleButTakesItForAGuess) {
+  RateEstimator estimator;
+  EXPECT_EQ(estimator.estimate().rate, 0);
+  estimator.completed(146e-3);
+  EXPECT_FALSE(estimator.estimate().known());
+  EXPECT_DOUBLE_EQ(estimator.estimate().seconds, 146e-3);
+  estimator.completed(1e-3);
+  EXPECT_TRUE(estimator.estimate().known());
+  EXPECT_DOUBLE_EQ(estimator.estimate().seconds, 1e-3);
+}
+
+TEST(RateEstimator, APriorFadesOrIsDroppedWhenItIsWrong) {
+  RateEstimator estimator(RatePrior::measured(10, 0.3, 10));
+  EXPECT_TRUE(estimator.estimate().known());
+  EXPECT_DOUBLE_EQ(estimator.estimate().rate, 10);
+  EXPECT_GT(estimator.estimate().rate_low, 7);
+  EXPECT_LT(estimator.estimate().rate_high, 14);
+  for (int k = 0; k < 6; ++k) estimator.completed(2);  // twenty times slower than it said
+  EXPECT_NEAR(estimator.estimate().seconds, 2, 0.1);
+  EXPECT_EQ(estimator.estimate().resets, 1U);
+}
+
+TEST(RateEstimator, ASingleCompletionMovesTheEstimateByABoundedFactor) {
+  RandomStream random(5);
+  RateEstimatorOptions options;
+  RateEstimator estimator(RatePrior::unknown(), options);
+  estimator.completed(1);
+  estimator.completed(1);
+  double before = estimator.estimate().seconds;
+  for (int k = 0; k < 5000; ++k) {
+    estimator.completed(std::exp(20 * (random.uniform() - 0.5)));
+    const double after = estimator.estimate().seconds;
+    ASSERT_LE(after, before * options.largest_jump * (1 + 1e-12));
+    ASSERT_GE(after, before / options.largest_jump * (1 - 1e-12));
+    before = after;
+  }
+}
+
+TEST(RateEstimator, TheBreakerOpensTriesAgainAndCloses) {
+  RateEstimatorOptions options;
+  RateEstimator estimator(RatePrior::unknown(), options);
+  for (std::uint32_t k = 0; k + 1 < options.breaker_failures; ++k) estimator.failed(1, 100);
+  EXPECT_EQ(estimator.retry_breaker(100), Breaker::kClosed);
+  estimator.failed(1, 100);
+  EXPECT_EQ(estimator.retry_breaker(100), Breaker::kOpen);
+  const double hold = options.breaker_hold_seconds;
+  EXPECT_EQ(estimator.retry_breaker(100 + 0.9 * hold), Breaker::kOpen);
+  EXPECT_EQ(estimator.retry_breaker(100 + hold), Breaker::kHalfOpen);
+  estimator.failed(1, 200);  // the try fails: it waits twice as long
+  EXPECT_EQ(estimator.retry_breaker(200 + 1.9 * hold), Breaker::kOpen);
+  EXPECT_EQ(estimator.retry_breaker(200 + 2 * hold), Breaker::kHalfOpen);
+  estimator.completed(1);
+  EXPECT_EQ(estimator.retry_breaker(300), Breaker::kClosed);
+  estimator.failed(1, 300);
+  EXPECT_EQ(estimator.retry_breaker(300), Breaker::kClosed);
+}
+
+TEST(RateEstimator, StandsTimesThatCannotBe) {
+  RateEstimator estimator;
+  for (const double odd : {0.0, -1.0, std::nan(""), 1e300, HUGE_VAL}) {
+    estimator.completed(odd);
+    estimator.failed(odd, 0);
+  }
+  const RateEstimate estimate = estimator.estimate();
+  EXPECT_TRUE(std::isfinite(estimate.seconds));
+  EXPECT_GT(estimate.seconds, 0);
+  EXPECT_GT(estimate.rate, 0);
+}
+
+}  // namespace
+}  // namespace allot

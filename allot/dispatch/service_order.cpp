@@ -1,0 +1,90 @@
+#include "allot/dispatch/service_order.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace allot {
+namespace {
+
+/// How much of a type's mean service the latest task makes up.
+constexpr double kMeanStep = 0.2;
+
+/// The part of a resource for a type that has no weight there.
+constexpr double kStrayWeight = 0.01;
+
+}  // namespace
+
+ServiceOrder::ServiceOrder(std::size_t types, WhenAhead when_ahead)
+    : when_ahead_(when_ahead), accounts_(types) {}
+
+template <typename Number>
+void ServiceOrder::weigh(std::span<const Number> weights) {
+  accounts_.resize(std::max(accounts_.size(), weights.size()));
+  double sum = 0;
+  for (std::size_t i = 0; i < accounts_.size(); ++i) {
+    const double weight = i < weights.size() ? static_cast<double>(weights[i]) : 0.0;
+    accounts_[i].weight = weight > 0 ? weight : 0.0;  // NaN: none
+    sum += accounts_[i].weight;
+  }
+  for (Account& account : accounts_) {
+    if (account.weight == 0) account.weight = sum > 0 ? kStrayWeight * sum : 1.0;
+  }
+}
+
+void ServiceOrder::set_weights(std::span<const double> weights) { weigh(weights); }
+void ServiceOrder::set_weights(std::span<const Count> counts) { weigh(counts); }
+
+std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, double now) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const bool may_idle = when_ahead_ == WhenAhead::kIdle;
+  const std::size_t types = std::min(accounts_.size(), waiting.size());
+  idle_until_.reset();
+
+  // The present minimum is that of the types that were here at the latest call: those that come back start at
+  // it.
+  double least = kNever;
+  for (const Account& account : accounts_) {
+    if (account.present) least = std::min(least, account.tag);
+  }
+  if (least < kNever) {
+    minimum_ = std::max(minimum_, least);
+  } else if (may_idle) {
+    minimum_ = std::max(minimum_, now);  // nobody is owed anything for the time in which nobody asked
+  }
+
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < types; ++i) {
+    Account& account = accounts_[i];
+    const bool was_present = account.present;
+    account.present = waiting[i] > 0 || account.in_service > 0;
+    if (waiting[i] <= 0) continue;
+    if (!was_present) account.tag = std::max(account.tag, minimum_);
+    if (!best || account.tag < accounts_[*best].tag) best = i;
+  }
+  if (!best) return std::nullopt;
+  Account& chosen = accounts_[*best];
+  if (may_idle && chosen.tag > now) {
+    idle_until_ = chosen.tag;
+    return std::nullopt;
+  }
+  ++chosen.in_service;
+  chosen.charged += chosen.mean_service;
+  chosen.tag += chosen.mean_service / chosen.weight;
+  return task_type(*best);
+}
+
+void ServiceOrder::served(TaskType i, double seconds) {
+  Account& account = accounts_[index(i)];
+  double charge = 0;
+  if (account.in_service > 0) {
+    charge = account.charged / static_cast<double>(account.in_service);
+    account.charged -= charge;
+    --account.in_service;
+  }
+  account.tag += (seconds - charge) / account.weight;
+  account.mean_service = account.mean_service == 0
+                             ? seconds
+                             : account.mean_service + kMeanStep * (seconds - account.mean_service);
+}
+
+}  // namespace allot

@@ -1,0 +1,66 @@
+// Which of the waiting tasks a resource takes next: the choice *within* a resource.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/model/ids.hpp"
+
+namespace allot {
+
+/// Takes next the type with the least (service received / weight), among those that have a task waiting; ties
+/// go to the lowest index. A type that comes back after an absence starts at the present minimum: it is owed
+/// nothing for the time it was away.
+///
+/// With the counts n_ij of a resource as weights, a device that runs one task after the other completes at
+/// the rate of processor sharing; with the time shares f_ij of `weighted`, every type gets its share.
+///
+/// Not thread-safe: one for each resource, used by whoever starts its tasks. Calls cost O(T), without
+/// allocation.
+class ServiceOrder {
+ public:
+  enum class WhenAhead {
+    kServe,  ///< a unit never idles while a task waits (even sharing, `floor` shares)
+    kIdle,   ///< a type that has had its weight's share of the time so far waits (`exact` shares)
+  };
+
+  explicit ServiceOrder(std::size_t types, WhenAhead when_ahead = WhenAhead::kServe);
+
+  /// One for each type; for kServe in any unit, for kIdle in units of this resource (f_ij). A type without a
+  /// weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for ever. All are
+  /// 1 before the first call. More types than before may be given.
+  void set_weights(std::span<const double> weights);
+  void set_weights(std::span<const Count> counts);
+
+  /// The type to start now, or none: nothing waits, or all that wait are ahead.
+  /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back.
+  std::optional<TaskType> next(std::span<const Count> waiting, double now);
+
+  /// A task that `next` had started has ended, after so many seconds of service.
+  void served(TaskType i, double seconds);
+
+  /// Under kIdle, after `next` answered none although tasks wait: when to ask again. Else absent.
+  std::optional<double> idle_until() const noexcept { return idle_until_; }
+
+ private:
+  template <typename Number>
+  void weigh(std::span<const Number> weights);
+
+  struct Account {
+    double weight = 1;
+    double tag = 0;      ///< service received / weight, in virtual time
+    double charged = 0;  ///< for the tasks in service: what they are expected to take
+    Count in_service = 0;
+    double mean_service = 0;  ///< of its latest tasks
+    bool present = false;     ///< had a task waiting or in service at the latest call
+  };
+
+  WhenAhead when_ahead_;
+  std::vector<Account> accounts_;
+  double minimum_ = 0;  ///< least tag among those present, never falling
+  std::optional<double> idle_until_;
+};
+
+}  // namespace allot

@@ -1,0 +1,189 @@
+// Many threads at once: counts stay exact, nothing is lost, and the thread sanitizer has something to watch.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/dispatch/detail/published.hpp"
+#include "allot/dispatch/detail/sample_ring.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+
+namespace allot {
+namespace {
+
+constexpr int kThreads = 8;
+
+std::vector<Resource> resources(std::size_t count) {
+  std::vector<Resource> result(count);
+  for (std::size_t j = 0; j < count; ++j) result[j].name = "r" + std::to_string(j);
+  return result;
+}
+
+std::vector<DispatchType> types(std::size_t count) {
+  std::vector<DispatchType> result(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    result[i].name = "t" + std::to_string(i);
+    result[i].count = kThreads;
+  }
+  return result;
+}
+
+/// Every thread keeps some tasks in flight and ends them in an order of its own.
+void work(Dispatcher& dispatcher, std::size_t type_count, int thread, int rounds) {
+  RandomStream random(9, static_cast<std::uint64_t>(thread));
+  std::vector<Ticket> tickets;
+  for (int k = 0; k < rounds; ++k) {
+    const auto ticket = dispatcher.place(task_type(random.below(type_count)));
+    if (ticket) tickets.push_back(*ticket);
+    if (tickets.size() < 8) continue;
+    const std::size_t at = random.below(tickets.size());
+    if (k % 16 == 0) {
+      dispatcher.cancel(tickets[at]);
+    } else {
+      dispatcher.complete(tickets[at], 1e-3 * (0.5 + random.uniform()), k % 5 != 0);
+    }
+    tickets[at] = tickets.back();
+    tickets.pop_back();
+  }
+  for (const Ticket& ticket : tickets) dispatcher.complete(ticket, 1e-3, true);
+}
+
+TEST(Threads, CountsAreExactWhilePlansAndResourcesChange) {
+  for (const char* policy : {"map", "round-robin", "min-completion-time", "power-of-two"}) {
+    SCOPED_TRACE(policy);
+    DispatcherOptions options;
+    options.policy = policy;
+    options.look_every = std::chrono::milliseconds(1);
+    Dispatcher dispatcher(resources(4), types(4), std::vector<RatePrior>(16), options);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&dispatcher, t] { work(dispatcher, 4, t, 3000); });
+    }
+    for (int round = 0; round < 20; ++round) {  // meanwhile
+      dispatcher.drain(resource_id(1));
+      dispatcher.set_count(task_type(0), round);
+      dispatcher.statistics();
+      dispatcher.plan();
+      dispatcher.estimate(task_type(1), resource_id(2));
+      dispatcher.restore(resource_id(1));
+      if (round == 5) dispatcher.add_type({.name = "late", .count = 1}, std::vector<RatePrior>(4));
+      if (round == 9) dispatcher.add_resource({.name = "late"}, std::vector<RatePrior>(5));
+      dispatcher.solve();
+    }
+    for (std::thread& thread : threads) thread.join();
+    const DispatchStatistics seen = dispatcher.statistics();
+    std::uint64_t ended = 0;
+    for (std::size_t at = 0; at < seen.in_flight.size(); ++at) {
+      EXPECT_EQ(seen.in_flight[at], 0) << at;
+      ended += seen.completions[at] + seen.failures[at];
+    }
+    EXPECT_EQ(seen.placed, seen.ended);
+    EXPECT_EQ(ended, seen.ended);
+    EXPECT_NEAR(seen.little, 1, 1e-6);
+  }
+}
+
+TEST(Threads, ATargetIsNotOvershotByThreadsThatDecideAtTheSameTime) {
+  std::vector<RatePrior> priors;
+  for (const double rate : {10.0, 3.0, 4.0, 2.0, 9.0, 3.0, 5.0, 2.0, 8.0})
+    priors.push_back(RatePrior::measured(rate));
+  DispatcherOptions options;
+  options.planning = Planning::kDeferred;
+  for (int round = 0; round < 50; ++round) {
+    Dispatcher dispatcher(resources(3), types(3), priors, options);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {  // one task of each type: together the whole population
+      threads.emplace_back([&dispatcher] {
+        for (std::size_t i = 0; i < 3; ++i) dispatcher.place(task_type(i));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    const DispatchStatistics seen = dispatcher.statistics();
+    const std::shared_ptr<const Plan> plan = dispatcher.plan();
+    const std::span<const Count> target = plan->target->values();
+    for (std::size_t at = 0; at < target.size(); ++at) EXPECT_EQ(seen.in_flight[at], target[at]) << at;
+  }
+}
+
+TEST(Threads, TheRingPassesOnEverySampleThatItTook) {
+  detail::SampleRing ring;
+  std::atomic<std::uint64_t> taken_in{0};
+  std::atomic<int> working{kThreads};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      std::uint64_t mine = 0;
+      for (int k = 1; k <= 5000; ++k) {
+        detail::Sample sample;
+        sample.end_ns = static_cast<std::uint64_t>(k);
+        if (ring.put(sample)) mine += sample.end_ns;
+      }
+      taken_in.fetch_add(mine);
+      working.fetch_sub(1);
+    });
+  }
+  std::uint64_t taken_out = 0;
+  detail::Sample sample;
+  while (working.load() > 0) {
+    while (ring.take(sample)) taken_out += sample.end_ns;
+    std::this_thread::yield();
+  }
+  for (std::thread& thread : threads) thread.join();
+  while (ring.take(sample)) taken_out += sample.end_ns;
+  EXPECT_EQ(taken_out, taken_in.load());
+  EXPECT_GT(taken_out, 0U);
+}
+
+TEST(Threads, ARingThatIsFullSaysSo) {
+  detail::SampleRing ring;
+  for (std::size_t k = 0; k < detail::SampleRing::kSize; ++k) ASSERT_TRUE(ring.put({}));
+  EXPECT_FALSE(ring.put({}));
+  detail::Sample sample;
+  EXPECT_TRUE(ring.take(sample));
+  EXPECT_TRUE(ring.put({}));
+}
+
+/// Knows whether it is alive.
+struct Canary {
+  explicit Canary(std::atomic<int>& alive) : alive_(alive) { alive_.fetch_add(1); }
+  ~Canary() {
+    song = 0;
+    alive_.fetch_sub(1);
+  }
+  Canary(const Canary&) = delete;
+  Canary& operator=(const Canary&) = delete;
+  int song = 42;
+
+ private:
+  std::atomic<int>& alive_;
+};
+
+TEST(Threads, WhatIsPublishedLivesAsLongAsAReaderHasIt) {
+  std::atomic<int> alive{0};
+  {
+    detail::Published<Canary> published(std::make_unique<Canary>(alive));
+    std::atomic<bool> stop{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> readers;
+    for (int t = 0; t < 4; ++t) {
+      readers.emplace_back([&] {
+        while (!stop.load(std::memory_order_relaxed)) {
+          const detail::Published<Canary>::Reader reader(published);
+          if (reader->song != 42) wrong.fetch_add(1);
+        }
+      });
+    }
+    for (int k = 0; k < 2000; ++k) published.replace(std::make_unique<Canary>(alive));
+    stop = true;
+    for (std::thread& reader : readers) reader.join();
+    EXPECT_EQ(wrong.load(), 0);
+    published.reclaim();
+    EXPECT_EQ(alive.load(), 1);  // all others are gone
+  }
+  EXPECT_EQ(alive.load(), 0);
+}
+
+}  // namespace
+}  // namespace allot

@@ -1,0 +1,460 @@
+#include "allot/io/job_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <unordered_map>
+#include <utility>
+
+#include "allot/io/detail/read_system.hpp"
+#include "allot/io/detail/text.hpp"
+#include "allot/io/problems.hpp"
+#include "allot/jobs/tokens.hpp"
+
+namespace allot {
+namespace {
+
+using detail::in_quotes;
+
+constexpr std::array<std::string_view, 3> kKeys = {"name", "resources", "tasks"};
+constexpr std::array<std::string_view, 9> kResourceKeys = {
+    "name", "kind", "servers", "discipline", "min_depth", "power", "idle_power", "env", "launch"};
+constexpr std::array<std::string_view, 16> kTaskKeys = {
+    "name",    "count",   "inputs",   "inputs_from", "repeat", "command", "shell", "output",
+    "timeout", "retries", "priority", "floor",       "home",   "rates",   "env",   "directory"};
+
+constexpr Count kMostSlots = 100'000;
+constexpr Count kMostRetries = 1000;
+/// Types times resources: more would be a typing error, or an attack.
+constexpr std::size_t kMostPairs = std::size_t{1} << 20;
+constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
+constexpr std::size_t kLongestMessage = 1000;
+
+/// A message about text of the user: on one line, printable.
+std::string line(const std::string& message) { return detail::printable(message, kLongestMessage); }
+
+bool has_zero(const Node& node, std::string_view text, const std::string& what, Problems& problems) {
+  if (text.find('\0') == std::string_view::npos) return false;
+  problems.add(node, what + " cannot hold a zero byte");
+  return true;
+}
+
+/// Adds what a parser of jobs found, each with `what` before it.
+void report(const Node& node, const std::string& what, const std::vector<std::string>& found,
+            Problems& problems) {
+  for (const std::string& message : found) problems.add(node, line(what + ": " + message));
+}
+
+class JobReader {
+ public:
+  JobReader(const Document& document, std::string folder, std::size_t most)
+      : problems_(document), folder_(std::move(folder)), most_(most) {}
+
+  ReadResult<Job> run() {
+    const TableReader root(problems_.document().root(), "a job", kKeys, problems_);
+    if (!root.is_table()) return problems_.diagnostics();
+    job_.folder = folder_.empty() ? "." : folder_;
+    job_.name = root.text("name").value_or("");
+    read_resources(root);
+    read_tasks(root);
+    if (problems_.empty() && elsewhere_.empty()) check_outputs();
+    if (!problems_.empty() || !elsewhere_.empty()) {
+      std::vector<Diagnostic> all = problems_.empty() ? std::vector<Diagnostic>{} : problems_.diagnostics();
+      all.insert(all.end(), elsewhere_.begin(), elsewhere_.end());
+      return all;
+    }
+    return std::move(job_);
+  }
+
+ private:
+  using Environment = std::vector<std::pair<std::string, Template>>;
+
+  void read_resources(const TableReader& root) {
+    std::unordered_map<std::string_view, const Node*> first;
+    resource_nodes_ = detail::read_entries(root, "resources", resources_, problems_);
+    for (const Node& node : resource_nodes_) {
+      const TableReader table(node, "a resource", kResourceKeys, problems_);
+      JobResource resource;
+      static_cast<Resource&>(resource) =
+          detail::read_resource(table, detail::read_name(table, resources_, first, problems_));
+      if (resource.servers > kMostSlots) {
+        problems_.add(*table.find("servers"),
+                      "'servers' must be at most " + std::to_string(kMostSlots) + " in a job");
+      }
+      // Which columns there are depends on the task.
+      resource.env = read_environment(table, TemplateScope{{""}, false, true}, true);
+      if (const Node* const launch = table.find("launch")) resource.launch = read_launch(*launch);
+      job_.resources.push_back(std::move(resource));
+    }
+  }
+
+  void read_tasks(const TableReader& root) {
+    std::unordered_map<std::string_view, const Node*> first;
+    const std::span<const Node> nodes = detail::read_entries(root, "tasks", tasks_, problems_);
+    if (!nodes.empty() && job_.resources.size() > kMostPairs / nodes.size()) {
+      problems_.add(root.node(), "is too large: " + std::to_string(nodes.size()) + " task types times " +
+                                     std::to_string(job_.resources.size()) + " resources are more than " +
+                                     std::to_string(kMostPairs) + " pairs");
+      return;
+    }
+    std::vector<std::optional<double>> priorities;
+    for (const Node& node : nodes) {
+      const TableReader table(node, "a task", kTaskKeys, problems_);
+      job_.tasks.push_back(read_task(table, detail::read_name(table, tasks_, first, problems_)));
+      priorities.push_back(job_.tasks.back().priority);
+      output_nodes_.push_back(table.find("output"));
+    }
+    detail::check_priorities(nodes, priorities, problems_);
+    check_accelerators();
+  }
+
+  JobTask read_task(const TableReader& table, std::string name) {
+    JobTask task;
+    task.name = std::move(name);
+    task.count = table.whole("count", 1, kMaxCount);
+    task.priority = table.number("priority");
+    task.floor = table.number("floor");
+    if (const auto retries = table.whole("retries", 0, kMostRetries))
+      task.retries = static_cast<int>(*retries);
+    task.directory = table.text("directory").value_or("");
+    if (const Node* const node = table.find("directory"))
+      has_zero(*node, task.directory, "'directory'", problems_);
+    task.timeout_s = read_timeout(table);
+
+    // Without its columns nothing can be said about the placeholders of a table.
+    const bool has_columns = read_inputs(table, task.inputs);
+    TemplateScope scope{task.inputs.columns, false, false};
+    if (const auto output = table.text("output")) {
+      const Node& node = *table.find("output");
+      if (output->empty()) problems_.add(node, "'output' must not be empty");
+      has_zero(node, *output, "'output'", problems_);
+      task.output = read_template(node, "'output'", *output, scope, has_columns);
+    }
+    scope.has_output = table.find("output") != nullptr;
+    scope.has_slot = true;
+    task.env = read_environment(table, scope, has_columns);
+    read_commands(table, scope, has_columns, task);
+    read_home_and_rates(table, task);
+    return task;
+  }
+
+  Template read_template(const Node& node, const std::string& what, std::string_view text,
+                         const TemplateScope& scope, bool has_columns) {
+    std::vector<std::string> found;
+    Template result = Template::parse(text, scope, found);
+    if (has_columns) report(node, what, found, problems_);
+    return result;
+  }
+
+  Environment read_environment(const TableReader& table, const TemplateScope& scope, bool has_columns) {
+    Environment environment;
+    const Node* const node = table.find("env");
+    if (!node) return environment;
+    const auto* entries = node->get<Node::Table>();
+    if (!entries) {
+      problems_.add(*node, "'env' must be " + a_table() + " of names and texts, is " +
+                               problems_.document().describe(*node));
+      return environment;
+    }
+    for (const auto& [name, value] : *entries) {
+      const std::string what = "the variable " + in_quotes(name);
+      if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
+        problems_.add(value, what + " must have a name without '=' and zero bytes");
+      } else if (name.starts_with("ALLOT_")) {
+        problems_.add(value, what + ": names that begin with ALLOT_ are given by allot itself");
+      }
+      if (const auto* number = value.get<std::int64_t>()) {
+        environment.emplace_back(name, Template::literal(std::to_string(*number)));
+      } else if (const auto text = read_text(value, what, problems_)) {
+        has_zero(value, *text, what, problems_);
+        environment.emplace_back(name, read_template(value, what, *text, scope, has_columns));
+      }
+    }
+    return environment;
+  }
+
+  std::vector<std::string> read_launch(const Node& node) {
+    std::vector<std::string> words;
+    if (const auto* text = node.get<std::string>()) {
+      std::vector<std::string> found;
+      words = split_command(*text, found);
+      if (!found.empty()) {
+        problems_.add(node, "'launch' must be words that need no shell, each quote closed");
+        return {};
+      }
+    } else if (const auto given = read_words(node, "'launch'")) {
+      words = *given;
+    } else {
+      return {};
+    }
+    if (words.empty() || words.front().empty()) problems_.add(node, "'launch' has no program to run");
+    for (const std::string& word : words) {
+      if (has_zero(node, word, "'launch'", problems_)) break;
+    }
+    return words;
+  }
+
+  /// An array of texts, or a problem.
+  std::optional<std::vector<std::string>> read_words(const Node& node, const std::string& what) {
+    const auto* array = node.get<Node::Array>();
+    if (!array) {
+      problems_.add(
+          node, what + " must be a string or an array of strings, is " + problems_.document().describe(node));
+      return std::nullopt;
+    }
+    std::vector<std::string> words;
+    bool is_sound = true;
+    for (const Node& element : *array) {
+      const auto word = read_text(element, "each part of " + what, problems_);
+      is_sound = is_sound && word && !has_zero(element, *word, "each part of " + what, problems_);
+      words.push_back(word.value_or(""));
+    }
+    return is_sound ? std::optional(words) : std::nullopt;
+  }
+
+  /// Returns whether the columns are known.
+  bool read_inputs(const TableReader& table, InputTable& inputs) {
+    const std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
+    const Node* source = nullptr;
+    std::size_t which = 0;
+    int given = 0;
+    for (std::size_t at = 0; at < kSources.size(); ++at) {
+      if (const Node* const node = table.find(kSources[at])) {
+        source = node;
+        which = at;
+        ++given;
+      }
+    }
+    if (given != 1) {
+      if (table.is_table()) {
+        problems_.add(table.node(), given == 0
+                                        ? "needs 'inputs', 'inputs_from' or 'repeat': what its tasks are"
+                                        : "takes only one of 'inputs', 'inputs_from' and 'repeat'");
+      }
+      // With a list among them the columns may be others; then the first problem is enough.
+      return given == 0;
+    }
+    std::vector<InputProblem> found;
+    std::string file;
+    if (which == 0) {
+      std::vector<std::string> entries;
+      if (const auto* text = source->get<std::string>()) {
+        entries = {*text};
+      } else if (const auto words = read_words(*source, "'inputs'")) {
+        entries = *words;
+        if (entries.empty()) problems_.add(*source, "'inputs' must not be empty");
+      }
+      inputs = inputs_from_patterns(entries, folder_, most_, found);
+    } else if (which == 1) {
+      const auto path = table.text("inputs_from");
+      if (!path) return false;
+      if (path->empty() || has_zero(*source, *path, "'inputs_from'", problems_)) {
+        if (path->empty()) problems_.add(*source, "'inputs_from' must be the path of a list or a .csv file");
+        return false;
+      }
+      file = path->starts_with('/') || folder_.empty() ? *path
+                                                       : (std::filesystem::path(folder_) / *path).string();
+      inputs = inputs_from_file(file, most_, found);
+    } else if (const auto count = table.whole("repeat", 1, static_cast<Count>(kMostInputs))) {
+      if (static_cast<std::size_t>(*count) > most_) {
+        found.push_back({0, "gives more than " + std::to_string(most_) + " tasks"});
+      } else {
+        inputs = inputs_by_counting(static_cast<std::size_t>(*count));
+      }
+    }
+    for (const InputProblem& problem : found) {
+      if (file.empty()) {
+        problems_.add(*source, line(std::string(in_quotes(kSources[which])) + ": " + problem.message));
+      } else if (problem.line == 0) {
+        problems_.add(*source, line("'inputs_from': " + file + " " + problem.message));
+      } else {
+        elsewhere_.push_back({detail::printable(file, kLongestMessage) + ":" + std::to_string(problem.line),
+                              line(problem.message)});
+      }
+    }
+    most_ -= std::min(most_, inputs.rows());
+    return which != 1 || found.empty();
+  }
+
+  std::optional<double> read_timeout(const TableReader& table) {
+    const Node* const node = table.find("timeout");
+    if (!node) return std::nullopt;
+    std::optional<double> seconds;
+    if (const auto* text = node->get<std::string>()) seconds = parse_duration(*text);
+    if (const auto* whole = node->get<std::int64_t>()) seconds = static_cast<double>(*whole);
+    if (const auto* real = node->get<double>()) seconds = *real;
+    if (seconds && *seconds > 0 && *seconds <= 1e9) return seconds;
+    problems_.add(*node,
+                  "'timeout' must be seconds > 0 or a text such as \"500ms\", \"30s\", \"5m\", \"1.5h\" or "
+                  "\"1d\", at most 1e9 s, is " +
+                      problems_.document().describe(*node));
+    return std::nullopt;
+  }
+
+  void read_commands(const TableReader& table, const TemplateScope& scope, bool has_columns, JobTask& task) {
+    task.commands.resize(job_.resources.size());
+    bool shell = false;
+    if (const Node* const node = table.find("shell")) {
+      const auto* value = node->get<bool>();
+      if (!value)
+        problems_.add(*node, "'shell' must be true or false, is " + problems_.document().describe(*node));
+      shell = value && *value;
+    }
+    table.require("command", "what to run: for each resource, or one for all");
+    const Node* const node = table.find("command");
+    if (!node) return;
+    if (const auto* by_resource = node->get<Node::Table>()) {
+      if (by_resource->empty()) problems_.add(*node, "'command' must name at least one resource");
+      for (const auto& [resource, command] : *by_resource) {
+        const auto j = detail::resolve(resources_, resource, command, problems_);
+        auto parsed =
+            read_command(command, "the command on " + in_quotes(resource), scope, has_columns, shell);
+        if (j && *j < task.commands.size()) task.commands[*j] = std::move(parsed);
+      }
+      return;
+    }
+    const auto parsed = read_command(*node, "'command'", scope, has_columns, shell);
+    std::fill(task.commands.begin(), task.commands.end(), parsed);
+  }
+
+  std::optional<CommandTemplate> read_command(const Node& node, const std::string& what,
+                                              const TemplateScope& scope, bool has_columns, bool shell) {
+    std::vector<std::string> found;
+    CommandTemplate command;
+    if (const auto* text = node.get<std::string>()) {
+      if (has_zero(node, *text, what, problems_)) return std::nullopt;
+      command = shell ? CommandTemplate::from_script(*text, scope, found)
+                      : CommandTemplate::from_line(*text, scope, found);
+    } else if (shell) {
+      problems_.add(
+          node, what + " must be one string with 'shell = true', is " + problems_.document().describe(node));
+      return std::nullopt;
+    } else if (const auto words = read_words(node, what)) {
+      command = CommandTemplate::from_words(*words, scope, found);
+    } else {
+      return std::nullopt;
+    }
+    if (has_columns) report(node, what, found, problems_);
+    return command;
+  }
+
+  void read_home_and_rates(const TableReader& table, JobTask& task) {
+    const auto runs_on = [&](std::size_t j) {
+      return j < task.commands.size() && task.commands[j].has_value();
+    };
+    if (const auto home = table.text("home")) {
+      const Node& where = *table.find("home");
+      if (const auto j = detail::resolve(resources_, *home, where, problems_)) {
+        task.home = resource_id(*j);
+        if (!runs_on(*j)) problems_.add(where, "'home' must be a resource that has a command");
+      }
+    }
+    task.rates.resize(job_.resources.size());
+    const Node* const node = table.find("rates");
+    if (!node) return;
+    detail::RateRow row;
+    detail::read_rates(*node, resources_, row, problems_);
+    for (const auto& [j, rate] : row) {
+      if (j < task.rates.size()) task.rates[j] = rate;
+      if (!runs_on(j))
+        problems_.add(*node,
+                      "a rate on " + in_quotes(job_.resources[j].name) + ", where there is no command");
+    }
+  }
+
+  void check_accelerators() {
+    for (std::size_t j = 0; j < job_.resources.size(); ++j) {
+      if (job_.resources[j].kind != Kind::kSpecialized) continue;
+      std::vector<std::string_view> users;
+      for (const JobTask& task : job_.tasks) {
+        if (task.commands[j]) users.push_back(task.name);
+      }
+      if (users.size() > 1) {
+        problems_.add(resource_nodes_[j], in_quotes(job_.resources[j].name) +
+                                              " is an accelerator (\"sa\"): only one task type may have a " +
+                                              "command on it, not " + detail::listed(users, true));
+      }
+    }
+  }
+
+  /// Two tasks that write the same file would undo each other's work.
+  void check_outputs() {
+    const std::vector<JobItem> items = list_items(job_);
+    std::unordered_map<std::string, std::size_t> writers;
+    std::vector<std::size_t> clashes(job_.tasks.size(), 0);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const std::size_t type = index(items[k].type);
+      const JobTask& task = job_.tasks[type];
+      if (!task.output) continue;
+      const Node& node = *output_nodes_[type];
+      const std::string path = task.output->expand({task.inputs.row(items[k].row), k + 1, 0, {}});
+      const std::string meant = std::filesystem::path(path).lexically_normal().string();
+      const bool is_file = !meant.empty() && !meant.ends_with('/') && meant != "." && meant != "..";
+      const auto [it, is_new] = writers.emplace(meant, k);
+      if (is_file && is_new) continue;
+      if (++clashes[type] > kMostClashes) continue;
+      problems_.add(node, line(is_file ? "'output': " + items[it->second].identity + " and " +
+                                             items[k].identity + " would both write " + in_quotes(path)
+                                       : "'output': " + items[k].identity + " would write " +
+                                             in_quotes(path) + ", which is no file"));
+    }
+    for (std::size_t type = 0; type < clashes.size(); ++type) {
+      if (clashes[type] > kMostClashes) {
+        problems_.add(*output_nodes_[type], "'output': and " + std::to_string(clashes[type] - kMostClashes) +
+                                                " more tasks that cannot have a file of their own");
+      }
+    }
+  }
+
+  std::string a_table() const {
+    return problems_.document().format() == FileFormat::kToml ? "a table" : "an object";
+  }
+
+  Problems problems_;
+  std::vector<Diagnostic> elsewhere_;  // of lists and tables
+  std::string folder_;
+  std::size_t most_;
+  Job job_;
+  detail::Names resources_{"resource", {}, {}, true};
+  detail::Names tasks_{"task", {}, {}, true};
+  std::span<const Node> resource_nodes_;
+  std::vector<const Node*> output_nodes_;
+};
+
+}  // namespace
+
+std::optional<double> parse_duration(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || !(value > 0) || !std::isfinite(value)) return std::nullopt;
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
+      {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  for (const auto& [name, seconds] : kUnits) {
+    if (unit == name) return value * seconds;
+  }
+  return std::nullopt;
+}
+
+ReadResult<Job> read_job(const std::string& path) {
+  const ReadResult<Document> document = read_document(path);
+  if (!document) return document.diagnostics();
+  const std::string folder = path == "-" ? "" : std::filesystem::path(path).parent_path().string();
+  ReadResult<Job> result = JobReader(*document, folder, kMostInputs).run();
+  if (!result) return result;
+  Job job = std::move(result).value();
+  job.path = path;
+  return job;
+}
+
+ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source,
+                              const std::string& folder, std::size_t most) {
+  const ReadResult<Document> document = parse_document(text, format, std::move(source));
+  if (!document) return document.diagnostics();
+  return JobReader(*document, folder, most).run();
+}
+
+}  // namespace allot

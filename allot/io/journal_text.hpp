@@ -1,0 +1,19 @@
+// Attempts of a journal for other programs: a line of JSON or CSV each.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "allot/jobs/attempt.hpp"
+
+namespace allot {
+
+/// One JSON object on one line, without the line end. Bytes that are not UTF-8 are replaced.
+std::string attempt_json(const AttemptRow& attempt);
+
+/// The names of the columns, without a line end.
+std::string_view attempt_csv_header() noexcept;
+/// One record, without a line end (fields may hold some, quoted).
+std::string attempt_csv(const AttemptRow& attempt);
+
+}  // namespace allot

@@ -1,0 +1,85 @@
+// One attempt at a task, as the journal keeps it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace allot {
+
+enum class AttemptStatus { kStarted, kOk, kFailed, kTimeout, kKilled, kLost };
+
+/// "started", "ok", "failed", "timeout", "killed", "lost"
+std::string_view to_string(AttemptStatus status) noexcept;
+std::optional<AttemptStatus> parse_status(std::string_view text) noexcept;
+
+/// An attempt begins.
+struct AttemptStart {
+  std::size_t task = 0;  ///< its place among the tasks that were registered
+  int attempt = 1;       ///< of this task
+  std::string resource;
+  std::int64_t slot = 0;
+  double start_unix = 0;
+  double queue_s = 0;   ///< between being ready to run and running
+  std::string command;  ///< as a command line
+};
+
+/// An attempt has ended. `resource` to `command` as in its start; where the start was never recorded, or was
+/// recorded otherwise, these count.
+struct AttemptEnd : AttemptStart {
+  AttemptStatus status = AttemptStatus::kOk;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  double wall_s = 0;
+  double user_s = 0;
+  double sys_s = 0;
+  std::int64_t maxrss_kb = 0;
+  bool counted = false;  ///< entered the rates
+  std::string error;     ///< what went wrong outside the task's own code
+};
+
+/// An attempt as it is read back.
+struct AttemptRow {
+  std::int64_t sequence = 0;  ///< in the order of their starts
+  std::int64_t run = 0;       ///< which run of the job, from 1
+  std::string task;           ///< text of its identity
+  std::string type;
+  std::string resource;
+  std::int64_t slot = 0;
+  int attempt = 1;
+  AttemptStatus status = AttemptStatus::kStarted;
+  std::optional<int> exit;
+  std::optional<int> signal;
+  double start_unix = 0;
+  double queue_s = 0;
+  double wall_s = 0;
+  double user_s = 0;
+  double sys_s = 0;
+  std::int64_t maxrss_kb = 0;
+  bool counted = false;
+  bool is_final = false;  ///< the task's one final record
+  std::string error;
+  std::string command;
+};
+
+/// How fast a pair was found to be.
+struct LearntRate {
+  std::string type;
+  std::string resource;
+  double rate = 0;  ///< tasks per second on one slot
+  double low = 0;   ///< 95% interval
+  double high = 0;
+  std::int64_t completions = 0;
+  double time_unix = 0;
+};
+
+/// What a plan promises: completions per second of a type, from this moment on.
+struct Prediction {
+  double time_unix = 0;
+  std::string type;
+  double throughput = 0;
+};
+
+}  // namespace allot

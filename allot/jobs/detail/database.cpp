@@ -1,0 +1,107 @@
+#include "allot/jobs/detail/database.hpp"
+
+#include <utility>
+
+namespace allot::detail {
+namespace {
+
+constexpr int kPatienceMilliseconds = 10'000;
+
+}  // namespace
+
+Database::Database(const std::string& path, std::string name, int flags, const std::string& vfs)
+    : name_(std::move(name)) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened, flags, vfs.empty() ? nullptr : vfs.c_str());
+  handle_.reset(opened);
+  if (code != SQLITE_OK) fail(code);
+  sqlite3_extended_result_codes(handle_.get(), 1);
+  sqlite3_busy_timeout(handle_.get(), kPatienceMilliseconds);
+}
+
+void Database::fail(int code) const {
+  const int kind = code & 0xff;  // without SQLite's details
+  const std::string why = handle_ ? sqlite3_errmsg(handle_.get()) : sqlite3_errstr(code);
+  switch (kind) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      throw JournalError(JournalProblem::kLocked, name_ + ": in use by another program");
+    case SQLITE_NOTADB:
+      throw JournalError(JournalProblem::kCorrupt, name_ + ": not a journal of allot");
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_SCHEMA:
+    case SQLITE_ERROR:  // such as a table that is not there
+      corrupt(why);
+    case SQLITE_FULL:
+      throw JournalError(JournalProblem::kIo, name_ + ": the disk is full");
+    default:
+      throw JournalError(JournalProblem::kIo, name_ + ": " + why);
+  }
+}
+
+void Database::corrupt(const std::string& why) const {
+  throw JournalError(JournalProblem::kCorrupt, name_ + ": damaged (" + why + ")");
+}
+
+void Database::execute(const std::string& sql) const {
+  const int code = sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+std::int64_t Database::number(const std::string& sql) const {
+  Statement statement(*this, sql.c_str());
+  return statement.step() ? statement.whole(0) : 0;
+}
+
+std::string Database::text(const std::string& sql) const {
+  Statement statement(*this, sql.c_str());
+  return statement.step() ? statement.text(0) : "";
+}
+
+bool Database::check_format(bool may_be_new) const {
+  const std::int64_t application = number("PRAGMA application_id");
+  const std::int64_t format = number("PRAGMA user_version");
+  if (may_be_new && application == 0 && format == 0 && number("SELECT count(*) FROM sqlite_master") == 0) {
+    return true;
+  }
+  if (application != kJournalApplication)
+    throw JournalError(JournalProblem::kCorrupt, name_ + ": not a journal of allot");
+  if (format != kJournalFormat)
+    throw JournalError(JournalProblem::kCorrupt, name_ + ": made by another version of allot (format " +
+                                                     std::to_string(format) + ", this one knows " +
+                                                     std::to_string(kJournalFormat) + ")");
+  return false;
+}
+
+Statement::Statement(const Database& database, const char* sql) : database_(&database) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v2(database.handle(), sql, -1, &statement, nullptr);
+  handle_.reset(statement);
+  if (code != SQLITE_OK) database.fail(code);
+}
+
+bool Statement::step() {
+  const int code = sqlite3_step(handle_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) {
+    // The message first: resetting forgets it.
+    try {
+      database_->fail(code);
+    } catch (...) {
+      sqlite3_reset(handle_.get());
+      throw;
+    }
+  }
+  sqlite3_reset(handle_.get());
+  return false;
+}
+
+std::string Statement::text(int column) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+  const int size = sqlite3_column_bytes(handle_.get(), column);
+  return bytes ? std::string(bytes, static_cast<std::size_t>(size)) : std::string();
+}
+
+}  // namespace allot::detail

@@ -1,0 +1,49 @@
+#include "allot/jobs/job.hpp"
+
+#include <string_view>
+#include <unordered_map>
+
+#include "allot/jobs/identity.hpp"
+
+namespace allot {
+namespace {
+
+std::string text_of(const std::vector<std::pair<std::string, Template>>& env) {
+  std::string out;
+  for (const auto& [name, value] : env) out += (out.empty() ? "" : " ") + name + "=" + value.source();
+  return out;
+}
+
+}  // namespace
+
+std::vector<JobItem> list_items(const Job& job) {
+  std::vector<JobItem> items;
+  items.reserve(job.task_count());
+  for (std::size_t type = 0; type < job.tasks.size(); ++type) {
+    const JobTask& task = job.tasks[type];
+    std::unordered_map<std::string, std::size_t> seen;
+    for (std::size_t row = 0; row < task.inputs.rows(); ++row) {
+      std::string text = identity_text(task.name, task.inputs.row(row), 1);
+      const std::size_t occurrence = ++seen[text];
+      if (occurrence > 1) text += "#" + std::to_string(occurrence);
+      items.push_back({task_type(type), row, std::move(text)});
+    }
+  }
+  return items;
+}
+
+std::vector<WorkDefinition> definitions(const Job& job) {
+  std::vector<WorkDefinition> out;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < task.commands.size(); ++j) {
+      if (task.commands[j])
+        out.push_back({task.name, "command", job.resources[j].name, task.commands[j]->source()});
+    }
+    out.push_back({task.name, "output", "", task.output ? task.output->source() : ""});
+    out.push_back({task.name, "directory", "", task.directory});
+    out.push_back({task.name, "env", "", text_of(task.env)});
+  }
+  return out;
+}
+
+}  // namespace allot

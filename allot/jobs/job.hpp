@@ -1,0 +1,75 @@
+// The content of a job file: which resources there are, and which tasks are to be run how on each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allot/jobs/command.hpp"
+#include "allot/jobs/inputs.hpp"
+#include "allot/jobs/template.hpp"
+#include "allot/model/ids.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot {
+
+/// A resource of the model, and how to reach it. `servers` is the number of its slots.
+struct JobResource : Resource {
+  std::vector<std::pair<std::string, Template>> env;  ///< added to the environment of its tasks
+  std::vector<std::string> launch;                    ///< what starts a worker there; empty: this machine
+};
+
+/// One type of task: an input each, a command for each resource that can run it.
+struct JobTask {
+  std::string name;
+  std::optional<Count> count;  ///< most in flight at once; absent: enough to keep every slot busy
+  InputTable inputs;           ///< at least one row
+  std::vector<std::optional<CommandTemplate>> commands;  ///< by resource; at least one
+  std::optional<Template> output;                        ///< where the task's file is put when it succeeded
+  std::vector<std::pair<std::string, Template>> env;     ///< added after the resource's
+  std::string directory;  ///< working directory, relative to Job::folder; empty: that folder itself
+  std::optional<double> timeout_s;
+  std::optional<int> retries;      ///< absent: the run's default
+  std::optional<double> priority;  ///< for all types or for none
+  std::optional<double> floor;     ///< least completions per second
+  std::optional<ResourceId> home;
+  std::vector<std::optional<double>> rates;  ///< by resource: tasks per second, as known beforehand
+};
+
+/// A job file that has been read and found sound.
+struct Job {
+  std::string path;    ///< of the file, as it was given
+  std::string folder;  ///< of the file: inputs, outputs and directories are relative to it; "." at least
+  std::string name;
+  std::vector<JobResource> resources;  ///< at least one
+  std::vector<JobTask> tasks;          ///< at least one
+
+  std::size_t task_count() const noexcept {
+    std::size_t count = 0;
+    for (const JobTask& task : tasks) count += task.inputs.rows();
+    return count;
+  }
+};
+
+/// One task of a job.
+struct JobItem {
+  TaskType type{};
+  std::size_t row = 0;   ///< of the type's inputs
+  std::string identity;  ///< its text: see identity.hpp
+};
+
+/// All tasks, type after type, each in the order of its inputs: item k is what `{#}` calls k + 1.
+std::vector<JobItem> list_items(const Job& job);
+
+/// What a task type does, in parts that are compared when a run is resumed.
+struct WorkDefinition {
+  std::string type;
+  std::string part;      ///< "command" with a resource, "output", "directory" or "env"
+  std::string resource;  ///< of a command; empty otherwise
+  std::string text;
+  friend bool operator==(const WorkDefinition&, const WorkDefinition&) = default;
+};
+std::vector<WorkDefinition> definitions(const Job& job);
+
+}  // namespace allot

@@ -1,0 +1,522 @@
+#include "allot/jobs/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "allot/base/stop.hpp"
+#include "allot/jobs/detail/database.hpp"
+#include "allot/jobs/detail/file_lock.hpp"
+
+namespace allot {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::Database;
+using detail::Statement;
+using detail::Transaction;
+
+/// A task's one final record is a column of its row, so there is no place for a second.
+constexpr const char* kSchema = R"sql(
+CREATE TABLE runs (run INTEGER PRIMARY KEY, id TEXT NOT NULL, job TEXT NOT NULL, objective TEXT NOT NULL,
+  policy TEXT NOT NULL, version TEXT NOT NULL, pid INTEGER NOT NULL, start_unix REAL NOT NULL, end_unix REAL,
+  outcome TEXT NOT NULL DEFAULT '');
+CREATE TABLE definitions (type TEXT NOT NULL, part TEXT NOT NULL, resource TEXT NOT NULL, text TEXT NOT NULL,
+  PRIMARY KEY (type, part, resource)) WITHOUT ROWID;
+CREATE TABLE tasks (id INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
+  final INTEGER REFERENCES attempts (sequence), seal INTEGER NOT NULL);
+CREATE TABLE attempts (sequence INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES tasks (id),
+  run INTEGER NOT NULL, attempt INTEGER NOT NULL, resource TEXT NOT NULL, slot INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('started', 'ok', 'failed', 'timeout', 'killed', 'lost')),
+  exit INTEGER, signal INTEGER, start_unix REAL NOT NULL, queue_s REAL NOT NULL, wall_s REAL NOT NULL DEFAULT 0,
+  user_s REAL NOT NULL DEFAULT 0, sys_s REAL NOT NULL DEFAULT 0, maxrss_kb INTEGER NOT NULL DEFAULT 0,
+  counted INTEGER NOT NULL DEFAULT 0, forgiven INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
+  command TEXT NOT NULL, UNIQUE (task, attempt));
+CREATE TABLE rates (type TEXT NOT NULL, resource TEXT NOT NULL, rate REAL NOT NULL, low REAL NOT NULL,
+  high REAL NOT NULL, completions INTEGER NOT NULL, time_unix REAL NOT NULL,
+  PRIMARY KEY (type, resource)) WITHOUT ROWID;
+CREATE TABLE predictions (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
+  type TEXT NOT NULL, throughput REAL NOT NULL);
+CREATE TABLE events (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
+  kind TEXT NOT NULL, text TEXT NOT NULL);
+)sql";
+
+/// Pages of a database have no checksums of their own; a success must not come out of a flipped bit. FNV-1a
+/// over what a task's row says.
+std::int64_t seal(std::string_view task, std::string_view type, std::int64_t final_sequence,
+                  std::string_view status) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&](std::string_view text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // no byte of UTF-8: tells the texts apart
+  };
+  add(task);
+  add(type);
+  add(std::to_string(final_sequence));
+  add(status);
+  return static_cast<std::int64_t>(hash);
+}
+
+struct KnownTask {
+  std::int64_t id = 0;
+  std::string type;
+  TaskState state;
+  bool is_open_attempt = false;
+};
+
+struct RunEnd {
+  std::string outcome;
+  double end_unix;
+};
+struct Finish {
+  AttemptEnd end;
+  bool is_final;
+};
+struct Event {
+  double time_unix;
+  std::string kind;
+  std::string text;
+};
+using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::vector<LearntRate>,
+                            std::vector<Prediction>>;
+
+/// The names of new files last only once their folder has reached the disk.
+void sync_folder(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  const int file = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);
+  ::close(file);
+}
+
+}  // namespace
+
+struct Journal::State {
+  struct RegisteredTask {
+    std::int64_t id;
+    std::string task;
+    std::string_view type;
+  };
+
+  std::string path;
+  JournalOptions options;
+  detail::FileLock lock_file;
+  Database database;
+  std::mutex database_mutex;                         // held during a transaction: the caller has some, too
+  std::unordered_map<std::string, KnownTask> known;  // until the tasks are registered
+  std::vector<RegisteredTask> tasks;
+  std::set<std::string, std::less<>> type_names;
+  std::int64_t run = 0;
+
+  // The writer's statements.
+  std::optional<Statement> insert_start, upsert_end, set_final;
+
+  // Between the caller and the writer.
+  mutable std::mutex mutex;
+  std::condition_variable wake, done;
+  std::vector<Record> queue;
+  Clock::time_point first_queued;
+  std::uint64_t queued = 0;   // records
+  std::uint64_t durable = 0;  // records
+  std::uint64_t defeats = 0;  // commits that failed
+  bool flush_wanted = false;
+  bool stopping = false;
+  std::optional<JournalError> failed;
+  std::atomic<std::uint64_t> finishes{0};  // durable ones
+  int event = -1;
+  std::thread writer;
+
+  State(const std::string& file, JournalOptions given)
+      : path(file),
+        options(std::move(given)),
+        lock_file(file),
+        database(file, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.vfs) {
+    open();
+    load();
+    recover();
+    event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (event < 0)
+      throw JournalError(JournalProblem::kIo, path + ": " + std::generic_category().message(errno));
+    writer = std::thread([this] { write_loop(); });
+  }
+
+  ~State() {
+    if (writer.joinable()) {
+      {
+        const std::lock_guard guard(mutex);
+        stopping = true;
+      }
+      wake.notify_all();
+      writer.join();
+    }
+    if (event >= 0) ::close(event);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  // ---- opening
+
+  void open() {
+    // Asked before anything of somebody else's is changed.
+    const bool is_new = database.check_format(true);
+    if (!is_new) {
+      const std::string verdict = database.text("PRAGMA integrity_check(1)");
+      if (verdict != "ok") database.corrupt(verdict);
+    }
+    if (database.text("PRAGMA journal_mode = WAL") != "wal")
+      throw JournalError(JournalProblem::kIo, path + ": its file system cannot hold a write-ahead log");
+    // Every commit is synchronised with the disk before it counts.
+    database.execute("PRAGMA synchronous = FULL");
+    if (is_new) {
+      const Transaction transaction(database);
+      database.execute(kSchema);
+      database.execute("PRAGMA application_id = " + std::to_string(detail::kJournalApplication));
+      database.execute("PRAGMA user_version = " + std::to_string(detail::kJournalFormat));
+      transaction.commit();
+      sync_folder(path);
+    }
+    insert_start.emplace(
+        database,
+        "INSERT INTO attempts (task, run, attempt, resource, slot, status, start_unix, queue_s, "
+        "command) VALUES (?, ?, ?, ?, ?, 'started', ?, ?, ?)");
+    upsert_end.emplace(
+        database,
+        "INSERT INTO attempts (task, run, attempt, resource, slot, status, exit, signal, start_unix, "
+        "queue_s, "
+        "wall_s, user_s, sys_s, maxrss_kb, counted, error, command) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+        "ON CONFLICT (task, attempt) DO UPDATE SET resource = ?4, slot = ?5, status = ?6, exit = ?7, signal "
+        "= ?8, "
+        "start_unix = ?9, queue_s = ?10, wall_s = ?11, user_s = ?12, sys_s = ?13, maxrss_kb = ?14, counted = "
+        "?15, error = ?16, command = ?17 RETURNING sequence");
+    set_final.emplace(database, "UPDATE tasks SET final = ?2, seal = ?3 WHERE id = ?1 AND final IS NULL");
+  }
+
+  /// Reads how far every task has come, and refuses what the rows cannot have said when they were written.
+  void load() {
+    std::unordered_map<std::int64_t, std::string> names;
+    Statement rows(database,
+                   "SELECT t.id, t.task, t.type, t.final, t.seal, a.status, a.task FROM tasks t LEFT JOIN "
+                   "attempts a ON a.sequence = t.final");
+    while (rows.step()) {
+      KnownTask task;
+      task.id = rows.whole(0);
+      task.type = rows.text(2);
+      const std::string name = rows.text(1);
+      const std::string status = rows.text(5);
+      if (rows.whole(4) != seal(name, task.type, rows.whole(3), status))
+        database.corrupt("the record of task " + name);
+      if (!rows.is_null(3)) {
+        if (status.empty() || status == "started" || rows.whole(6) != task.id)
+          database.corrupt("the final record of task " + name);
+        task.state.kind = status == "ok" ? TaskState::Kind::kDone : TaskState::Kind::kFailed;
+      }
+      names.emplace(task.id, name);
+      known.emplace(name, std::move(task));
+    }
+    Statement counts(database,
+                     "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
+                     "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started') "
+                     "FROM attempts GROUP BY task");
+    while (counts.step()) {
+      const auto name = names.find(counts.whole(0));
+      if (name == names.end()) database.corrupt("an attempt at no task");
+      KnownTask& task = known.at(name->second);
+      task.state.attempts = static_cast<int>(counts.whole(1));
+      task.state.failures = static_cast<int>(counts.whole(2));
+      task.state.lost = static_cast<int>(counts.whole(3));
+      task.is_open_attempt = counts.whole(4) > 0;
+    }
+  }
+
+  /// What was started and never ended was lost with the process that ran it.
+  void recover() {
+    const Transaction transaction(database);
+    database.execute(
+        "UPDATE attempts SET status = 'lost', error = 'the run ended before it did' WHERE status = "
+        "'started'");
+    Statement last(database, "SELECT max(sequence) FROM attempts WHERE task = ?");
+    for (auto& [name, task] : known) {
+      if (!task.is_open_attempt || task.state.kind != TaskState::Kind::kPending ||
+          task.state.lost <= options.most_requeues) {
+        continue;
+      }
+      last.with(task.id).step();
+      make_final(task.id, name, task.type, last.whole(0), AttemptStatus::kLost);
+      task.state.kind = TaskState::Kind::kFailed;
+    }
+    // A run without an end was killed.
+    database.execute("UPDATE runs SET outcome = 'killed' WHERE end_unix IS NULL AND outcome = ''");
+    transaction.commit();
+    run = database.number("SELECT coalesce(max(run), 0) FROM runs");
+  }
+
+  void make_final(std::int64_t id, std::string_view task, std::string_view type, std::int64_t sequence,
+                  AttemptStatus status) {
+    set_final->with(id, sequence, seal(task, type, sequence, to_string(status))).run();
+    if (database.changes() != 1)
+      database.corrupt("a second final record for task " + std::string(task) + " was refused");
+  }
+
+  // ---- the tasks of a job
+
+  void check_work(std::span<const WorkDefinition> work) {
+    std::set<std::string> begun;
+    Statement types(database, "SELECT DISTINCT t.type FROM attempts a JOIN tasks t ON t.id = a.task");
+    while (types.step()) begun.insert(types.text(0));
+    std::map<std::tuple<std::string, std::string, std::string>, std::string> before;
+    Statement rows(database, "SELECT type, part, resource, text FROM definitions");
+    while (rows.step()) before[{rows.text(0), rows.text(1), rows.text(2)}] = rows.text(3);
+
+    std::string changes;
+    Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
+    for (const WorkDefinition& now : work) {
+      const auto it = before.find({now.type, now.part, now.resource});
+      if (it != before.end() && it->second == now.text) continue;
+      if (it != before.end() && begun.contains(now.type)) {
+        changes += "\n  " + now.type + ", " + now.part + (now.resource.empty() ? "" : " on " + now.resource) +
+                   "\n    was: " + (it->second.empty() ? "(none)" : it->second) +
+                   "\n    is:  " + (now.text.empty() ? "(none)" : now.text);
+      }
+      keep.with(now.type, now.part, now.resource, now.text).run();
+    }
+    if (!changes.empty() && !options.accept_changed) {
+      throw JournalError(JournalProblem::kChanged,
+                         path + ": belongs to work that was defined otherwise" + changes);
+    }
+  }
+
+  std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
+                                        std::span<const WorkDefinition> work) {
+    const std::lock_guard guard(database_mutex);
+    const Transaction transaction(database);
+    check_work(work);
+    std::vector<TaskState> states;
+    states.reserve(items.size());
+    tasks.reserve(items.size());
+    Statement insert(database, "INSERT INTO tasks (task, type, seal) VALUES (?, ?, ?)");
+    for (const JobItem& item : items) {
+      const std::string_view type = *type_names.insert(types[index(item.type)]).first;
+      const auto it = known.find(item.identity);
+      if (it == known.end()) {
+        insert.with(item.identity, type, seal(item.identity, type, 0, "")).run();
+        tasks.push_back({sqlite3_last_insert_rowid(database.handle()), item.identity, type});
+        states.emplace_back();
+        continue;
+      }
+      KnownTask& task = it->second;
+      if (task.state.kind == TaskState::Kind::kFailed && options.retry_failed) reopen(task, item.identity);
+      tasks.push_back({task.id, item.identity, type});
+      states.push_back(task.state);
+    }
+    transaction.commit();
+    known.clear();
+    return states;
+  }
+
+  /// Its final record is an attempt as any other now, and what failed before does not count any more.
+  void reopen(KnownTask& task, const std::string& name) {
+    Statement(database, "UPDATE tasks SET final = NULL, seal = ? WHERE id = ?")
+        .with(seal(name, task.type, 0, ""), task.id)
+        .run();
+    Statement(database, "UPDATE attempts SET forgiven = 1 WHERE task = ?").with(task.id).run();
+    task.state = {TaskState::Kind::kPending, task.state.attempts, 0, 0};
+  }
+
+  // ---- the writer
+
+  void push(Record record) {
+    {
+      const std::lock_guard guard(mutex);
+      if (queue.empty()) first_queued = Clock::now();
+      queue.push_back(std::move(record));
+      ++queued;
+    }
+    wake.notify_one();
+  }
+
+  void write_loop() {
+    std::vector<Record> batch;  // kept when it could not be written
+    std::unique_lock guard(mutex);
+    while (true) {
+      wake.wait(guard, [&] { return stopping || flush_wanted || (!queue.empty() && !failed); });
+      if (!stopping && !flush_wanted) {
+        wake.wait_until(guard, first_queued + options.group, [&] { return stopping || flush_wanted; });
+      }
+      flush_wanted = false;
+      std::move(queue.begin(), queue.end(), std::back_inserter(batch));
+      queue.clear();
+      if (!batch.empty()) {
+        guard.unlock();
+        std::optional<JournalError> error = write(batch);
+        guard.lock();
+        if (error) {
+          ++defeats;
+        } else {
+          durable += batch.size();
+          for (const Record& record : batch) finishes += std::holds_alternative<Finish>(record) ? 1 : 0;
+          batch.clear();
+        }
+        failed = std::move(error);
+        const std::uint64_t one = 1;
+        // Full only after 2^64 groups that nobody read.
+        if (::write(event, &one, sizeof one) < 0) errno = 0;
+      }
+      done.notify_all();
+      if (stopping && (failed || queue.empty())) return;
+    }
+  }
+
+  std::optional<JournalError> write(const std::vector<Record>& batch) {
+    try {
+      const std::lock_guard guard(database_mutex);
+      const Transaction transaction(database);
+      for (const Record& record : batch) {
+        std::visit([this](const auto& content) { apply(content); }, record);
+      }
+      transaction.commit();
+      return std::nullopt;
+    } catch (const JournalError& error) {
+      return error;
+    } catch (const std::exception& error) {
+      return JournalError(JournalProblem::kIo, path + ": " + error.what());
+    }
+  }
+
+  void apply(const RunInfo& info) {
+    run = database.number("SELECT coalesce(max(run), 0) + 1 FROM runs");
+    Statement(
+        database,
+        "INSERT INTO runs (run, id, job, objective, policy, version, pid, start_unix) VALUES (?, ?, ?, ?, ?, "
+        "?, ?, ?)")
+        .with(run, info.id, info.job, info.objective, info.policy, info.version,
+              static_cast<std::int64_t>(::getpid()), info.start_unix)
+        .run();
+  }
+  void apply(const RunEnd& end) {
+    Statement(database, "UPDATE runs SET end_unix = ?, outcome = ? WHERE run = ?")
+        .with(end.end_unix, end.outcome, run)
+        .run();
+  }
+  void apply(const AttemptStart& start) {
+    insert_start
+        ->with(tasks[start.task].id, run, start.attempt, start.resource, start.slot, start.start_unix,
+               start.queue_s, start.command)
+        .run();
+  }
+  void apply(const Finish& finish) {
+    const AttemptEnd& end = finish.end;
+    const RegisteredTask& task = tasks[end.task];
+    upsert_end->with(task.id, run, end.attempt, end.resource, end.slot, to_string(end.status), end.exit,
+                     end.signal, end.start_unix, end.queue_s, end.wall_s, end.user_s, end.sys_s,
+                     end.maxrss_kb, end.counted, end.error, end.command);
+    if (!upsert_end->step()) database.corrupt("an attempt was not kept");
+    const std::int64_t sequence = upsert_end->whole(0);
+    upsert_end->run();
+    if (finish.is_final) make_final(task.id, task.task, task.type, sequence, end.status);
+  }
+  void apply(const Event& happened) {
+    Statement(database, "INSERT INTO events (run, time_unix, kind, text) VALUES (?, ?, ?, ?)")
+        .with(run, happened.time_unix, happened.kind, happened.text)
+        .run();
+  }
+  void apply(const std::vector<LearntRate>& rates) {
+    Statement keep(database, "INSERT OR REPLACE INTO rates VALUES (?, ?, ?, ?, ?, ?, ?)");
+    for (const LearntRate& r : rates) {
+      keep.with(r.type, r.resource, r.rate, r.low, r.high, r.completions, r.time_unix).run();
+    }
+  }
+  void apply(const std::vector<Prediction>& plan) {
+    Statement keep(database,
+                   "INSERT INTO predictions (run, time_unix, type, throughput) VALUES (?, ?, ?, ?)");
+    for (const Prediction& p : plan) keep.with(run, p.time_unix, p.type, p.throughput).run();
+  }
+
+  void flush() {
+    std::unique_lock guard(mutex);
+    const std::uint64_t wanted = queued;
+    const std::uint64_t before = defeats;
+    if (durable >= wanted) return;
+    flush_wanted = true;
+    wake.notify_one();
+    done.wait(guard, [&] { return durable >= wanted || defeats > before; });
+    if (durable < wanted && failed) throw JournalError(*failed);
+  }
+};
+
+Journal::Journal(const std::string& path, JournalOptions options)
+    : state_(std::make_unique<State>(path, std::move(options))) {}
+Journal::~Journal() = default;
+
+std::vector<TaskState> Journal::register_tasks(std::span<const JobItem> items,
+                                               std::span<const std::string> types,
+                                               std::span<const WorkDefinition> work) {
+  return state_->register_tasks(items, types, work);
+}
+
+std::vector<TaskState> Journal::register_tasks(const Job& job, std::span<const JobItem> items) {
+  std::vector<std::string> types;
+  for (const JobTask& task : job.tasks) types.push_back(task.name);
+  return register_tasks(items, types, definitions(job));
+}
+
+void Journal::begin_run(const RunInfo& run) { state_->push(run); }
+void Journal::end_run(std::string outcome, double end_unix) {
+  state_->push(RunEnd{std::move(outcome), end_unix});
+}
+void Journal::start(AttemptStart start) { state_->push(std::move(start)); }
+void Journal::finish(AttemptEnd end, bool is_final) { state_->push(Finish{std::move(end), is_final}); }
+void Journal::note_event(double time_unix, std::string kind, std::string text) {
+  state_->push(Event{time_unix, std::move(kind), std::move(text)});
+}
+void Journal::note_rates(std::vector<LearntRate> rates) { state_->push(std::move(rates)); }
+void Journal::note_prediction(std::vector<Prediction> plan) { state_->push(std::move(plan)); }
+
+std::uint64_t Journal::committed() const noexcept { return state_->finishes.load(std::memory_order_acquire); }
+int Journal::committed_fd() const noexcept { return state_->event; }
+void Journal::flush() { state_->flush(); }
+
+std::optional<std::string> Journal::failure() const {
+  const std::lock_guard guard(state_->mutex);
+  return state_->failed ? std::optional<std::string>(state_->failed->what()) : std::nullopt;
+}
+
+std::optional<std::string> move_aside(const std::string& path) {
+  const detail::FileLock lock(path);
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  try {
+    // With its log folded in, the journal is one file.
+    const Database database(path, path, SQLITE_OPEN_READWRITE, "");
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch (const JournalError&) {
+    // Damaged, or no journal: moved as it is.
+  }
+  std::string to;
+  for (int number = 1; to.empty() || fs::exists(to, error) || fs::exists(to + "-wal", error); ++number) {
+    to = path + "." + std::to_string(number);
+  }
+  for (const char* const part : {"", "-wal", "-shm"}) {
+    if (!fs::exists(path + part, error)) continue;
+    fs::rename(path + part, to + part, error);
+    if (error) throw JournalError(JournalProblem::kIo, path + part + ": " + error.message());
+  }
+  sync_folder(path);
+  return to;
+}
+
+}  // namespace allot

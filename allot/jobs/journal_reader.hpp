@@ -1,0 +1,68 @@
+// A journal as others see it: `allot log` and `allot plot`, also while its run is going on.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/jobs/attempt.hpp"
+#include "allot/jobs/journal.hpp"
+
+namespace allot {
+
+struct RunRow : RunInfo {
+  std::int64_t run = 0;  ///< from 1
+  std::int64_t pid = 0;
+  std::optional<double> end_unix;  ///< none: going on, or killed
+  std::string outcome;
+};
+
+struct EventRow {
+  std::int64_t run = 0;
+  double time_unix = 0;
+  std::string kind;
+  std::string text;
+};
+
+/// How many tasks the journal knows, by how far they have come.
+struct TaskTotals {
+  std::string type;
+  std::int64_t tasks = 0;
+  std::int64_t done = 0;
+  std::int64_t failed = 0;
+};
+
+/// What to read; empty: everything.
+struct AttemptFilter {
+  std::optional<AttemptStatus> status;
+  std::string type;
+};
+
+/// A journal at one moment, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
+/// One that its run has made but not written to yet, an empty file, reads as having nothing in it.
+class JournalReader {
+ public:
+  /// Throws JournalError: kIo when there is no such file, kCorrupt when it is damaged or no journal.
+  explicit JournalReader(const std::string& path);
+  JournalReader(JournalReader&&) noexcept;
+  JournalReader& operator=(JournalReader&&) noexcept;
+  ~JournalReader();
+
+  /// In the order of their starts. Throws JournalError(kCorrupt) for damage met on the way.
+  void for_each_attempt(const std::function<void(const AttemptRow&)>& visit,
+                        const AttemptFilter& filter = {}) const;
+  std::vector<RunRow> runs() const;
+  std::vector<EventRow> events() const;
+  std::vector<LearntRate> rates() const;
+  std::vector<Prediction> predictions() const;  ///< in the order of time
+  std::vector<TaskTotals> totals() const;       ///< by type, in the order of the job
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace allot

@@ -1,0 +1,171 @@
+#include "allot/jobs/template.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace allot {
+namespace {
+
+struct Named {
+  std::string_view name;
+  Placeholder placeholder;
+};
+constexpr std::array<Named, 8> kFixed = {{{"", Placeholder::kInput},
+                                          {".", Placeholder::kNoSuffix},
+                                          {"/", Placeholder::kBase},
+                                          {"//", Placeholder::kFolder},
+                                          {"/.", Placeholder::kBaseStem},
+                                          {"#", Placeholder::kNumber},
+                                          {"%", Placeholder::kSlot},
+                                          {"out", Placeholder::kOutput}}};
+
+bool is_known(Placeholder placeholder, const TemplateScope& scope) noexcept {
+  if (placeholder == Placeholder::kOutput) return scope.has_output;
+  return placeholder != Placeholder::kSlot || scope.has_slot;
+}
+
+std::string_view base(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// Up to the last dot of the last step. A dot at either end of it begins no extension.
+std::string_view without_suffix(std::string_view path) noexcept {
+  const std::size_t start = path.size() - base(path).size();
+  const std::size_t dot = path.rfind('.');
+  const bool is_suffix = dot != std::string_view::npos && dot > start && dot + 1 < path.size();
+  return is_suffix ? path.substr(0, dot) : path;
+}
+
+std::string_view folder(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return ".";
+  return path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+}  // namespace
+
+bool find_placeholder(std::string_view name, const TemplateScope& scope, Placeholder& placeholder,
+                      std::size_t& column) {
+  for (const Named& fixed : kFixed) {
+    if (fixed.name != name) continue;
+    placeholder = fixed.placeholder;
+    return is_known(placeholder, scope);
+  }
+  const auto it = std::find(scope.columns.begin(), scope.columns.end(), name);
+  if (it == scope.columns.end()) return false;
+  placeholder = Placeholder::kColumn;
+  column = static_cast<std::size_t>(it - scope.columns.begin());
+  return true;
+}
+
+std::string known_placeholders(const TemplateScope& scope) {
+  std::string out;
+  const auto add = [&](std::string_view name) {
+    out += (out.empty() ? "{" : " {") + std::string(name) + "}";
+  };
+  for (const Named& fixed : kFixed) {
+    if (is_known(fixed.placeholder, scope)) add(fixed.name);
+  }
+  for (const std::string& column : scope.columns) {
+    if (!column.empty()) add(column);
+  }
+  return out;
+}
+
+std::string placeholder_value(Placeholder placeholder, std::size_t column, const TemplateValues& values) {
+  const std::string_view first = values.columns.empty() ? std::string_view() : values.columns.front();
+  switch (placeholder) {
+    case Placeholder::kInput:
+      return std::string(first);
+    case Placeholder::kNoSuffix:
+      return std::string(without_suffix(first));
+    case Placeholder::kBase:
+      return std::string(base(first));
+    case Placeholder::kFolder:
+      return std::string(folder(first));
+    case Placeholder::kBaseStem:
+      return std::string(without_suffix(base(first)));
+    case Placeholder::kNumber:
+      return std::to_string(values.number);
+    case Placeholder::kSlot:
+      return std::to_string(values.slot);
+    case Placeholder::kOutput:
+      return std::string(values.output);
+    case Placeholder::kColumn:
+      return column < values.columns.size() ? values.columns[column] : std::string();
+  }
+  return {};
+}
+
+Template Template::literal(std::string text) {
+  Template result;
+  result.source_ = text;
+  if (!text.empty()) result.parts_.push_back({std::move(text), false, Placeholder::kInput, 0});
+  return result;
+}
+
+Template Template::from_parts(std::vector<Part> parts, std::string source) {
+  Template result;
+  result.parts_ = std::move(parts);
+  result.source_ = std::move(source);
+  return result;
+}
+
+Template Template::parse(std::string_view text, const TemplateScope& scope,
+                         std::vector<std::string>& problems) {
+  std::vector<Part> parts;
+  Part part;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (c != '{' && c != '}') {
+      part.text += c;
+      ++at;
+      continue;
+    }
+    if (at + 1 < text.size() && text[at + 1] == c) {
+      part.text += c;
+      at += 2;
+      continue;
+    }
+    const std::size_t end = c == '{' ? text.find_first_of("{}", at + 1) : std::string_view::npos;
+    if (end == std::string_view::npos || text[end] != '}') {
+      problems.push_back(std::string("'") + c + "' without its partner; for the character itself write '" +
+                         c + c + "'");
+      part.text += c;
+      ++at;
+      continue;
+    }
+    const std::string_view name = text.substr(at + 1, end - at - 1);
+    part.has_placeholder = true;
+    if (find_placeholder(name, scope, part.placeholder, part.column)) {
+      parts.push_back(std::exchange(part, {}));
+    } else {
+      part = {};
+      problems.push_back("unknown placeholder '{" + std::string(name) + "}'" +
+                         (name == "out" ? ", which needs an 'output' beside it" : "") +
+                         " (known here: " + known_placeholders(scope) + "; for braces write '{{' and '}}')");
+    }
+    at = end + 1;
+  }
+  if (!part.text.empty()) parts.push_back(std::move(part));
+  return from_parts(std::move(parts), std::string(text));
+}
+
+std::string Template::expand(const TemplateValues& values) const {
+  std::string out;
+  for (const Part& part : parts_) {
+    out += part.text;
+    if (part.has_placeholder) out += placeholder_value(part.placeholder, part.column, values);
+  }
+  return out;
+}
+
+bool Template::uses(Placeholder placeholder) const noexcept {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return part.has_placeholder && part.placeholder == placeholder;
+  });
+}
+
+}  // namespace allot

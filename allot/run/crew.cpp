@@ -1,0 +1,178 @@
+#include "allot/run/crew.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace allot {
+namespace {
+
+Clock::duration seconds(double value) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
+}
+
+}  // namespace
+
+Crew::Crew(std::span<const CrewResource> resources, CrewOptions options) : options_(std::move(options)) {
+  Line local;
+  for (std::size_t j = 0; j < resources.size(); ++j) {
+    const CrewResource& resource = resources[j];
+    for (Count number = 0; number < resource.slots; ++number) {
+      const std::size_t at = slots_.size();
+      slots_.push_back({resource_id(j), number});
+      if (resource.launch.empty()) {
+        local.slots.push_back(at);
+      } else {
+        Line& lane = lines_.emplace_back();
+        lane.resource = resource.name;
+        lane.launch = resource.launch;
+        lane.slots = {at};
+      }
+    }
+  }
+  if (!local.slots.empty()) lines_.push_back(std::move(local));
+  line_of_.resize(slots_.size());
+  for (std::size_t line = 0; line < lines_.size(); ++line) {
+    for (const std::size_t at : lines_[line].slots) line_of_[at] = line;
+    open(lines_[line]);
+  }
+}
+
+Crew::~Crew() { finish(); }
+
+void Crew::open(Line& line) {
+  line.ready = false;
+  line.lane = std::make_unique<Lane>(line.launch, options_.lane);
+  if (paused_) line.lane->pause();
+}
+
+bool Crew::settled() const noexcept {
+  return std::none_of(slots_.begin(), slots_.end(),
+                      [](const Slot& slot) { return slot.state == Slot::State::kOpening; });
+}
+
+void Crew::start(std::size_t at, const TaskRequest& request) {
+  Slot& slot = slots_[at];
+  lines_[line_of_[at]].lane->send(request);
+  slot.state = Slot::State::kBusy;
+  slot.task = request.id;
+  slot.since = Clock::now();
+  ++busy_;
+}
+
+void Crew::signal(std::size_t at, int number) {
+  if (slots_[at].state == Slot::State::kBusy) lines_[line_of_[at]].lane->kill(slots_[at].task, number);
+}
+
+void Crew::pause() {
+  paused_ = true;
+  for (Line& line : lines_) {
+    if (line.lane) line.lane->pause();
+  }
+}
+
+void Crew::resume() {
+  paused_ = false;
+  for (Line& line : lines_) {
+    if (line.lane) line.lane->resume();
+  }
+}
+
+void Crew::files(std::vector<std::pair<int, bool>>& out) const {
+  for (const Line& line : lines_) {
+    if (!line.lane) continue;
+    if (line.lane->read_fd() >= 0) out.emplace_back(line.lane->read_fd(), false);
+    if (line.lane->wants_write() && line.lane->write_fd() >= 0) out.emplace_back(line.lane->write_fd(), true);
+  }
+}
+
+Clock::time_point Crew::next_deadline() const {
+  Clock::time_point next = Clock::time_point::max();
+  for (const Line& line : lines_) {
+    if (line.lane) {
+      next = std::min(next, line.lane->next_deadline());
+    } else if (!line.given_up) {
+      next = std::min(next, line.reopen);
+    }
+  }
+  return next;
+}
+
+std::optional<std::size_t> Crew::slot_of(const Line& line, std::uint64_t task) const {
+  for (const std::size_t at : line.slots) {
+    if (slots_[at].state == Slot::State::kBusy && slots_[at].task == task) return at;
+  }
+  return std::nullopt;
+}
+
+void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
+  for (Line& line : lines_) {
+    if (!line.lane) {
+      if (!line.given_up && now >= line.reopen) open(line);
+      continue;
+    }
+    lane_events_.clear();
+    line.lane->pump(now, lane_events_);
+    for (LaneEvent& event : lane_events_) {
+      switch (event.kind) {
+        case LaneEvent::Kind::kReady:
+          line.ready = true;
+          line.failures = 0;
+          for (const std::size_t at : line.slots) slots_[at].state = Slot::State::kIdle;
+          break;
+        case LaneEvent::Kind::kStarted:
+          break;
+        case LaneEvent::Kind::kRecord:
+          if (const auto at = slot_of(line, event.record.id)) {
+            slots_[*at].state = Slot::State::kIdle;
+            --busy_;
+            events.push_back({CrewEvent::Kind::kRecord, *at, std::move(event.record), {}});
+          }
+          break;
+        case LaneEvent::Kind::kLost:
+        case LaneEvent::Kind::kEnded:
+          on_lost(line, now, event.why, events);
+          break;
+      }
+    }
+  }
+}
+
+void Crew::on_lost(Line& line, Clock::time_point now, const std::string& why,
+                   std::vector<CrewEvent>& events) {
+  const std::string who = line.launch.empty() ? "the local worker" : "a lane of '" + line.resource + "'";
+  line.lane.reset();
+  for (const std::size_t at : line.slots) {
+    if (slots_[at].state == Slot::State::kBusy) {  // the lane tells of each task before; this is for safety
+      --busy_;
+      TaskRecord record;
+      record.id = slots_[at].task;
+      events.push_back({CrewEvent::Kind::kRecord, at, std::move(record), {}});
+    }
+    slots_[at].state = Slot::State::kOpening;
+  }
+  if (!line.ready) ++line.failures;
+  line.ready = false;
+  line.given_up = line.failures >= options_.most_failures;
+  if (line.given_up) {
+    for (const std::size_t at : line.slots) {
+      slots_[at].state = Slot::State::kGone;
+      events.push_back({CrewEvent::Kind::kGone, at, {}, who + " cannot be opened: " + why});
+    }
+    return;
+  }
+  const double delay =
+      std::min(options_.longest_delay_s, options_.first_delay_s * std::ldexp(1.0, line.failures));
+  line.reopen = now + seconds(delay);
+  events.push_back(
+      {CrewEvent::Kind::kNote, line.slots.front(), {}, who + " was lost and is opened again: " + why});
+}
+
+void Crew::finish() {
+  for (Line& line : lines_) {
+    if (line.lane) line.lane->finish();
+  }
+  for (Line& line : lines_) line.lane.reset();
+}
+
+}  // namespace allot

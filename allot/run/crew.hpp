@@ -1,0 +1,113 @@
+// Who does the work: the slots of all resources, and the workers behind them. One worker serves all local
+// slots; each slot of a resource with a launch prefix has a lane of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/model/ids.hpp"
+#include "allot/worker/lane.hpp"
+#include "allot/worker/task.hpp"
+
+namespace allot {
+
+/// A place where one task runs at a time.
+struct Slot {
+  enum class State {
+    kOpening,  ///< its worker is not there (yet, or any more)
+    kIdle,
+    kBusy,
+    kGone,  ///< its worker could not be started, time and again
+  };
+  ResourceId resource{};
+  Count number = 0;  ///< within the resource, from 0
+  State state = State::kOpening;
+  std::uint64_t task = 0;     ///< while busy: the id of the request
+  Clock::time_point since{};  ///< while busy: when it was sent
+};
+
+struct CrewEvent {
+  enum class Kind {
+    kRecord,  ///< the slot's task has ended, or its worker is gone and nobody knows (status kLost)
+    kGone,    ///< the slot is given up
+    kNote,    ///< something a person should know
+  };
+  Kind kind{};
+  std::size_t slot = 0;
+  TaskRecord record;  ///< of kRecord
+  std::string text;   ///< of kGone and kNote
+};
+
+struct CrewResource {
+  std::string name;
+  Count slots = 1;
+  std::vector<std::string> launch;
+};
+
+struct CrewOptions {
+  LaneOptions lane;
+  int most_failures = 5;       ///< a worker that does not start so many times in a row is given up
+  double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
+  double longest_delay_s = 30;
+};
+
+/// Not thread-safe; never blocks.
+class Crew {
+ public:
+  Crew(std::span<const CrewResource> resources, CrewOptions options);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  std::span<const Slot> slots() const noexcept { return slots_; }
+  std::size_t busy() const noexcept { return busy_; }
+  /// Whether all slots are open, or given up.
+  bool settled() const noexcept;
+
+  /// The slot must be idle.
+  void start(std::size_t slot, const TaskRequest& request);
+  /// A signal to the whole process tree of the slot's task.
+  void signal(std::size_t slot, int number);
+  void pause();
+  void resume();
+
+  /// The files to wait for, as (file, wants to write).
+  void files(std::vector<std::pair<int, bool>>& out) const;
+  /// When `pump` wants to be called at the latest.
+  Clock::time_point next_deadline() const;
+  /// Reads, writes, restarts; appends what happened.
+  void pump(Clock::time_point now, std::vector<CrewEvent>& events);
+
+  /// Ends all workers, and with them whatever still runs.
+  void finish();
+
+ private:
+  struct Line {
+    std::string resource;
+    std::vector<std::string> launch;
+    std::vector<std::size_t> slots;
+    std::unique_ptr<Lane> lane;  // null: waits for `reopen`
+    bool ready = false;
+    bool given_up = false;
+    int failures = 0;  // in a row, without a hello
+    Clock::time_point reopen{};
+  };
+
+  void open(Line& line);
+  void on_lost(Line& line, Clock::time_point now, const std::string& why, std::vector<CrewEvent>& events);
+  std::optional<std::size_t> slot_of(const Line& line, std::uint64_t task) const;
+
+  CrewOptions options_;
+  std::vector<Slot> slots_;
+  std::vector<Line> lines_;
+  std::vector<std::size_t> line_of_;
+  std::vector<LaneEvent> lane_events_;
+  std::size_t busy_ = 0;
+  bool paused_ = false;
+};
+
+}  // namespace allot

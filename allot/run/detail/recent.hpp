@@ -1,0 +1,47 @@
+// Completions per second, lately.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/model/ids.hpp"
+
+namespace allot::detail {
+
+class RecentCompletions {
+ public:
+  explicit RecentCompletions(std::size_t types) : types_(types) {}
+
+  void add(TaskType type, Clock::time_point now) {
+    all_.push_back({now, type});
+    if (all_.size() > kMost) all_.pop_front();
+  }
+
+  /// By type; 0 before the first completion.
+  std::vector<double> rates(Clock::time_point now) const {
+    std::vector<double> rates(types_, 0.0);
+    if (all_.size() < 2) return rates;
+    const Clock::time_point from = std::max(all_.front().at, now - kWindow);
+    const double seconds = std::chrono::duration<double>(now - from).count();
+    if (!(seconds > 0)) return rates;
+    for (const Completion& completion : all_) {
+      if (completion.at > from) rates[index(completion.type)] += 1 / seconds;
+    }
+    return rates;
+  }
+
+ private:
+  struct Completion {
+    Clock::time_point at;
+    TaskType type{};
+  };
+  static constexpr std::size_t kMost = 10'000;
+  static constexpr std::chrono::seconds kWindow{10};
+
+  std::size_t types_;
+  std::deque<Completion> all_;
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,32 @@
+// The last tasks of a batch: a plan for steady work says nothing about who should take the last one.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/model/ids.hpp"
+
+namespace allot {
+
+/// One place where a task can run.
+struct EndgameSlot {
+  ResourceId resource{};
+  double free_in = 0;  ///< seconds until it is expected to be free; 0: now
+};
+
+struct EndgamePlan {
+  /// For each slot that is free now, what it should start: nothing when everything left finishes sooner
+  /// elsewhere. Slots that are busy have nothing.
+  std::vector<std::optional<TaskType>> start;
+  double finish = 0;  ///< seconds until the last task ends, by the expected times
+};
+
+/// Which tasks the free slots should start so that `left` tasks of each type are done soonest, when a task of
+/// type i takes seconds[i * resources + j] at resource j (0: cannot run there). The best of three list rules
+/// (the shortest first, the longest first, the one that would lose most first), improved by moving single
+/// tasks and exchanging pairs. Types that can run nowhere are left out. O(tasks (types resources + slots)).
+EndgamePlan plan_endgame(std::span<const double> seconds, std::span<const Count> left,
+                         std::span<const EndgameSlot> slots, std::size_t resources);
+
+}  // namespace allot

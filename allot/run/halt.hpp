@@ -1,0 +1,28 @@
+// When to give up on a run: after so many failures, or so large a part of what has ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace allot {
+
+/// `soon,fail=3`: no more starts once 3 tasks have failed; `now,fail=10%`: running tasks are ended as well.
+struct HaltRule {
+  bool now = false;                   ///< end running tasks; else let them finish
+  std::optional<std::uint64_t> fail;  ///< failed tasks
+  std::optional<double> fail_share;   ///< failed tasks / tasks with a final record, asked from 3 failures on
+
+  bool reached(std::uint64_t failed, std::uint64_t ended) const noexcept {
+    if (fail && failed >= *fail) return true;
+    return fail_share && failed >= 3 && ended > 0 &&
+           static_cast<double>(failed) >= *fail_share * static_cast<double>(ended);
+  }
+  friend bool operator==(const HaltRule&, const HaltRule&) = default;
+};
+
+/// Nothing when the text is no rule; `problem` then says what would be right.
+std::optional<HaltRule> parse_halt(std::string_view text, std::string& problem);
+
+}  // namespace allot

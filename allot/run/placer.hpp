@@ -1,0 +1,122 @@
+// Where the tasks of a run go: a dispatcher, the queues before the resources, and the end of the batch.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/service_order.hpp"
+#include "allot/jobs/job.hpp"
+#include "allot/model/system.hpp"
+#include "allot/run/objective.hpp"
+
+namespace allot {
+
+struct PlacerOptions {
+  RunObjective objective = RunObjective::kFinish;
+  std::string policy;  ///< empty: the objective's own
+  ShareReading shares = ShareReading::kFloor;
+  std::vector<RatePrior> priors;  ///< type by resource; empty: nothing is known beforehand
+  std::uint64_t seed = 1;
+};
+
+/// What is to be placed now.
+struct Demand {
+  std::span<const Count> ready;    ///< by type: could be started now
+  std::span<const Count> left;     ///< by type: not started yet, with those that wait for a retry
+  std::span<const Count> running;  ///< by type
+};
+
+/// A ticket whose task runs.
+struct Placed {
+  Ticket ticket;
+  bool in_order = false;  ///< the resource's order of service knows of it
+};
+
+/// Turns the dispatcher's decisions into "this slot starts a task of that type now". Tasks are placed as soon
+/// as they are in flight, wait before their resource as tickets, and are taken from there by the order of
+/// service; a new plan places those that wait anew. Not thread-safe, but for the dispatcher within.
+class Placer {
+ public:
+  /// Throws InvalidModel when the policy is unknown or lacks something.
+  Placer(const Job& job, const PlacerOptions& options, Clock::time_point now);
+
+  /// Adapts the tickets to what there is to do, and the plan to what is left.
+  void update(const Demand& demand, Clock::time_point now);
+
+  /// A task of which type a free slot of the resource should start now; the ticket is running from here on.
+  /// `available(type)`: whether there is a task for this resource.
+  template <typename Available>
+  std::optional<Placed> next(ResourceId j, Clock::time_point now, const Available& available) {
+    waiting_here_.assign(types_, 0);
+    for (std::size_t i = 0; i < types_; ++i) {
+      const Count n = static_cast<Count>(waiting_[i * resources_ + index(j)].size());
+      if (n > 0 && available(task_type(i))) waiting_here_[i] = n;
+    }
+    return take(j, now);
+  }
+
+  /// A ticket for a pair that the end of the batch, or a retry, asks for.
+  Placed take_at(TaskType i, ResourceId j, Clock::time_point now);
+  /// Tickets of the type wait at j, but no task that may run there: lets one wait elsewhere.
+  void send_elsewhere(TaskType i, ResourceId j, Clock::time_point now);
+  /// Takes back all tickets that wait; those that wait to learn a rate only if told to.
+  void clear_waiting(bool with_trials = true);
+
+  /// A running ticket has ended by itself, after so many seconds of work.
+  void ended(const Placed& placed, double busy_s, bool ok, Clock::time_point now);
+  /// A running ticket has ended in a way that says nothing about its rate.
+  void dropped(const Placed& placed, double busy_s);
+
+  void disable(TaskType i, ResourceId j) { dispatcher_->disable(i, j); }
+  void lose(ResourceId j) { dispatcher_->lose(j); }
+  bool allows(TaskType i, ResourceId j) const { return dispatcher_->allows(i, j); }
+
+  /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
+  std::optional<Clock::time_point> next_look() const;
+
+  bool finishes() const noexcept { return finishes_; }
+  Dispatcher& dispatcher() noexcept { return *dispatcher_; }
+  const Dispatcher& dispatcher() const noexcept { return *dispatcher_; }
+  std::span<const Count> limits() const noexcept { return limits_; }
+
+ private:
+  std::optional<Placed> take(ResourceId j, Clock::time_point now);
+  Placed take_front(TaskType i, ResourceId j, bool in_order);
+  void follow_plan();
+  double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - start_).count(); }
+  std::deque<Ticket>& queue(TaskType i, ResourceId j) { return waiting_[index(i) * resources_ + index(j)]; }
+  void place_waiting(TaskType i, Clock::time_point now);
+  void set_priorities(std::span<const Count> left);
+
+  std::size_t types_;
+  std::size_t resources_;
+  Clock::time_point start_;
+  bool finishes_;
+  bool weighted_;
+  std::vector<Count> limits_;  // N_i as the job has it
+  std::vector<Discipline> disciplines_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  std::shared_ptr<const Plan> plan_;
+  std::vector<std::deque<Ticket>> waiting_;  // type by resource
+  std::vector<Count> waiting_by_type_;
+  std::vector<Count> counts_;       // as the dispatcher was told last
+  std::vector<double> priorities_;  // the same
+  std::vector<ServiceOrder> orders_;
+  std::vector<bool> by_order_;  // false: first come, first served
+  std::vector<Count> waiting_here_;
+};
+
+/// The system of a job with the rates as given; unknown ones are 1, so that its shape can be looked at.
+System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts);
+
+/// How many of each type are in flight at once: as the job says, else enough to keep every slot busy that
+/// can run it.
+std::vector<Count> in_flight_limits(const Job& job);
+
+}  // namespace allot

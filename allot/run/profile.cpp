@@ -1,0 +1,375 @@
+#include "allot/run/profile.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <filesystem>
+#include <utility>
+
+#include "allot/base/random.hpp"
+#include "allot/base/statistics.hpp"
+#include "allot/run/request.hpp"
+
+namespace allot {
+namespace {
+
+/// Intervals are looked at after 10, 15, 22, 33, ... runs: every look is a chance to stop too early.
+constexpr double kLookGrowth = 1.5;
+/// Empty commands per resource, of which the median counts.
+constexpr int kLaunches = 11;
+
+struct Sample {
+  double seconds = 0;
+  bool ok = false;
+  bool not_found = false;
+  std::string problem;
+  Clock::time_point began{};
+  Clock::time_point ended{};
+  TaskType type{};
+  ResourceId resource{};
+};
+
+/// The last time that one of them was started: what ended before had busy neighbours all along.
+Clock::time_point last_start(std::span<const Sample> samples) {
+  Clock::time_point last{};
+  for (const Sample& sample : samples) last = std::max(last, sample.began);
+  return last;
+}
+
+/// The runs of one pair under one condition.
+struct Series {
+  std::vector<double> seconds;
+  double spent_s = 0;
+  std::uint64_t next_look = 0;
+  int visits = 0;
+  int failures_in_a_row = 0;
+  bool done = false;
+};
+
+class Profiler {
+ public:
+  Profiler(const Job& job, const ProfileOptions& options)
+      : job_(job),
+        options_(options),
+        random_(options.seed),
+        crew_(crew_resources(job), options.crew),
+        types_(job.tasks.size()),
+        resources_(job.resources.size()),
+        slots_(resources_) {
+    profile_.pairs.resize(types_ * resources_);
+    profile_.launch_s.assign(resources_, 0);
+    profile_.interference.resize(resources_);
+    for (std::size_t i = 0; i < types_; ++i) {
+      rows_.push_back(job.tasks[i].inputs.rows());
+      for (std::size_t j = 0; j < resources_; ++j) pair(i, j).possible = job.tasks[i].commands[j].has_value();
+    }
+    for (std::size_t s = 0; s < crew_.slots().size(); ++s)
+      slots_[index(crew_.slots()[s].resource)].push_back(s);
+  }
+
+  Profile measure() {
+    open_slots();
+    for (std::size_t j = 0; j < resources_ && !stopped(); ++j) measure_launch(j);
+    std::vector<Series> alone(profile_.pairs.size());
+    measure_rounds(alone, false);
+    std::vector<Series> full(profile_.pairs.size());
+    measure_rounds(full, true);
+    for (std::size_t at = 0; at < profile_.pairs.size(); ++at) {
+      if (job_.resources[at % resources_].servers == 1) profile_.pairs[at].full = profile_.pairs[at].alone;
+    }
+    measure_mix();
+    profile_.interrupted = stopped();
+    crew_.finish();
+    return profile_;
+  }
+
+ private:
+  static std::vector<CrewResource> crew_resources(const Job& job) {
+    std::vector<CrewResource> resources;
+    for (const JobResource& resource : job.resources) {
+      resources.push_back({resource.name, resource.servers, resource.launch});
+    }
+    return resources;
+  }
+
+  PairProfile& pair(std::size_t i, std::size_t j) { return profile_.pairs[i * resources_ + j]; }
+  bool stopped() const noexcept { return options_.stop != nullptr && options_.stop->load(); }
+  void show(const std::string& doing) {
+    if (options_.progress) options_.progress(profile_, doing);
+  }
+
+  /// One turn of the loop; returns what ended.
+  void turn(std::vector<CrewEvent>& events) {
+    events.clear();
+    crew_.pump(Clock::now(), events);
+    if (!events.empty()) return;
+    files_.clear();
+    crew_.files(files_);
+    polled_.clear();
+    for (const auto& [file, writes] : files_) {
+      polled_.push_back({file, static_cast<short>(writes ? POLLOUT : POLLIN), 0});
+    }
+    ::poll(polled_.data(), polled_.size(), 50);
+    crew_.pump(Clock::now(), events);
+  }
+
+  void open_slots() {
+    std::vector<CrewEvent> events;
+    while (!crew_.settled() && !stopped()) {
+      turn(events);
+      for (const CrewEvent& event : events) {
+        if (event.kind != CrewEvent::Kind::kGone) continue;
+        const std::size_t j = index(crew_.slots()[event.slot].resource);
+        for (std::size_t i = 0; i < types_; ++i) pair(i, j).problem = event.text;
+      }
+    }
+  }
+
+  TaskRequest request_for(TaskType type, ResourceId j, Count slot) {
+    const JobItem item{type, random_.below(rows_[index(type)]), job_.tasks[index(type)].name};
+    TaskRequest request = make_request(job_, {&item, 1 + item.row, j, slot, 1}, "profile");
+    if (!request.final_output.empty()) {
+      std::error_code error;
+      std::filesystem::create_directories(std::filesystem::path(request.final_output).parent_path(), error);
+      scratch_.push_back(request.temporary_output);
+    }
+    request.final_output.clear();
+    request.temporary_output.clear();
+    return request;
+  }
+
+  TaskRequest empty_request() const {
+    TaskRequest request;
+    request.argv = {"true"};
+    return request;
+  }
+
+  /// Keeps `width` slots of the resource busy with one request after the other until `count` were started,
+  /// and waits for all. `make(slot)` gives the next one.
+  template <typename Make>
+  std::vector<Sample> closed_loop(std::span<const std::size_t> slots, std::size_t count, const Make& make) {
+    std::vector<Sample> samples;
+    std::size_t started = 0;
+    std::vector<std::optional<std::pair<TaskType, Clock::time_point>>> busy(crew_.slots().size());
+    std::size_t running = 0;
+    const auto start = [&](std::size_t slot) {
+      if (started >= count || stopped() || crew_.slots()[slot].state != Slot::State::kIdle) return;
+      auto [type, request] = make(crew_.slots()[slot]);
+      request.id = ++next_id_;
+      crew_.start(slot, request);
+      busy[slot] = {type, Clock::now()};
+      ++started;
+      ++running;
+    };
+    for (const std::size_t slot : slots) start(slot);
+    std::vector<CrewEvent> events;
+    while (running > 0) {
+      turn(events);
+      for (const CrewEvent& event : events) {
+        if (event.kind != CrewEvent::Kind::kRecord || !busy[event.slot]) continue;
+        Sample sample;
+        sample.type = busy[event.slot]->first;
+        sample.resource = crew_.slots()[event.slot].resource;
+        sample.began = busy[event.slot]->second;
+        sample.ended = Clock::now();
+        sample.seconds = event.record.wall_s;
+        sample.ok = event.record.status == TaskStatus::kOk && !event.record.was_stopped;
+        sample.not_found = event.record.not_found;
+        if (!sample.ok) sample.problem = problem_of(event.record);
+        samples.push_back(std::move(sample));
+        busy[event.slot].reset();
+        --running;
+        start(event.slot);
+      }
+    }
+    for (const std::string& path : scratch_) {
+      std::error_code error;
+      std::filesystem::remove(path, error);
+    }
+    scratch_.clear();
+    return samples;
+  }
+
+  static std::string problem_of(const TaskRecord& record) {
+    if (!record.error.empty()) return record.error;
+    std::string text;
+    if (record.status == TaskStatus::kTimeout) {
+      text = "it ran past its timeout";
+    } else if (record.signal) {
+      text = "signal " + std::to_string(*record.signal);
+    } else {
+      text = "exit " + std::to_string(record.exit.value_or(-1));
+    }
+    std::string_view said = record.err;
+    while (said.ends_with('\n')) said.remove_suffix(1);
+    if (const std::size_t line = said.rfind('\n'); line != std::string_view::npos)
+      said.remove_prefix(line + 1);
+    return said.empty() ? text : text + ": " + std::string(said);
+  }
+
+  void measure_launch(std::size_t j) {
+    const std::vector<std::size_t>& all = slots_[j];
+    std::vector<double> seconds;
+    for (const Sample& sample : closed_loop(std::span(all).first(1), kLaunches, [&](const Slot&) {
+           return std::pair(TaskType{}, empty_request());
+         })) {
+      if (sample.ok) seconds.push_back(sample.seconds);
+    }
+    if (seconds.empty()) return;
+    std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2),
+                     seconds.end());
+    profile_.launch_s[j] = seconds[seconds.size() / 2];
+  }
+
+  void measure_rounds(std::vector<Series>& series, bool full) {
+    for (;;) {
+      std::vector<std::size_t> todo;
+      for (std::size_t at = 0; at < series.size(); ++at) {
+        const bool wide = job_.resources[at % resources_].servers > 1;
+        if (profile_.pairs[at].possible && profile_.pairs[at].problem.empty() && !series[at].done &&
+            (wide || !full)) {
+          todo.push_back(at);
+        }
+      }
+      if (todo.empty() || stopped()) return;
+      for (std::size_t left = todo.size(); left > 1; --left)
+        std::swap(todo[left - 1], todo[random_.below(left)]);
+      for (const std::size_t at : todo) {
+        if (stopped()) return;
+        visit(at, series[at], full);
+      }
+    }
+  }
+
+  /// One visit to a pair: a run alone, or all slots busy until as many have ended as there are slots.
+  void visit(std::size_t at, Series& series, bool full) {
+    const std::size_t i = at / resources_;
+    const std::size_t j = at % resources_;
+    PairProfile& pair = profile_.pairs[at];
+    const std::vector<std::size_t>& all = slots_[j];
+    const std::size_t width = full ? all.size() : 1;
+    const std::vector<Sample> samples =
+        closed_loop(std::span(all).first(width), full ? 2 * width : 1, [&](const Slot& slot) {
+          return std::pair(task_type(i), request_for(task_type(i), resource_id(j), slot.number));
+        });
+    double sum = 0;
+    std::size_t counted = 0;
+    // With all slots full: those that ended while others were still being started.
+    const Clock::time_point last = last_start(samples);
+    for (const Sample& sample : samples) {
+      if (!sample.ok) {
+        ++pair.failures;
+        ++series.failures_in_a_row;
+        if (sample.not_found || series.failures_in_a_row >= options_.most_failures)
+          pair.problem = sample.problem;
+        continue;
+      }
+      series.failures_in_a_row = 0;
+      if (full && sample.ended > last) continue;
+      sum += std::max(sample.seconds - profile_.launch_s[j], 1e-9);
+      ++counted;
+    }
+    if (counted == 0) return;
+    if (series.visits++ == 0) return;  // the first is for warming up
+    series.seconds.push_back(sum / static_cast<double>(counted));
+    series.spent_s += sum;
+    Timing& timing = full ? pair.full : pair.alone;
+    summarise(series, timing);
+    timing.runs = full ? timing.runs + counted : series.seconds.size();
+    look(series, timing);
+    show((full ? "all slots: " : "alone: ") + job_.tasks[i].name + " on " + job_.resources[j].name);
+  }
+
+  static void summarise(const Series& series, Timing& timing) {
+    const MeanInterval interval = mean_interval(series.seconds);
+    timing.mean_s = interval.mean;
+    timing.half_s = interval.half_width.value_or(interval.mean);
+    timing.spent_s = series.spent_s;
+  }
+
+  void look(Series& series, Timing& timing) const {
+    const std::uint64_t runs = series.seconds.size();
+    if (series.next_look == 0) series.next_look = options_.least_runs;
+    if (series.spent_s >= options_.most_s) series.done = true;
+    if (runs < series.next_look && !series.done) return;
+    series.next_look = static_cast<std::uint64_t>(std::ceil(kLookGrowth * static_cast<double>(runs)));
+    const bool enough = runs >= options_.least_runs && series.spent_s >= options_.least_s;
+    timing.converged = runs >= options_.least_runs && timing.half_s <= options_.precision * timing.mean_s;
+    if (enough && timing.converged) series.done = true;
+  }
+
+  /// All slots of all resources at once, each with types drawn at random.
+  void measure_mix() {
+    if (stopped() || !(options_.mixed_s > 0)) return;
+    std::vector<std::size_t> all;
+    std::vector<std::vector<std::size_t>> usable(resources_);
+    std::size_t busy_resources = 0;
+    for (std::size_t j = 0; j < resources_; ++j) {
+      for (std::size_t i = 0; i < types_; ++i) {
+        if (pair(i, j).possible && pair(i, j).problem.empty() && pair(i, j).full.runs > 0)
+          usable[j].push_back(i);
+      }
+      if (usable[j].empty()) continue;
+      ++busy_resources;
+      all.insert(all.end(), slots_[j].begin(), slots_[j].end());
+    }
+    if (busy_resources < 2) return;
+    show("a mix on all resources");
+    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(options_.mixed_s));
+    std::vector<double> sum(profile_.pairs.size());
+    std::vector<double> count(profile_.pairs.size());
+    // In pieces, so that the end is seen; each piece keeps every slot busy for some tasks.
+    while (Clock::now() < end && !stopped()) {
+      const std::vector<Sample> samples = closed_loop(all, 4 * all.size(), [&](const Slot& slot) {
+        const std::size_t j = index(slot.resource);
+        const std::size_t i = usable[j][random_.below(usable[j].size())];
+        return std::pair(task_type(i), request_for(task_type(i), slot.resource, slot.number));
+      });
+      const Clock::time_point last = last_start(samples);
+      for (const Sample& sample : samples) {
+        if (!sample.ok || sample.ended > last) continue;
+        const std::size_t at = index(sample.type) * resources_ + index(sample.resource);
+        sum[at] += std::max(sample.seconds - profile_.launch_s[at % resources_], 1e-9);
+        count[at] += 1;
+      }
+    }
+    for (std::size_t j = 0; j < resources_; ++j) {
+      double mixed = 0;
+      double expected = 0;
+      for (std::size_t i = 0; i < types_; ++i) {
+        const std::size_t at = i * resources_ + j;
+        if (count[at] == 0) continue;
+        profile_.pairs[at].mixed_s = sum[at] / count[at];
+        mixed += sum[at];
+        expected += count[at] * profile_.pairs[at].full.mean_s;
+      }
+      if (expected > 0) profile_.interference[j] = mixed / expected;
+    }
+  }
+
+  const Job& job_;
+  const ProfileOptions& options_;
+  RandomStream random_;
+  Crew crew_;
+  std::size_t types_;
+  std::size_t resources_;
+  Profile profile_;
+  std::vector<std::size_t> rows_;                // inputs of each type
+  std::vector<std::vector<std::size_t>> slots_;  // of each resource
+  std::vector<std::string> scratch_;             // files that tasks write
+  std::vector<std::pair<int, bool>> files_;
+  std::vector<pollfd> polled_;
+  std::uint64_t next_id_ = 0;
+};
+
+}  // namespace
+
+Profile measure_profile(const Job& job, const ProfileOptions& options) {
+  return Profiler(job, options).measure();
+}
+
+}  // namespace allot

@@ -1,0 +1,63 @@
+// How fast each type runs on each resource, measured as a benchmark would: alone, with all slots of the
+// resource busy, and in a mix of everything.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/jobs/job.hpp"
+#include "allot/run/crew.hpp"
+
+namespace allot {
+
+/// Times of one pair under one condition, launching subtracted.
+struct Timing {
+  std::uint64_t runs = 0;  ///< that count: neither the first nor those that failed
+  double mean_s = 0;
+  double half_s = 0;       ///< half width of the mean's 95% interval
+  double spent_s = 0;      ///< on the runs that count
+  bool converged = false;  ///< the interval is within the precision asked for
+  double rate() const noexcept { return mean_s > 0 ? 1 / mean_s : 0; }
+};
+
+struct PairProfile {
+  bool possible = false;  ///< the job has a command for it
+  Timing alone;           ///< nothing else runs
+  Timing full;            ///< all slots of the resource run this type; `alone` where there is one slot
+  std::optional<double> mixed_s;  ///< mean time while all resources run a mix
+  std::uint64_t failures = 0;
+  std::string problem;  ///< why it is not used; empty: it is
+};
+
+struct Profile {
+  std::vector<PairProfile> pairs;  ///< type by resource
+  std::vector<double> launch_s;    ///< by resource: what an empty command takes
+  /// By resource: how much longer its tasks take in the mix than with its own slots full; 1: no interference.
+  std::vector<std::optional<double>> interference;
+  bool interrupted = false;
+};
+
+struct ProfileOptions {
+  double precision = 0.05;  ///< half width of the 95% interval / mean
+  std::uint64_t least_runs = 10;
+  double least_s = 3;
+  double most_s = 60;     ///< for a pair under one condition; then it has not converged
+  double mixed_s = 5;     ///< of the mixed pass; 0: none
+  int most_failures = 3;  ///< in a row, without a success: the pair is left out
+  std::uint64_t seed = 1;
+  const StopFlag* stop = nullptr;
+  CrewOptions crew;
+  /// Called now and then with what is known so far; `doing` says what is being measured.
+  std::function<void(const Profile&, const std::string& doing)> progress;
+};
+
+/// Runs tasks of the job to time them, each with an input drawn at random; what they write goes to files that
+/// are removed. Rounds visit all pairs that are not done yet in random order, so that what changes on the
+/// machine meanwhile falls on all alike. Leaves no process behind.
+Profile measure_profile(const Job& job, const ProfileOptions& options);
+
+}  // namespace allot

@@ -1,0 +1,52 @@
+#include "allot/run/request.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace allot {
+
+std::string temporary_output(const std::string& final_output, int attempt) {
+  const std::size_t slash = final_output.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  return final_output.substr(0, name) + ".allot-" + std::to_string(attempt) + "-" + final_output.substr(name);
+}
+
+TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id) {
+  const JobItem& item = *attempt.item;
+  const JobTask& task = job.tasks[index(item.type)];
+  const JobResource& resource = job.resources[index(attempt.resource)];
+  const std::filesystem::path folder = std::filesystem::absolute(job.folder).lexically_normal();
+
+  TemplateValues values;
+  values.columns = task.inputs.row(item.row);
+  values.number = attempt.number;
+  values.slot = static_cast<std::uint64_t>(attempt.slot);
+
+  TaskRequest request;
+  if (task.output) {
+    request.final_output = (folder / task.output->expand(values)).string();
+    request.temporary_output = temporary_output(request.final_output, attempt.attempt);
+    values.output = request.temporary_output;
+  }
+  const CommandTemplate& command = *task.commands[index(attempt.resource)];
+  request.argv = command.expand(values);
+  request.directory = task.directory.empty()
+                          ? folder.string()
+                          : std::filesystem::absolute(task.directory).lexically_normal().string();
+  request.environment = {"ALLOT_RUN_ID=" + run_id, "ALLOT_TASK=" + item.identity,
+                         "ALLOT_ATTEMPT=" + std::to_string(attempt.attempt),
+                         "ALLOT_RESOURCE=" + resource.name, "ALLOT_SLOT=" + std::to_string(attempt.slot)};
+  for (const auto& [name, value] : resource.env)
+    request.environment.push_back(name + "=" + value.expand(values));
+  for (const auto& [name, value] : task.env) request.environment.push_back(name + "=" + value.expand(values));
+  // A task that is not told where to write writes its output to standard output.
+  if (task.output && !command.uses(Placeholder::kOutput) &&
+      std::none_of(task.env.begin(), task.env.end(),
+                   [](const auto& entry) { return entry.second.uses(Placeholder::kOutput); })) {
+    request.stdout_path = request.temporary_output;
+  }
+  request.timeout_s = task.timeout_s.value_or(0);
+  return request;
+}
+
+}  // namespace allot

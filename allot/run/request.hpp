@@ -1,0 +1,27 @@
+// One attempt of a task as its worker gets it: words, environment, files.
+#pragma once
+
+#include <string>
+
+#include "allot/jobs/job.hpp"
+#include "allot/worker/task.hpp"
+
+namespace allot {
+
+/// Which attempt of which task, and where.
+struct Attempt {
+  const JobItem* item = nullptr;
+  std::uint64_t number = 0;  ///< of the task within the job, from 1: `{#}`
+  ResourceId resource{};
+  Count slot = 0;
+  int attempt = 1;
+};
+
+/// Everything but the id. The output's folder is not made here.
+TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id);
+
+/// Where a task is to write its output during an attempt: beside its place, hidden, with the same ending,
+/// since programs look at endings.
+std::string temporary_output(const std::string& final_output, int attempt);
+
+}  // namespace allot

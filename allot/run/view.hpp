@@ -1,0 +1,68 @@
+// A run as its watchers see it: plain numbers at one moment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/model/ids.hpp"
+
+namespace allot {
+
+/// How fast a pair is, as far as the run knows.
+struct PairView {
+  bool possible = false;  ///< the job has a command for it
+  bool allowed = false;   ///< and nothing speaks against it now
+  Count running = 0;
+  std::uint64_t done = 0;      ///< attempts that ended well
+  std::optional<double> rate;  ///< tasks per second on one slot, with its 95% interval
+  double low = 0;
+  double high = 0;
+};
+
+struct TypeView {
+  std::string name;
+  std::uint64_t total = 0;
+  std::uint64_t done = 0;    ///< with those of earlier runs
+  std::uint64_t failed = 0;  ///< for good
+  std::uint64_t running = 0;
+  double throughput = 0;  ///< completions per second, lately
+  double predicted = 0;   ///< by the plan
+};
+
+struct ResourceView {
+  std::string name;
+  Count slots = 0;
+  Count busy = 0;
+  Count open = 0;       ///< slots whose worker is there
+  double busy_s = 0;    ///< slot seconds with a task, since the run began
+  double energy_j = 0;  ///< since the run began, by the powers of the job file
+};
+
+enum class RunPhase { kRunning, kDraining, kTerminating, kKilling };
+
+struct RunView {
+  double elapsed_s = 0;
+  RunPhase phase = RunPhase::kRunning;
+  std::uint64_t total = 0;
+  std::uint64_t done = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t running = 0;
+  std::uint64_t retried = 0;  ///< attempts beyond the first, in this run
+  std::vector<TypeView> types;
+  std::vector<ResourceView> resources;
+  std::vector<PairView> pairs;      ///< type by resource
+  double throughput = 0;            ///< completions per second, lately
+  std::optional<double> predicted;  ///< by the plan
+  /// Seconds from now: what the rates promise, the same at the ends of their intervals, and the linear
+  /// programme's bound, which nothing can beat. Nothing while rates are unknown.
+  std::optional<double> left_s;
+  std::optional<double> left_low_s;
+  std::optional<double> left_high_s;
+  std::optional<double> bound_s;
+  bool plan_is_firm = true;  ///< the plan is the same anywhere within the rates' intervals
+  std::string plan_note;
+};
+
+}  // namespace allot

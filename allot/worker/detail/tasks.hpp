@@ -1,0 +1,103 @@
+// The tasks of a worker: from the request to the record, with all processes that belong to one.
+#pragma once
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/worker/detail/collector.hpp"
+#include "allot/worker/detail/output_keeper.hpp"
+#include "allot/worker/protocol.hpp"
+#include "allot/worker/task.hpp"
+
+namespace allot::detail {
+
+/// For the main thread of a process that has no other children, and adopts orphans (process.hpp). Does not
+/// block.
+class Tasks {
+ public:
+  /// Tasks get this soft limit of descriptors; 0: the process's own.
+  explicit Tasks(std::size_t most_descriptors);
+
+  /// Waits for its turn: advance() starts one task at a time, so that the ends of others are seen when they
+  /// happen.
+  void add(TaskRequest request) { waiting_.push_back(std::move(request)); }
+  /// Sends a signal to all processes of a task; its record will say kKilled.
+  void kill(std::uint64_t id, int signal);
+  /// Stops all processes, and lets them go on. Nothing starts meanwhile.
+  void pause();
+  void resume();
+  bool paused() const noexcept { return paused_since_.has_value(); }
+
+  /// Adds the descriptors to wait for.
+  void watch(std::vector<pollfd>& watched) const;
+  /// When to call advance() at the latest, if that is before `latest`.
+  Clock::time_point next(Clock::time_point latest) const;
+  /// Of the descriptors watched, those that have something.
+  void collect(std::span<const pollfd> ready);
+  /// Children have ended: reaps them.
+  void reap();
+  /// Kills the orphans whose task has ended. reap() does so, too; one that was being executed just then had
+  /// no environment to be known by.
+  void end_leftovers();
+  /// Starts the next task, and does what is due.
+  void advance(Clock::time_point now);
+
+  /// What is to be told.
+  std::vector<protocol::Message> take_news() { return std::exchange(news_, {}); }
+
+  /// Removes what unfinished tasks have written so far; to be called when their processes are dead.
+  void discard_outputs();
+
+ private:
+  enum class EndedBy : std::uint8_t { kItself, kTimeout, kCaller };
+
+  struct Running {
+    TaskRequest request;
+    Clock::time_point start;
+    double start_unix = 0;
+    std::optional<Clock::time_point> deadline;  ///< of the timeout, then of the grace
+    EndedBy ended_by = EndedBy::kItself;
+    Clock::duration stopped{0};
+    bool was_stopped = false;
+    Collector out;
+    Collector err;
+  };
+
+  struct Held {
+    Clock::time_point until;
+    TaskRecord record;
+  };
+
+  void start(TaskRequest request);
+  void refuse(const TaskRequest& request, TaskStatus status, std::string error, bool not_found);
+  void record(Running task, int wait_status, const rusage& usage);
+  void check_timeouts(Clock::time_point now);
+  void signal_task(pid_t process, std::uint64_t id, int signal) const;
+  void account_pause(Running& task, Clock::time_point now) const;
+  std::optional<std::uint64_t> owner(pid_t process) const;
+
+  std::size_t most_descriptors_;
+  std::string marker_;  ///< what the environment of this worker's tasks has in common
+  std::deque<TaskRequest> waiting_;
+  std::map<pid_t, Running> running_;  ///< by their main process
+  std::deque<Held> held_;
+  std::optional<OutputKeeper> keeper_;
+  std::optional<Clock::time_point> paused_since_;
+  std::vector<protocol::Message> news_;
+};
+
+/// Of what a message says; no number in it may overflow the clock, and what is not positive is zero.
+Clock::duration to_duration(double seconds) noexcept;
+
+}  // namespace allot::detail

@@ -1,0 +1,458 @@
+#include "allot/worker/lane.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "allot/base/error.hpp"
+#include "allot/base/version.hpp"
+#include "allot/worker/detail/descriptor.hpp"
+#include "allot/worker/detail/spawn.hpp"
+#include "allot/worker/protocol.hpp"
+
+namespace allot {
+namespace {
+
+using detail::Descriptor;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+/// How long a launcher may take to end after its output did, before it is asked to.
+constexpr Clock::duration kFarewell = std::chrono::milliseconds(300);
+constexpr Clock::duration kPatienceLost = std::chrono::milliseconds(500);
+constexpr Clock::duration kPatience = std::chrono::seconds(5);
+/// What is kept of what a launcher says.
+constexpr std::size_t kTail = 4096;
+/// What may come before the worker's magic word.
+constexpr std::size_t kMostBanner = std::size_t{1} << 20;
+
+Clock::duration to_duration(std::chrono::duration<double> time) {
+  return std::chrono::duration_cast<Clock::duration>(std::min(time, std::chrono::duration<double>(1e8)));
+}
+
+/// "1.5 s", for messages.
+std::string in_seconds(std::chrono::duration<double> time) {
+  std::string text = std::to_string(std::round(time.count() * 10) / 10);
+  text.erase(text.find('.') + 2);
+  if (text.ends_with(".0")) text.erase(text.size() - 2);
+  return text + " s";
+}
+
+std::pair<Descriptor, Descriptor> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+  }
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+void keep_tail(std::string& text) {
+  if (text.size() > kTail) text.erase(0, text.size() - kTail);
+}
+
+/// Reads what is there. False at the end of the file, or when it cannot be read.
+bool read_available(int fd, std::string& into) {
+  std::array<char, 65536> part;
+  for (;;) {
+    const ssize_t size = ::read(fd, part.data(), part.size());
+    if (size > 0) into.append(part.data(), static_cast<std::size_t>(size));
+    if (size > 0 && static_cast<std::size_t>(size) < part.size()) return true;
+    if (size < 0 && errno == EAGAIN) return true;
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return false;
+  }
+}
+
+/// write() to a pipe whose reader may be gone, in a process that may not ignore SIGPIPE.
+ssize_t write_quietly(int fd, std::string_view bytes) {
+  sigset_t pipe;
+  sigset_t before;
+  sigset_t pending;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  ::sigpending(&pending);
+  const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+  const int error = errno;
+  if (written < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return written;
+}
+
+LaneEvent& add(std::vector<LaneEvent>& events, LaneEvent::Kind kind) {
+  events.emplace_back().kind = kind;
+  return events.back();
+}
+
+/// The last words of a launcher as one line.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = static_cast<unsigned char>(c) <= ' ';
+    if (!space) line.push_back(c);
+    if (space && !line.empty() && line.back() != ' ') line.push_back(' ');
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  if (line.size() > 500) line = "..." + line.substr(line.size() - 500);
+  return line;
+}
+
+}  // namespace
+
+struct Lane::State {
+  enum class Phase : std::uint8_t {
+    kStarting,  ///< no word yet
+    kReady,
+    kEnding,  ///< over, but for the launcher's farewell
+    kClosed,  ///< told
+  };
+
+  LaneOptions options;
+  std::string launcher;  ///< what was started, for messages
+  bool local = true;
+  pid_t process = -1;
+  int wait_status = 0;  ///< once it has ended
+  Descriptor to;
+  Descriptor from;
+  Descriptor errors;
+  std::string inbox;
+  std::string outbox;
+  std::string said;    ///< by the launcher, on standard error; the end of it
+  std::string banner;  ///< and before the magic word
+  bool greeted = false;
+  bool finishing = false;
+  Phase phase = Phase::kStarting;
+  std::string why;
+  Clock::time_point opened;
+  Clock::time_point heard;
+  Clock::time_point sent;
+  Clock::time_point ending_since;
+  std::set<std::uint64_t> in_flight;
+
+  State(std::vector<std::string> launch, LaneOptions lane_options) : options(std::move(lane_options)) {
+    local = launch.empty();
+    std::vector<std::string> argv = std::move(launch);
+    argv.insert(argv.end(), options.worker.begin(), options.worker.end());
+    if (!local) {
+      // There, it would be the launcher itself.
+      std::error_code ignored;
+      for (std::string& word : argv) {
+        if (word == kThisProgram) word = std::filesystem::read_symlink(word, ignored).string();
+      }
+    }
+    launcher = argv.empty() ? "" : argv.front();
+    opened = heard = sent = Clock::now();
+
+    auto [their_input, our_output] = make_pipe();
+    auto [our_input, their_output] = make_pipe();
+    auto [our_errors, their_errors] = make_pipe();
+    detail::Program program;
+    program.argv = std::move(argv);
+    program.environment = options.environment;
+    program.input = their_input.get();
+    program.output = their_output.get();
+    program.error = their_errors.get();
+    const detail::Spawned spawned = detail::spawn(program);
+    if (spawned.process < 0) {
+      lose(spawned.error, opened);
+      return;
+    }
+    process = spawned.process;
+    to = std::move(our_output);
+    from = std::move(our_input);
+    errors = std::move(our_errors);
+    for (const int fd : {to.get(), from.get(), errors.get()}) ::fcntl(fd, F_SETFL, O_NONBLOCK);
+
+    outbox += protocol::kNearMagic;
+    queue(protocol::Hello{protocol::kVersion, "allot " + std::string(version())});
+    // A local worker sees the end of file whatever happens; this process may sleep as long as it likes.
+    queue(protocol::Setup{options.heartbeat.count(), local ? 0 : options.silence.count()});
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  ~State() {
+    if (process < 0) return;
+    if (phase == Phase::kStarting || phase == Phase::kReady) finish();
+    write();
+    to.close();
+    const bool lost = !finishing;
+    const Clock::time_point until =
+        lost ? std::max(ending_since, opened) + kPatienceLost : Clock::now() + kPatience;
+    while (!reap() && Clock::now() < until) {
+      // Emptied, because a launcher that cannot write does not end.
+      std::string ignored;
+      if (from) read_available(from.get(), ignored);
+      if (errors) read_available(errors.get(), ignored);
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+    }
+    if (process < 0) return;
+    ::kill(-process, SIGKILL);
+    while (!reap()) std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+
+  bool open() const { return phase == Phase::kStarting || phase == Phase::kReady; }
+
+  /// Somebody listens, and nothing is on its way to them.
+  bool silent() const { return to && outbox.empty(); }
+
+  void queue(const protocol::Message& message) { outbox += protocol::encode(message); }
+
+  /// True when the process has ended, now or earlier.
+  bool reap() {
+    if (process < 0) return true;
+    // First look, then kill what it left of its group, which has its number until it is reaped.
+    siginfo_t info{};
+    const int result = ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT);
+    if (result == 0 && info.si_pid == 0) return false;
+    if (result == 0) {
+      ::kill(-process, SIGKILL);
+      ::waitpid(process, &wait_status, 0);
+    }
+    process = -1;
+    return true;
+  }
+
+  /// Asks it to end; also when it was stopped.
+  void terminate() const {
+    if (process <= 0) return;
+    ::kill(process, SIGTERM);
+    ::kill(process, SIGCONT);
+  }
+
+  /// The lane is over, for a reason or, without one, because the worker's output ended. pump() tells so when
+  /// the launcher has had time for its last words.
+  void lose(std::string reason, Clock::time_point now) {
+    if (!open()) return;
+    phase = Phase::kEnding;
+    why = std::move(reason);
+    ending_since = now;
+    to.close();
+    from.close();
+    outbox.clear();
+    if (!why.empty()) terminate();
+  }
+
+  void finish() {
+    if (!open() || finishing) return;
+    finishing = true;
+    if (phase == Phase::kReady) {
+      queue(protocol::Finish{});
+      heard = Clock::now();  // and the deadline is for its end
+    } else {
+      // Nobody there yet to be told; what a batch system has queued must be cancelled.
+      lose("it was finished", Clock::now());
+    }
+  }
+
+  void write() {
+    std::size_t written = 0;
+    while (to && written < outbox.size()) {
+      const ssize_t size = write_quietly(to.get(), std::string_view(outbox).substr(written));
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0 && errno == EAGAIN) break;
+      if (size < 0) {
+        // The worker does not listen any more: why, its output or its end will tell.
+        to.close();
+        break;
+      }
+      written += static_cast<std::size_t>(size);
+      sent = Clock::now();
+    }
+    outbox.erase(0, to ? written : outbox.size());
+  }
+
+  void read(Clock::time_point now, std::vector<LaneEvent>& events) {
+    const std::size_t before = inbox.size();
+    const bool more = read_available(from.get(), inbox);
+    if (inbox.size() > before) {
+      if (greeted) heard = now;
+      handle_inbox(now, events);
+    }
+    if (!more) lose("", now);
+  }
+
+  void handle_inbox(Clock::time_point now, std::vector<LaneEvent>& events) {
+    if (!greeted) {
+      const std::optional<std::size_t> start = protocol::after_magic(inbox, protocol::kFarMagic);
+      if (!start) {
+        if (inbox.size() > kMostBanner) {
+          banner = std::move(inbox);
+          keep_tail(banner);
+          lose("what was started is no worker", now);
+        }
+        return;
+      }
+      banner = inbox.substr(0, *start - protocol::kFarMagic.size());
+      keep_tail(banner);
+      inbox.erase(0, *start);
+      greeted = true;
+      heard = now;
+    }
+    std::string_view bytes = inbox;
+    while (open()) {
+      const protocol::Decoded decoded = protocol::decode(bytes);
+      if (decoded.kind == protocol::Decoded::Kind::kIncomplete) break;
+      if (decoded.kind == protocol::Decoded::Kind::kGarbage)
+        return lose("what the worker says is damaged", now);
+      bytes.remove_prefix(decoded.size);
+      handle(decoded.message, now, events);
+    }
+    inbox.erase(0, inbox.size() - bytes.size());
+  }
+
+  void handle(const protocol::Message& message, Clock::time_point now, std::vector<LaneEvent>& events) {
+    if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
+      if (hello->version != protocol::kVersion) {
+        return lose("the worker (" + hello->program + ") speaks version " + std::to_string(hello->version) +
+                        " of the protocol, and this is version " + std::to_string(protocol::kVersion),
+                    now);
+      }
+      if (phase == Phase::kStarting) {
+        phase = Phase::kReady;
+        add(events, LaneEvent::Kind::kReady);
+      }
+    } else if (phase != Phase::kReady) {
+      lose("what the worker says does not begin with a greeting", now);
+    } else if (const auto* started = std::get_if<protocol::TaskStarted>(&message)) {
+      if (!in_flight.contains(started->id)) return;
+      add(events, LaneEvent::Kind::kStarted).record.id = started->id;
+    } else if (const auto* record = std::get_if<TaskRecord>(&message)) {
+      if (in_flight.erase(record->id) > 0) add(events, LaneEvent::Kind::kRecord).record = *record;
+    } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
+      lose("the worker says what only this end may say", now);
+    }
+  }
+
+  void read_errors() {
+    if (!errors) return;
+    if (!read_available(errors.get(), said)) errors.close();
+    keep_tail(said);
+  }
+
+  void check_deadlines(Clock::time_point now) {
+    if (phase == Phase::kStarting && now >= opened + to_duration(options.hello_deadline)) {
+      lose("no worker appeared within " + in_seconds(options.hello_deadline), now);
+    } else if (phase == Phase::kReady && now >= heard + to_duration(options.deadline)) {
+      lose("nothing was heard from the worker for " + in_seconds(options.deadline), now);
+    } else if (phase == Phase::kReady && silent() && now >= sent + to_duration(options.heartbeat)) {
+      queue(protocol::Heartbeat{});
+    }
+  }
+
+  std::string explanation() const {
+    std::string text = why;
+    if (text.empty()) {
+      text = (local ? "the worker" : launcher) + std::string(" ended");
+      if (process > 0) {
+        text = "the worker's output ended";
+      } else if (WIFSIGNALED(wait_status)) {
+        text += ", by signal " + std::to_string(WTERMSIG(wait_status));
+      } else {
+        text += ", with status " + std::to_string(WEXITSTATUS(wait_status));
+      }
+    }
+    std::string words = one_line(said);
+    if (words.empty() && !greeted) words = one_line(banner.empty() ? inbox : banner);
+    return words.empty() ? text : text + ": " + words;
+  }
+
+  void tell_end(Clock::time_point now, std::vector<LaneEvent>& events) {
+    if (!reap() && now < ending_since + kFarewell) return;
+    read_errors();
+    phase = Phase::kClosed;
+    const std::string text = explanation();
+    for (const std::uint64_t id : std::exchange(in_flight, {})) {
+      TaskRecord& record = add(events, LaneEvent::Kind::kRecord).record;
+      record.id = id;
+      record.status = TaskStatus::kLost;
+      record.error = text;
+    }
+    add(events, finishing ? LaneEvent::Kind::kEnded : LaneEvent::Kind::kLost).why = text;
+    terminate();
+  }
+};
+
+Lane::Lane(std::vector<std::string> launch, LaneOptions options)
+    : state_(std::make_unique<State>(std::move(launch), std::move(options))) {}
+Lane::Lane(Lane&&) noexcept = default;
+Lane& Lane::operator=(Lane&&) noexcept = default;
+Lane::~Lane() = default;
+
+int Lane::read_fd() const noexcept { return state_->from.get(); }
+int Lane::write_fd() const noexcept { return state_->to.get(); }
+bool Lane::wants_write() const noexcept { return state_->to && !state_->outbox.empty(); }
+bool Lane::ready() const noexcept { return state_->phase == State::Phase::kReady; }
+bool Lane::open() const noexcept { return state_->open(); }
+std::size_t Lane::in_flight() const noexcept { return state_->in_flight.size(); }
+int Lane::process() const noexcept { return state_->process; }
+
+Clock::time_point Lane::next_deadline() const noexcept {
+  const State& state = *state_;
+  switch (state.phase) {
+    case State::Phase::kStarting:
+      return state.opened + to_duration(state.options.hello_deadline);
+    case State::Phase::kReady:
+      return std::min(
+          state.heard + to_duration(state.options.deadline),
+          state.silent() ? state.sent + to_duration(state.options.heartbeat) : Clock::time_point::max());
+    case State::Phase::kEnding:
+      // Its end is not seen by poll().
+      return state.process < 0 ? state.ending_since : Clock::now() + std::chrono::milliseconds(2);
+    case State::Phase::kClosed:
+      break;
+  }
+  return Clock::time_point::max();
+}
+
+void Lane::send(const TaskRequest& task) {
+  const std::string frame = protocol::encode(task);
+  if (frame.size() > protocol::kMostFrame) {
+    throw InvalidModel("argv", "arguments and environment of more than 16 MiB cannot be sent to a worker");
+  }
+  state_->in_flight.insert(task.id);
+  if (state_->open()) state_->outbox += frame;
+  // A lane that is over tells so, and that this one is lost, with the next pump().
+  if (state_->phase == State::Phase::kClosed) state_->phase = State::Phase::kEnding;
+}
+
+void Lane::kill(std::uint64_t id, int signal) {
+  if (open() && state_->in_flight.contains(id)) state_->queue(protocol::KillTask{id, signal});
+}
+void Lane::pause() {
+  if (open()) state_->queue(protocol::Pause{});
+}
+void Lane::resume() {
+  if (open()) state_->queue(protocol::Resume{});
+}
+void Lane::finish() { state_->finish(); }
+
+void Lane::pump(Clock::time_point now, std::vector<LaneEvent>& events) {
+  State& state = *state_;
+  state.read_errors();
+  state.write();
+  if (state.from) state.read(now, events);
+  state.check_deadlines(now);
+  state.write();
+  if (state.finishing && state.outbox.empty()) state.to.close();
+  if (state.phase == State::Phase::kEnding) state.tell_end(now, events);
+}
+
+}  // namespace allot

@@ -1,0 +1,28 @@
+// Journals on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "allot/jobs/journal_reader.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/text.hpp"
+
+namespace allot::app {
+
+/// The positional JOURNAL.
+inline void add_journal(CLI::App& command, std::string& path) {
+  command.add_option("JOURNAL", path, "the journal of a run, also while it is going on")->required();
+}
+
+/// Does something with the journal of that name; Failure says what is wrong with it.
+template <typename Use>
+auto with_journal(const std::string& path, const Use& use) {
+  try {
+    return use(JournalReader(path));
+  } catch (const JournalError& error) {
+    throw Failure(Exit::kInvalidInput, shown(error.what()));
+  }
+}
+
+}  // namespace allot::app

@@ -1,0 +1,49 @@
+// A run while it goes on: a block of lines that is redrawn on a terminal, a line now and then elsewhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/run/view.hpp"
+#include "apps/allot/console.hpp"
+#include "apps/allot/live_block.hpp"
+
+namespace allot::app {
+
+enum class ProgressStyle {
+  kAuto,  ///< the live view on a terminal, else a line every half minute
+  kJson,  ///< one JSON object per line and second, on standard error
+  kNone,
+};
+
+/// The state of a run in a few lines for people.
+std::string view_text(const RunView& view, const Console& console, std::string_view title);
+/// In one line.
+std::string view_line(const RunView& view);
+/// As a JSON object.
+std::string view_json(const RunView& view);
+
+class LiveView {
+ public:
+  LiveView(const Console& console, ProgressStyle style, std::string title);
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  void show(const RunView& view);
+  /// Takes the block off the screen, so that something else can be written; the next `show` draws it again.
+  void clear() { block_.clear(); }
+  /// A line above the block.
+  void note(std::string_view text);
+
+ private:
+  const Console& console_;
+  LiveBlock block_;
+  ProgressStyle style_;
+  std::string title_;
+  std::optional<Clock::time_point> shown_at_;
+};
+
+}  // namespace allot::app

@@ -1,0 +1,67 @@
+// allot plot: what a journal holds, as a page.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "allot/base/version.hpp"
+#include "allot/report/journal_page.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/journal_input.hpp"
+
+namespace allot::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::string journal;
+  std::string out;
+};
+
+/// Written beside its place and moved there, so that it is never half there.
+void write_page(const fs::path& path, const std::string& page) {
+  const fs::path part = path.string() + ".part";
+  std::ofstream file(part, std::ios::binary);
+  file << page;
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(part, path, error);
+  if (file && !error) return;
+  fs::remove(part, error);
+  throw Failure(Exit::kFailed, "cannot write " + in_quotes(path.string()));
+}
+
+Exit run_plot(const Arguments& arguments, Console& console) {
+  const std::string out = arguments.out.empty() ? arguments.journal + ".html" : arguments.out;
+  const std::string title = fs::path(arguments.journal).filename().string();
+  const std::string page = with_journal(arguments.journal, [&](const JournalReader& journal) {
+    return journal_page(journal, {title, "allot " + std::string(version())});
+  });
+  if (out == "-") {
+    console.print(std::string_view(page));
+    return Exit::kOk;
+  }
+  write_page(out, page);
+  console.print("{}\n", shown(out));
+  return Exit::kOk;
+}
+
+Action declare(CLI::App& command) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_journal(command, arguments->journal);
+  command
+      .add_option("--out", arguments->out, "the page to write; '-' is standard output (default JOURNAL.html)")
+      ->type_name("FILE.html");
+  return [arguments](Console& console) { return run_plot(*arguments, console); };
+}
+
+}  // namespace
+
+extern const Command plot_command;
+const Command plot_command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
+                           "allot plot jobs.toml.journal\n"
+                           "allot plot jobs.toml.journal --out run.html",
+                           declare};
+
+}  // namespace allot::app

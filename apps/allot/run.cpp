@@ -1,0 +1,690 @@
+// allot run: carries out a job file, each task where the plan wants it, and loses nothing.
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+#include <string>
+
+#include "allot/base/version.hpp"
+#include "allot/io/job_reader.hpp"
+#include "allot/io/journal_text.hpp"
+#include "allot/jobs/journal.hpp"
+#include "allot/jobs/journal_reader.hpp"
+#include "allot/jobs/tokens.hpp"
+#include "allot/run/batch.hpp"
+#include "allot/run/request.hpp"
+#include "allot/run/runner.hpp"
+#include "allot/worker/process.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/grid.hpp"
+#include "apps/allot/input.hpp"
+#include "apps/allot/job_rates.hpp"
+#include "apps/allot/live_view.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/simulation.hpp"
+#include "apps/allot/text.hpp"
+
+namespace allot::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class Print { kNone, kGrouped };
+
+constexpr std::size_t kMostFailuresShown = 10;
+
+struct Arguments {
+  std::string file;
+  std::string journal;
+  std::string rates;
+  std::string log;
+  std::optional<HaltRule> halt;
+  std::optional<double> time_limit_s;
+  RunObjective objective = RunObjective::kFinish;
+  bool objective_given = false;
+  std::string policy;
+  ShareReading shares = ShareReading::kFloor;
+  Print print = Print::kNone;
+  ProgressStyle progress = ProgressStyle::kAuto;
+  int retries = 1;
+  int requeues = 3;
+  std::uint64_t seed = 1;
+  bool retry_failed = false;
+  bool fresh = false;
+  bool accept_changed = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+/// 20261115-094500-4711: tells runs apart, sorts by time.
+std::string make_run_id() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ::getpid());
+}
+
+Exit exit_of(JournalProblem kind) {
+  return kind == JournalProblem::kIo ? Exit::kInputOutput : Exit::kJournal;
+}
+
+// ---- signals
+
+/// The signals that a run answers, as a file. They are blocked from its making on, in all threads made later.
+class Signals {
+ public:
+  Signals() {
+    ::sigemptyset(&set_);
+    for (const int number : {SIGINT, SIGHUP, SIGTERM, SIGTSTP}) ::sigaddset(&set_, number);
+    ::sigprocmask(SIG_BLOCK, &set_, &before_);
+    file_ = ::signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (file_ < 0) throw Failure(Exit::kInputOutput, std::string("signalfd: ") + std::strerror(errno));
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+  ~Signals() {
+    ::close(file_);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  int file() const noexcept { return file_; }
+  /// The next one that has come; 0: none.
+  int next() const noexcept {
+    signalfd_siginfo info{};
+    return ::read(file_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+  }
+
+ private:
+  sigset_t set_{};
+  sigset_t before_{};
+  int file_ = -1;
+};
+
+// ---- watching
+
+struct FailedTask {
+  std::string text;
+};
+
+std::string last_line(const std::string& path) {
+  if (path.empty()) return "";
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<std::streamoff>(file.tellg());
+  file.seekg(std::max<std::streamoff>(0, size - 2000));
+  std::string line;
+  std::string last;
+  while (std::getline(file, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+std::string how_it_ended(const AttemptEnd& end) {
+  std::string text(to_string(end.status));
+  if (end.signal) text += fmt::format(", signal {}", *end.signal);
+  if (end.exit && *end.exit != 0) text += fmt::format(", exit {}", *end.exit);
+  if (!end.error.empty()) text += ": " + end.error;
+  return text;
+}
+
+class Watcher final : public RunObserver {
+ public:
+  Watcher(const Arguments& arguments, const Job& job, Console& console, const Signals& signals,
+          std::string title)
+      : arguments_(arguments),
+        job_(job),
+        console_(console),
+        signals_(signals),
+        view_(console,
+              arguments.json && arguments.progress == ProgressStyle::kAuto && !console.shows_progress()
+                  ? ProgressStyle::kNone
+                  : arguments.progress,
+              std::move(title)) {
+    if (!arguments.log.empty()) {
+      log_.open(arguments.log, std::ios::binary | std::ios::app);
+      if (!log_) {
+        throw Failure(Exit::kInputOutput,
+                      "cannot write " + in_quotes(arguments.log) + ": " + std::strerror(errno));
+      }
+      log_is_csv_ = arguments.log.ends_with(".csv");
+      if (log_is_csv_ && log_.tellp() == 0) log_ << attempt_csv_header() << '\n';
+    }
+    if (arguments.time_limit_s) {
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(*arguments.time_limit_s));
+    }
+  }
+
+  int wake_file() override { return signals_.file(); }
+
+  void woken(RunControl& control) override {
+    for (int number = signals_.next(); number != 0; number = signals_.next()) answer(number, control);
+    if (deadline_ && Clock::now() >= *deadline_) {
+      deadline_.reset();
+      note("the time limit is over: draining; run again to go on");
+      control.drain();
+    }
+  }
+
+  void ended(const AttemptEnd& end, const JobItem& item, bool is_final,
+             const AttemptOutput& output) override {
+    if (arguments_.print == Print::kGrouped) print(output);
+    if (log_.is_open()) {
+      AttemptRow row;
+      row.sequence = ++logged_;
+      row.task = item.identity;
+      row.type = job_.tasks[index(item.type)].name;
+      row.resource = end.resource;
+      row.slot = end.slot;
+      row.attempt = end.attempt;
+      row.status = end.status;
+      row.exit = end.exit;
+      row.signal = end.signal;
+      row.start_unix = end.start_unix;
+      row.queue_s = end.queue_s;
+      row.wall_s = end.wall_s;
+      row.user_s = end.user_s;
+      row.sys_s = end.sys_s;
+      row.maxrss_kb = end.maxrss_kb;
+      row.counted = end.counted;
+      row.is_final = is_final;
+      row.error = end.error;
+      row.command = end.command;
+      log_ << (log_is_csv_ ? attempt_csv(row) : attempt_json(row)) << '\n' << std::flush;
+    }
+    if (is_final && end.status != AttemptStatus::kOk) {
+      if (failures_.size() < kMostFailuresShown) {
+        std::string text = shown(item.identity) + ": " + how_it_ended(end);
+        if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";
+        failures_.push_back({std::move(text)});
+      }
+    }
+  }
+
+  void tick(const RunView& view) override { view_.show(view); }
+  void note(std::string_view text) override { view_.note(text); }
+  void clear() { view_.clear(); }
+
+  int signal() const noexcept { return signal_; }
+  const std::vector<FailedTask>& failures() const noexcept { return failures_; }
+  bool log_failed() { return log_.is_open() && !log_; }
+
+ private:
+  void answer(int number, RunControl& control) {
+    if (number == SIGTSTP) {
+      control.pause();
+      view_.note("stopped, with all running tasks; 'fg' goes on");
+      ::kill(::getpid(), SIGSTOP);
+      control.resume();
+      return;
+    }
+    if (signal_ == 0 || number == SIGTERM) signal_ = number;
+    if (number == SIGTERM) {
+      view_.note("terminated: running tasks have 5 s to end; run again to go on");
+      control.terminate();
+      return;
+    }
+    switch (++interrupts_) {
+      case 1:
+        view_.note("interrupted: running tasks finish, nothing new is started; once more ends them");
+        control.drain();
+        break;
+      case 2:
+        view_.note("interrupted twice: running tasks have 5 s to end; once more kills them");
+        control.terminate();
+        break;
+      default:
+        view_.note("interrupted three times: running tasks are killed");
+        control.kill();
+    }
+  }
+
+  void print(const AttemptOutput& output) {
+    view_.clear();
+    const auto copy = [](const std::string& path, int to) {
+      if (path.empty()) return;
+      std::ifstream file(path, std::ios::binary);
+      std::ostringstream text;
+      text << file.rdbuf();
+      const std::string bytes = text.str();
+      for (std::size_t at = 0; at < bytes.size();) {
+        const ssize_t written = ::write(to, bytes.data() + at, bytes.size() - at);
+        if (written <= 0) return;
+        at += static_cast<std::size_t>(written);
+      }
+    };
+    copy(output.out, STDOUT_FILENO);
+    copy(output.err, STDERR_FILENO);
+  }
+
+  const Arguments& arguments_;
+  const Job& job_;
+  Console& console_;
+  const Signals& signals_;
+  LiveView view_;
+  std::ofstream log_;
+  bool log_is_csv_ = false;
+  std::int64_t logged_ = 0;
+  std::optional<Clock::time_point> deadline_;
+  std::vector<FailedTask> failures_;
+  int signal_ = 0;
+  int interrupts_ = 0;
+};
+
+// ---- before
+
+RunObjective chosen_objective(const Arguments& arguments, const Job& job) {
+  const bool has_priorities = std::all_of(job.tasks.begin(), job.tasks.end(),
+                                          [](const JobTask& task) { return task.priority.has_value(); });
+  if (arguments.objective == RunObjective::kPriority && !has_priorities) {
+    throw Failure(Exit::kInvalidInput,
+                  arguments.file + ": '--objective priority' needs a priority for every task type");
+  }
+  return arguments.objective;
+}
+
+std::string title_of(const Arguments& arguments, const Job& job) {
+  std::string title = "allot run " + shown(job.path);
+  if (arguments.policy.empty()) return title + fmt::format(" ({})", to_string(arguments.objective));
+  return title + fmt::format(" ({})", arguments.policy);
+}
+
+/// What would be done, without doing it.
+Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& options, Console& console) {
+  const std::vector<JobItem> items = list_items(job);
+  std::vector<Count> left(job.tasks.size());
+  for (const JobItem& item : items) ++left[index(item.type)];
+  std::uint64_t done = 0;
+  std::error_code error;
+  if (std::filesystem::exists(arguments.journal, error)) {
+    for (const TaskTotals& total : JournalReader(arguments.journal).totals()) {
+      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+        if (job.tasks[i].name != total.type) continue;
+        left[i] = std::max<Count>(0, left[i] - total.done - total.failed);
+        done += static_cast<std::uint64_t>(total.done + total.failed);
+      }
+    }
+  }
+  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed},
+                Clock::now());
+  const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
+  bool known = true;
+  std::vector<double> rates(job.tasks.size() * job.resources.size(), 0.0);
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      const RatePrior& prior = options.priors[i * job.resources.size() + j];
+      if (!prior.can_run) continue;
+      known &= prior.rate.has_value();
+      rates[i * job.resources.size() + j] = prior.rate.value_or(0);
+    }
+  }
+  std::optional<double> bound;
+  if (known) bound = batch_bound(job_system(job, rates, std::vector<Count>(left)), left);
+  if (arguments.json) {
+    Json json = {{"dry_run", true}, {"tasks", items.size()}, {"done", done}, {"rates_known", known}};
+    json["assignment"] = nullptr;
+    if (known && plan->target) {
+      Json rows = Json::array();
+      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+        Json row = Json::array();
+        for (std::size_t j = 0; j < job.resources.size(); ++j)
+          row.push_back((*plan->target)(task_type(i), resource_id(j)));
+        rows.push_back(std::move(row));
+      }
+      json["assignment"] = std::move(rows);
+    }
+    json["predicted_throughput"] =
+        known && plan->predicted ? Json(plan->predicted->throughput) : Json(nullptr);
+    json["finish_bound_s"] = bound ? Json(*bound) : Json(nullptr);
+    Json commands = Json::array();
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      for (std::size_t j = 0; j < job.resources.size(); ++j) {
+        if (!job.tasks[index(items[at].type)].commands[j]) continue;
+        const TaskRequest request =
+            make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
+        commands.push_back(
+            {{"task", items[at].identity}, {"resource", job.resources[j].name}, {"argv", request.argv}});
+      }
+    }
+    json["commands"] = std::move(commands);
+    console.print(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    return Exit::kOk;
+  }
+  console.print("{}: {}, {} done already\n", shown(job.path),
+                counted(static_cast<Count>(items.size()), "task"), done);
+  console.gap();
+  constexpr std::size_t kMostShown = 3;
+  std::vector<std::size_t> shown_of(job.tasks.size());
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (shown_of[index(items[at].type)]++ >= kMostShown) continue;
+    console.print("{}\n", console.styled(Style::kBold, shown(items[at].identity)));
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!job.tasks[index(items[at].type)].commands[j]) continue;
+      const TaskRequest request =
+          make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
+      console.print("  on {}: {}\n", shown(job.resources[j].name), shown(join_command(request.argv)));
+    }
+  }
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    if (shown_of[i] > kMostShown) {
+      console.print("and {} more of {}\n", whole(static_cast<Count>(shown_of[i] - kMostShown)),
+                    in_quotes(job.tasks[i].name));
+    }
+  }
+  console.gap();
+  if (!known) {
+    console.print(
+        "The rates are not known yet: the plan is made while they are learnt. 'allot profile {}' measures "
+        "them.\n",
+        shown(job.path));
+    return Exit::kOk;
+  }
+  if (plan->target) {
+    Grid grid;
+    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
+    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
+    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+      std::vector<GridCell>& row = grid.cells.emplace_back();
+      for (std::size_t j = 0; j < job.resources.size(); ++j) {
+        const Count n = (*plan->target)(task_type(i), resource_id(j));
+        row.push_back({job.tasks[i].commands[j] ? std::to_string(n) : "-", n > 0});
+      }
+    }
+    console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
+  }
+  if (plan->predicted) console.print("Predicted: {} tasks/s.\n", number(plan->predicted->throughput));
+  if (bound) console.print("No schedule finishes sooner than {}, by the rates as known.\n", duration(*bound));
+  return Exit::kOk;
+}
+
+// ---- afterwards
+
+bool has_powers(const Job& job) {
+  return std::any_of(job.resources.begin(), job.resources.end(), [](const JobResource& resource) {
+    return resource.power != 1.0 || resource.idle_power != 0.0;
+  });
+}
+
+double energy(const RunView& view) {
+  double joules = 0;
+  for (const ResourceView& resource : view.resources) joules += resource.energy_j;
+  return joules;
+}
+
+std::string_view outcome_name(RunSummary::Outcome outcome) {
+  switch (outcome) {
+    case RunSummary::Outcome::kFinished:
+      return "finished";
+    case RunSummary::Outcome::kInterrupted:
+      return "interrupted";
+    case RunSummary::Outcome::kHalted:
+      return "halted";
+    case RunSummary::Outcome::kIo:
+      return "io-error";
+  }
+  return "";
+}
+
+void print_json(Console& console, const Arguments& arguments, const Job& job, const RunSummary& summary,
+                const std::string& run_id) {
+  Json json = Json::parse(view_json(summary.view));
+  json["run"] = run_id;
+  json["journal"] = arguments.journal;
+  json["objective"] = to_string(arguments.objective);
+  json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
+  json["outcome"] = outcome_name(summary.outcome);
+  json["done_now"] = summary.done_now;
+  json["failed_now"] = summary.failed_now;
+  json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);
+  json["little"] = summary.little ? Json(*summary.little) : Json(nullptr);
+  json["mean_in_flight"] = summary.in_flight ? Json(*summary.in_flight) : Json(nullptr);
+  json["energy_j"] = has_powers(job) ? Json(energy(summary.view)) : Json(nullptr);
+  json["overhead_s"] = summary.overhead_s;
+  json["throughput"] =
+      summary.view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / summary.view.elapsed_s : 0;
+  console.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void print_summary(Console& console, const Arguments& arguments, const Job& job, const RunSummary& summary,
+                   const Watcher& watcher) {
+  const RunView& view = summary.view;
+  std::string headline = fmt::format("{} of {} tasks done", whole(static_cast<Count>(view.done)),
+                                     whole(static_cast<Count>(view.total)));
+  if (view.failed > 0) headline += fmt::format(", {} failed", whole(static_cast<Count>(view.failed)));
+  const bool well = summary.outcome == RunSummary::Outcome::kFinished && view.failed == 0;
+  console.print("{}", console.styled(well ? Style::kGood : Style::kBad, headline));
+  console.print("; this run: {} in {}", whole(static_cast<Count>(summary.done_now)),
+                duration(view.elapsed_s));
+  if (summary.done_now > 0 && view.elapsed_s > 0) {
+    console.print(", {}/s", number(static_cast<double>(summary.done_now) / view.elapsed_s));
+  }
+  console.print(".\n");
+  if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0) {
+    console.print(
+        "By the rates as learnt, no schedule could have done this in less than {}: {} of the time was "
+        "needed.\n",
+        duration(*summary.bound_s), percent(std::min(1.0, *summary.bound_s / view.elapsed_s)));
+  }
+  console.gap();
+  Grid grid;
+  for (const TypeView& type : view.types) grid.rows.push_back(shown(type.name));
+  for (const ResourceView& resource : view.resources) grid.columns.push_back(shown(resource.name));
+  Margin total{"done", {}};
+  Margin failed{"failed", {}};
+  for (std::size_t i = 0; i < view.types.size(); ++i) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (std::size_t j = 0; j < view.resources.size(); ++j) {
+      const PairView& pair = view.pairs[i * view.resources.size() + j];
+      std::string text = !pair.possible ? "-" : std::to_string(pair.done);
+      if (pair.possible && pair.rate) text += fmt::format(" at {}/s", number(*pair.rate, 3));
+      row.push_back({std::move(text), pair.done > 0});
+    }
+    total.cells.push_back({fmt::format("{}/{}", view.types[i].done, view.types[i].total), Style::kPlain});
+    failed.cells.push_back(
+        {std::to_string(view.types[i].failed), view.types[i].failed > 0 ? Style::kBad : Style::kDim});
+  }
+  grid.right = {total, failed};
+  Margin busy{"busy", {}};
+  for (std::size_t j = 0; j < view.resources.size(); ++j) {
+    const double slot_s = static_cast<double>(view.resources[j].slots) * view.elapsed_s;
+    busy.cells.push_back(
+        {slot_s > 0 ? percent(std::min(1.0, view.resources[j].busy_s / slot_s)) : "", Style::kPlain});
+  }
+  grid.bottom = {busy};
+  console.print(grid_text(grid, console));
+  if (has_powers(job) && summary.done_now > 0) {
+    console.print("Energy: {} J, {} J per task.\n", number(energy(view)),
+                  number(energy(view) / static_cast<double>(summary.done_now)));
+  }
+  if (!watcher.failures().empty()) {
+    console.gap();
+    console.print("Failed:\n");
+    for (const FailedTask& task : watcher.failures()) console.print("  {}\n", task.text);
+    if (view.failed > watcher.failures().size()) {
+      console.print("  'allot log {} --status failed' lists all.\n", shown(arguments.journal));
+    }
+  }
+}
+
+Exit exit_of(const RunSummary& summary, int signal) {
+  switch (summary.outcome) {
+    case RunSummary::Outcome::kIo:
+      return Exit::kInputOutput;
+    case RunSummary::Outcome::kHalted:
+      return Exit::kHalted;
+    case RunSummary::Outcome::kInterrupted:
+      return signal == SIGHUP ? Exit::kHungUp : signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted;
+    case RunSummary::Outcome::kFinished:
+      break;
+  }
+  return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
+}
+
+double parse_seconds(const std::string& text) {
+  const double value = parse_number("--time-limit", text);
+  if (!(value > 0)) throw CLI::ValidationError("--time-limit", "must be above 0, is " + in_quotes(text));
+  return value;
+}
+
+Exit run(Arguments& arguments, Console& console) {
+  const Job job = value_or_fail(read_job(arguments.file), console);
+  if (arguments.journal.empty()) arguments.journal = arguments.file + ".journal";
+  if (!arguments.policy.empty()) policy_or_fail("--policy", arguments.policy);
+  RunOptions options;
+  options.objective = chosen_objective(arguments, job);
+  options.policy = arguments.policy;
+  options.shares = arguments.shares;
+  options.retries = arguments.retries;
+  options.requeues = arguments.requeues;
+  options.halt = arguments.halt;
+  options.seed = arguments.seed;
+  options.run_id = make_run_id();
+  try {
+    if (arguments.fresh && !arguments.dry_run) {
+      if (const auto moved = move_aside(arguments.journal))
+        console.note("the old journal is now " + shown(*moved));
+    }
+    options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
+    if (arguments.dry_run) return dry_run(arguments, job, options, console);
+
+    const Signals signals;  // before any thread
+    adopt_orphans();
+    JournalOptions journal_options;
+    journal_options.accept_changed = arguments.accept_changed;
+    journal_options.retry_failed = arguments.retry_failed;
+    journal_options.most_requeues = arguments.requeues;
+    Journal journal(arguments.journal, journal_options);
+    options.output_folder = arguments.journal + ".out";
+    std::error_code error;
+    std::filesystem::create_directories(options.output_folder, error);
+    if (error) {
+      throw Failure(Exit::kInputOutput,
+                    "cannot make " + in_quotes(options.output_folder) + ": " + error.message());
+    }
+    options.output_folder = std::filesystem::absolute(options.output_folder).string();
+    Watcher watcher(arguments, job, console, signals, title_of(arguments, job));
+    journal.begin_run(
+        {options.run_id, job.path, std::string(to_string(options.objective)),
+         options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
+         std::string(version()),
+         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
+    const RunSummary summary = run_job(job, journal, options, watcher);
+    kill_descendants();
+    watcher.clear();
+    if (arguments.json) {
+      print_json(console, arguments, job, summary, options.run_id);
+    } else {
+      print_summary(console, arguments, job, summary, watcher);
+    }
+    if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
+    if (watcher.log_failed()) {
+      console.error("the log " + in_quotes(arguments.log) +
+                    " could not be written; the journal has everything");
+      return Exit::kInputOutput;
+    }
+    return exit_of(summary, watcher.signal());
+  } catch (const JournalError& error) {
+    kill_descendants();
+    std::string text = error.what();
+    if (error.kind() == JournalProblem::kChanged) {
+      while (text.ends_with('\n')) text.pop_back();
+      text +=
+          "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new "
+          "definition, "
+          "'--fresh' begins anew.";
+    }
+    throw Failure(exit_of(error.kind()), text);
+  }
+}
+
+Action declare(CLI::App& command) {
+  const auto a = std::make_shared<Arguments>();
+  command.add_option("FILE", a->file, "the job file (TOML or JSON)")->required()->type_name("");
+  command
+      .add_option("--journal", a->journal,
+                  "where what was done is kept (default: FILE.journal); if it exists, the run is resumed")
+      ->type_name("PATH");
+  add_choice<RunObjective>(
+      command, "--objective", a->objective,
+      {{"finish", RunObjective::kFinish},
+       {"throughput", RunObjective::kThroughput},
+       {"priority", RunObjective::kPriority}},
+      "everything done soonest (default), most tasks per second now, or each type its share");
+  command.add_option("--policy", a->policy, "place tasks by this policy instead; 'allot list' names all")
+      ->type_name("NAME");
+  add_choice<ShareReading>(
+      command, "--shares", a->shares, {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},
+      "weighted: exactly its share, or at least its part of the largest common level (default)");
+  command
+      .add_option("--rates", a->rates,
+                  "what 'allot profile' wrote (default: the job file's name with .rates.toml, if it exists)")
+      ->type_name("FILE");
+  add_whole(command, "--retries", a->retries, 0, 1000,
+            "of a task that failed, on another resource if there is one (default 1)");
+  add_whole(command, "--requeues", a->requeues, 0, 1'000'000,
+            "of a task whose attempt was lost with its machine, worker or run (default 3)");
+  command.add_flag("--retry-failed", a->retry_failed, "try again what failed for good in an earlier run");
+  command.add_flag("--fresh", a->fresh, "begin anew: an existing journal is moved aside");
+  command.add_flag("--accept-changed", a->accept_changed, "resume although commands have changed since");
+  command
+      .add_option_function<std::string>(
+          "--halt",
+          [a](const std::string& text) {
+            std::string problem;
+            a->halt = parse_halt(text, problem);
+            if (!a->halt) throw CLI::ValidationError("--halt", problem + ", is " + in_quotes(text));
+          },
+          "stop when so many tasks have failed: 'soon' lets running ones finish, 'now' ends them")
+      ->type_name("soon|now,fail=N[%]");
+  command
+      .add_option_function<std::string>(
+          "--time-limit", [a](const std::string& text) { a->time_limit_s = parse_seconds(text); },
+          "start nothing more after so many seconds; run again to go on")
+      ->type_name("S");
+  add_choice<Print>(
+      command, "--print", a->print, {{"grouped", Print::kGrouped}, {"none", Print::kNone}},
+      "what tasks print: each attempt's when it ends, or nothing (default); it is kept in files in any case");
+  add_choice<ProgressStyle>(
+      command, "--progress", a->progress,
+      {{"auto", ProgressStyle::kAuto}, {"json", ProgressStyle::kJson}, {"none", ProgressStyle::kNone}},
+      "a live view on a terminal and a line every 30 s elsewhere (default), or a JSON object a second");
+  command
+      .add_option("--log", a->log,
+                  "append a line for every attempt: CSV if the name ends in .csv, else JSON lines")
+      ->type_name("PATH");
+  add_seed(command, a->seed);
+  command.add_flag("--dry-run", a->dry_run, "show the commands, the plan and what it promises; run nothing");
+  add_json(command, a->json);
+  return [a](Console& console) {
+    if (a->json && a->print == Print::kGrouped) {
+      throw Failure(Exit::kUsage, "'--json' and '--print grouped' both want standard output");
+    }
+    return run(*a, console);
+  };
+}
+
+}  // namespace
+
+extern const Command run_command;
+const Command run_command = {
+    "run", "carry out a job file: each task where the plan wants it, resumable",
+    "allot run jobs.toml                       # everything done soonest; again after an interruption\n"
+    "allot run jobs.toml --dry-run             # the commands and the plan\n"
+    "allot run jobs.toml --objective priority  # each type its share\n"
+    "allot run jobs.toml --policy jsq --fresh  # for comparison",
+    declare};
+
+}  // namespace allot::app

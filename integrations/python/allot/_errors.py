@@ -1,0 +1,39 @@
+"""What is wrong with an input."""
+from __future__ import annotations
+
+from typing import Iterable, NamedTuple, Tuple
+
+
+class Diagnostic(NamedTuple):
+    """One problem: where it is and what would be right."""
+
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}"
+
+
+class InvalidInput(ValueError):
+    """Input that cannot be; `diagnostics` holds every problem found.
+
+    >>> import allot
+    >>> try:
+    ...     allot.Scenario([[1.0]], [2], servers=0, disciplines="lifo")
+    ... except allot.InvalidInput as error:
+    ...     [problem.place for problem in error.diagnostics]
+    ['resources[0].servers', 'resources[0].discipline']
+    """
+
+    diagnostics: Tuple[Diagnostic, ...]
+
+    def __init__(self, diagnostics: Iterable[Tuple[str, str]]) -> None:
+        self.diagnostics = tuple(Diagnostic(*problem) for problem in diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.diagnostics)
+
+
+# Users know them by the package.
+Diagnostic.__module__ = InvalidInput.__module__ = "allot"

@@ -1,0 +1,68 @@
+"""Results as pandas frames. pandas is looked for when a frame is asked for, and only then."""
+from __future__ import annotations
+
+from typing import Any
+
+
+def pandas() -> Any:
+    try:
+        import pandas as module  # type: ignore[import]
+    except ImportError as error:
+        raise ImportError("to_frame() needs pandas; to_dict() needs nothing") from error
+    return module
+
+
+def by_pair(scenario: Any, values: Any) -> Any:
+    """A row per task type, a column per resource."""
+    frame = pandas().DataFrame(values, index=list(scenario.tasks), columns=list(scenario.resources))
+    return frame.rename_axis(index="task", columns="resource")
+
+
+def pareto(frontier: Any) -> Any:
+    """The frontier as a pandas frame, a row per point."""
+    return pandas().DataFrame(
+        {"throughput": frontier.throughputs, "priority_error": frontier.priority_errors}
+    ).rename_axis(index="point")
+
+
+def changes(result: Any) -> Any:
+    """The changes as a pandas frame, a row each."""
+    columns = ["change", "resource", "task", "throughput", "gain", "approximate"]
+    return pandas().DataFrame([tuple(change) for change in result.changes], columns=columns)
+
+
+def simulation(run: Any) -> Any:
+    """Throughput and response time as a pandas frame, a row per task type."""
+    throughput = run.throughput_by_task
+    response = run.response_time_by_task
+    return pandas().DataFrame(
+        {
+            "throughput": throughput.mean,
+            "throughput_half_width": throughput.half_width,
+            "response_time": response.mean,
+            "response_time_half_width": response.half_width,
+        },
+        index=pandas().Index(run.scenario.tasks, name="task"),
+    )
+
+
+def comparison(result: Any) -> Any:
+    """The policies as a pandas frame, a row each."""
+    differences = {difference.policy: difference for difference in result.differences}
+    rows = []
+    for run in result.policies:
+        difference = differences.get(run.policy)
+        rows.append(
+            {
+                "policy": run.policy,
+                "throughput": run.throughput.mean,
+                "throughput_half_width": run.throughput.half_width,
+                "response_time": run.response_time.mean if run.response_time else None,
+                "p95": run.p95,
+                "energy_per_task": run.energy_per_task,
+                "difference": difference.throughput.mean if difference else None,
+                "difference_half_width": difference.throughput.half_width if difference else None,
+                "significant": difference.significant if difference else None,
+            }
+        )
+    return pandas().DataFrame(rows).set_index("policy")

@@ -1,0 +1,270 @@
+"""How scenarios and results look: as text, as tables in Jupyter, as frames, as plots.
+
+The functions here become methods of the native classes.
+"""
+from __future__ import annotations
+
+import html
+from typing import Any, Callable, List, NamedTuple, Optional, Sequence
+
+from . import _frames, _native, _plots
+
+
+MOST_ROWS = 40
+MOST_COLUMNS = 16
+
+
+def _clipped(entries: Sequence[Any], most: int, gap: Any) -> List[Any]:
+    """The first and the last, where there are too many to look at."""
+    if len(entries) <= most:
+        return list(entries)
+    return [*entries[: most // 2], gap, *entries[len(entries) - (most - most // 2 - 1) :]]
+
+
+class View(NamedTuple):
+    """A line, a table and some notes. A large table is clipped in the middle."""
+
+    title: str
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+
+    def table(self) -> List[List[str]]:
+        """The header and the rows to show."""
+        gap = ["…"] * len(self.header)
+        return [_clipped(row, MOST_COLUMNS, "…") for row in [self.header, *_clipped(self.rows, MOST_ROWS, gap)]]
+
+    def text(self) -> str:
+        lines = [self.title]
+        if self.rows:
+            table = self.table()
+            widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+            for row in table:
+                cells = [row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+                lines.append("  " + "  ".join(cells).rstrip())
+        return "\n".join([*lines, *self.notes])
+
+    def html(self) -> str:
+        parts = [f"<p><b>{html.escape(self.title)}</b></p>"]
+        if self.rows:
+            header, *rows = self.table()
+            head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+            parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>")
+            for row in rows:
+                cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row[1:])
+                parts.append(f"<tr><th>{html.escape(row[0])}</th>{cells}</tr>")
+            parts.append("</tbody></table>")
+        parts += [f"<p>{html.escape(note)}</p>" for note in self.notes]
+        return "".join(parts)
+
+
+def _number(value: Optional[float]) -> str:
+    return "" if value is None or value != value else format(value, ".4g")
+
+
+def _percent(part: float) -> str:
+    return format(100 * part, ".3g") + "%"
+
+
+def _estimate(mean: float, half_width: Optional[float]) -> str:
+    if half_width is None or half_width != half_width or mean != mean:
+        return _number(mean)
+    return f"{_number(mean)} ± {half_width:.2g}"
+
+
+def _pairs(scenario: Any, values: Any, number: Callable[[Any], str]) -> List[List[str]]:
+    """A row of cells per task type: '-' where it cannot run, '·' for nothing."""
+    cells = []
+    for rates, row in zip(scenario.rates, values):
+        cells.append(["-" if rate == 0 else number(value) if value else "·" for rate, value in zip(rates, row)])
+    return cells
+
+
+def _view_of_scenario(self: Any) -> View:
+    name = f" '{self.name}'" if self.name else ""
+    title = f"Scenario{name}: {len(self.tasks)} task types, {len(self.resources)} resources, {self.population} threads"
+    pairs = _pairs(self, self.rates, _number)
+    shares = self.shares
+    header = ["tasks/s", *self.resources, "threads"] + ([] if shares is None else ["share"])
+    rows = []
+    for i, task in enumerate(self.tasks):
+        rows.append([task, *pairs[i], str(self.counts[i])] + ([] if shares is None else [_percent(shares[i])]))
+    return View(title, header, rows, self.notes)
+
+
+def _view_of_solution(self: Any) -> View:
+    title = f"Solution by {self.solver} ({self.outcome}): {_number(self.throughput)} tasks/s"
+    if self.response_time is not None:
+        title += f", mean response time {_number(self.response_time)} s"
+    if self.priority_error is not None:
+        title += f", priority error {_number(self.priority_error)}"
+    notes = [self.reason] if self.reason else []
+    if self.proven_optimal:
+        notes.append("Proven optimal.")
+    elif self.gap is not None:
+        notes.append(f"Within {_percent(self.gap)} of the optimum, proven.")
+    pairs = _pairs(self.scenario, self.assignment, str)
+    rows = [
+        [task, *row, _number(x), _number(t)]
+        for task, row, x, t in zip(self.scenario.tasks, pairs, self.throughput_by_task, self.response_time_by_task)
+    ]
+    rows.append(["tasks/s", *map(_number, self.throughput_by_resource), _number(self.throughput), ""])
+    return View(title, ["tasks", *self.scenario.resources, "tasks/s", "response s"], rows, notes)
+
+
+def _view_of_pareto(self: Any) -> View:
+    rows = [[str(k), _number(x), _number(e)] for k, (x, e) in enumerate(zip(self.throughputs, self.priority_errors))]
+    notes = []
+    if self.weighted is not None and self.weighted.outcome != "infeasible":
+        notes.append(
+            f"Weighted service: {_number(self.weighted.throughput)} tasks/s "
+            f"with an error of {_number(self.weighted.priority_error)}."
+        )
+    kind = "complete" if self.exhaustive else "as found"
+    return View(f"Pareto frontier, {kind} ({self.outcome})", ["point", "tasks/s", "priority error"], rows, notes)
+
+
+def _view_of_what_if(self: Any) -> View:
+    top = 20
+    rows = [[_plots.describe(c), _number(c.throughput), f"{100 * c.gain:+.2f}%"] for c in self.changes[:top]]
+    more = len(self) - len(rows)
+    notes = [f"... and {more} more, none worth more than these"] if more > 0 else []
+    title = f"Today at best {_number(self.base.throughput)} tasks/s. What would help ({self.outcome}):"
+    return View(title, ["change", "tasks/s", "gain"], rows, notes)
+
+
+def _view_of_simulation(self: Any) -> View:
+    title = (
+        f"Simulation of {self.policy}, {self.distribution}: "
+        f"{_estimate(self.throughput.mean, self.throughput.half_width)} tasks/s"
+    )
+    if self.response_time is not None:
+        title += f", mean response time {_estimate(self.response_time.mean, self.response_time.half_width)} s"
+    x, t = self.throughput_by_task, self.response_time_by_task
+    rows = [
+        [task, _estimate(*a), _estimate(*b)]
+        for task, a, b in zip(self.scenario.tasks, zip(x.mean, x.half_width), zip(t.mean, t.half_width))
+    ]
+    effort = f"{self.replications} replications of {self.completions:,} completions after {self.warmup:,} of warm-up"
+    busy = ", ".join(f"{name} {_percent(u)}" for name, u in zip(self.scenario.resources, self.utilization))
+    notes = [effort + (" (partial)" if self.partial else ""), f"busy: {busy}", *self.notes]
+    return View(title, ["task", "tasks/s", "response s"], rows, notes)
+
+
+def _view_of_comparison(self: Any) -> View:
+    differences = {d.policy: d for d in self.differences}
+    rows = []
+    for run in sorted(self.policies, key=lambda run: -run.throughput.mean):
+        difference = differences.get(run.policy)
+        against = "" if difference is None else f"{difference.throughput.mean:+.3g}" + " *" * difference.significant
+        response = _number(run.response_time.mean) if run.response_time else ""
+        rows.append([run.policy, _estimate(run.throughput.mean, run.throughput.half_width), against, response])
+    first = self.policies[0].policy
+    notes = ["* beyond chance: the 95% interval of the difference excludes 0"]
+    if self.best_assignment_throughput is not None:
+        proven = ", proven" if self.best_assignment_proven else ""
+        notes.append(f"best constant assignment: {_number(self.best_assignment_throughput)} tasks/s{proven}")
+    header = ["policy", "tasks/s", f"against {first}", "response s"]
+    return View(f"Comparison of {len(self)} policies, {self.policies[0].distribution}", header, rows, notes)
+
+
+def _view_of_analysis(self: Any) -> View:
+    title = f"Analysis of {self.policy}, {self.states:,} states: {_number(self.throughput)} tasks/s"
+    if self.response_time is not None:
+        title += f", mean response time {_number(self.response_time)} s"
+    pairs = _pairs(self.scenario, self.occupancy, lambda mean: format(mean, ".2f"))
+    rows = [[t, *row, _number(x)] for t, row, x in zip(self.scenario.tasks, pairs, self.throughput_by_task)]
+    notes = [f"The best state completes {_number(self.best_state_throughput)} tasks/s."]
+    if self.optimal_control_throughput is not None:
+        notes.append(f"Optimal control: {_number(self.optimal_control_throughput)} tasks/s.")
+    if self.note:
+        notes.append(self.note)
+    return View(title, ["mean tasks", *self.scenario.resources, "tasks/s"], rows, notes)
+
+
+def _methods_of(native: type, view: Callable[[Any], View], frame: Callable[[Any], Any], plot: Callable[..., Any]) -> None:
+    def __repr__(self: Any) -> str:
+        return view(self).text()
+
+    def _repr_html_(self: Any) -> str:
+        return view(self).html()
+
+    def to_frame(self: Any) -> Any:
+        return frame(self)
+
+    to_frame.__doc__ = frame.__doc__
+    plot.__name__ = "plot"
+    for function in (__repr__, _repr_html_, to_frame, plot):
+        function.__qualname__ = f"{native.__name__}.{function.__name__}"
+        setattr(native, function.__name__, function)
+
+
+def _frame_of_rates(self: Any) -> Any:
+    """The rates as a pandas frame, a row per task type, a column per resource."""
+    return _frames.by_pair(self, self.rates)
+
+
+def _frame_of_assignment(self: Any) -> Any:
+    """The assignment as a pandas frame, a row per task type, a column per resource."""
+    return _frames.by_pair(self.scenario, self.assignment)
+
+
+def _frame_of_occupancy(self: Any) -> Any:
+    """The mean numbers of tasks as a pandas frame, a row per task type, a column per resource."""
+    return _frames.by_pair(self.scenario, self.occupancy)
+
+
+def _plot_scenario(self: Any, ax: Optional[Any] = None) -> Any:
+    """A heat map of the rates, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.matrix(self, self.rates, "tasks per second", ".3g", ax)
+
+
+def _plot_solution(self: Any, ax: Optional[Any] = None) -> Any:
+    """Throughput by resource, stacked by task type, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.solution(self, ax)
+
+
+def _plot_pareto(self: Any, ax: Optional[Any] = None) -> Any:
+    """Priority error over throughput, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.pareto(self, ax)
+
+
+def _plot_what_if(self: Any, ax: Optional[Any] = None, *, top: int = 15) -> Any:
+    """The largest gains, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.changes(self, ax, top)
+
+
+def _plot_simulation(self: Any, ax: Optional[Any] = None) -> Any:
+    """Throughput by task type with intervals, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.simulation(self, ax)
+
+
+def _plot_comparison(self: Any, ax: Optional[Any] = None) -> Any:
+    """Throughput by policy with intervals, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.comparison(self, ax)
+
+
+def _plot_analysis(self: Any, ax: Optional[Any] = None) -> Any:
+    """A heat map of the mean numbers of tasks, on the given Matplotlib axes or new ones, which are returned."""
+    return _plots.matrix(self.scenario, self.occupancy, "mean number of tasks", ".2f", ax)
+
+
+_methods_of(_native.Scenario, _view_of_scenario, _frame_of_rates, _plot_scenario)
+_methods_of(_native.Solution, _view_of_solution, _frame_of_assignment, _plot_solution)
+_methods_of(_native.Pareto, _view_of_pareto, _frames.pareto, _plot_pareto)
+_methods_of(_native.WhatIf, _view_of_what_if, _frames.changes, _plot_what_if)
+_methods_of(_native.Simulation, _view_of_simulation, _frames.simulation, _plot_simulation)
+_methods_of(_native.Comparison, _view_of_comparison, _frames.comparison, _plot_comparison)
+_methods_of(_native.Analysis, _view_of_analysis, _frame_of_occupancy, _plot_analysis)
+
+
+def _repr_of_estimate(self: Any) -> str:
+    return f"Estimate({_estimate(self.mean, self.half_width)})"
+
+
+def _repr_of_estimates(self: Any) -> str:
+    return f"Estimates({', '.join(_estimate(*pair) for pair in zip(self.mean, self.half_width))})"
+
+
+setattr(_native.Estimate, "__repr__", _repr_of_estimate)
+setattr(_native.Estimates, "__repr__", _repr_of_estimates)

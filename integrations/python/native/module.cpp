@@ -1,0 +1,41 @@
+// allot._native: the library as Python objects. What is pleasant rather than necessary (tables, plots,
+// defaults) is Python, in the package around it.
+#include "integrations/python/native/module.hpp"
+
+#include <string>
+
+#include "allot/base/error.hpp"
+#include "allot/base/version.hpp"
+#include "allot/io/result_json.hpp"
+#include "integrations/python/native/convert.hpp"
+
+namespace allot::python {
+namespace {
+
+void translate(std::exception_ptr exception) {
+  try {
+    if (exception) std::rethrow_exception(exception);
+  } catch (const InvalidModel& error) {
+    try {
+      raise_invalid(error.field(), std::string(error.what()).substr(error.field().size() + 2));
+    } catch (py::error_already_set& raised) {
+      raised.restore();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace allot::python
+
+PYBIND11_MODULE(_native, module) {
+  using namespace allot::python;
+  module.doc() = "The native part of allot. Use the package: import allot.";
+  py::register_exception_translator(&translate);
+  module.def("version", &allot::version);
+  module.def("build_commit", &allot::build_commit);
+  module.def("listing", [] { return from_json(allot::list_json(allot::builtin_listing())); });
+  bind_scenario(module);
+  bind_solve(module);
+  bind_simulate(module);
+  bind_analyze(module);
+}

@@ -1,0 +1,371 @@
+// solve, certify, pareto and whatif, with their results.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/io/result_json.hpp"
+#include "allot/solve/explain.hpp"
+#include "allot/solve/pareto.hpp"
+#include "allot/solve/solver.hpp"
+#include "allot/solve/whatif.hpp"
+#include "integrations/python/native/attend.hpp"
+#include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/module.hpp"
+#include "integrations/python/native/policy_options.hpp"
+
+namespace allot::python {
+namespace {
+
+struct SolveResult {
+  ScenarioPointer scenario;
+  Solution solution;
+  std::optional<std::vector<Placement>> explanation;
+
+  const System& system() const noexcept { return scenario->system; }
+  const Performance& performance() const noexcept { return solution.performance; }
+};
+
+struct ParetoResult {
+  ScenarioPointer scenario;
+  ParetoFrontier frontier;
+  std::optional<Solution> weighted;
+};
+
+struct WhatIfResult {
+  ScenarioPointer scenario;
+  WhatIf what_if;
+};
+
+/// The solver and the objective that are meant: the one given decides the other.
+std::pair<const SolverInfo*, Objective> choose(const std::optional<std::string>& objective_word,
+                                               const std::optional<std::string>& solver_name) {
+  std::optional<Objective> objective;
+  if (objective_word) {
+    objective =
+        choice<Objective>("objective", *objective_word,
+                          {{"throughput", Objective::kThroughput}, {"priority", Objective::kPriority}});
+  }
+  if (!solver_name) {
+    const Objective wanted = objective.value_or(Objective::kThroughput);
+    return {&default_solver(wanted), wanted};
+  }
+  const SolverInfo* const solver = find_solver(*solver_name);
+  if (solver == nullptr || (objective && !supports(*solver, *objective))) {
+    std::string names;
+    for (const SolverInfo* known : builtin_solvers()) {
+      if (!objective || supports(*known, *objective))
+        names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
+    }
+    raise_invalid("solver", "'" + *solver_name + "' is none" +
+                                (objective ? " for the objective '" + *objective_word + "'" : "") +
+                                "; there are " + names);
+  }
+  return {solver, objective.value_or(supports(*solver, Objective::kThroughput) ? Objective::kThroughput
+                                                                               : Objective::kPriority)};
+}
+
+/// Methods that walk, on systems so small that they are done before anybody could want to stop them. A thread
+/// to attend would cost more than they do.
+bool is_brief(const SolverInfo& solver, const System& system) {
+  constexpr double kFewSteps = 1e6;
+  const bool walks = solver.name == "map" || solver.name == "best-fit" || solver.name == "mis";
+  return walks &&
+         static_cast<double>(system.population()) * static_cast<double>(system.rates().values().size()) <=
+             kFewSteps;
+}
+
+/// Hands the progress of a search to a Python function of (best, bound).
+std::function<void(const SolveProgress&)> told(const py::object& progress, Attendant& attendant) {
+  if (progress.is_none()) return {};
+  return [&progress, &attendant](const SolveProgress& state) {
+    attendant.send([&progress, state] { progress(state.best, state.bound); });
+  };
+}
+
+SolveResult solve_scenario(const ScenarioPointer& scenario, const std::optional<std::string>& objective_word,
+                           const std::optional<std::string>& solver_name, std::optional<double> time_limit,
+                           std::uint64_t seed, bool explained, const py::object& start,
+                           const std::string& shares, const std::string& sensitivity,
+                           const std::string& map_moves, const std::string& mis_moves, double max_states,
+                           std::optional<double> gap, bool slsqp_occupied, const py::object& progress) {
+  require_constant_work(*scenario, "solve");
+  const auto [solver, objective] = choose(objective_word, solver_name);
+  const System& system = scenario->system;
+  if (objective == Objective::kPriority && system.shares().empty())
+    raise_invalid("objective", "'priority' needs priorities for all task types; the scenario has none");
+  SolveOptions options;
+  options.seed = seed;
+  if (!start.is_none()) options.start = assignment_from(start, system);
+  options.shares = share_reading(shares);
+  options.sensitivity = choice<Sensitivity>(
+      "sensitivity", sensitivity, {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}});
+  options.map_moves =
+      choice<MapMoves>("map_moves", map_moves, {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}});
+  options.mis_moves =
+      choice<MisMoves>("mis_moves", mis_moves, {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}});
+  if (!(max_states >= 1)) raise_invalid("max_states", "must be at least 1");
+  options.max_states = max_states;
+  if (gap && !(*gap >= 0 && *gap < 1)) raise_invalid("gap", "must be from 0 to below 1");
+  if (gap) options.gap_tolerance = *gap;
+  options.slsqp_occupied = slsqp_occupied;
+  options.stop.deadline = deadline_after(time_limit);
+  const auto work = [&, solver = solver, objective = objective] {
+    SolveResult result{scenario, solve(*solver, Problem{system, objective}, options), {}};
+    if (explained) result.explanation = explain(system, result.solution.assignment);
+    return result;
+  };
+  if (is_brief(*solver, system)) {
+    const py::gil_scoped_release released;
+    return work();
+  }
+  Attendant attendant;
+  options.stop.flag = &attendant.stop();
+  options.progress = told(progress, attendant);
+  return attendant.run(work);
+}
+
+ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& points,
+                             std::optional<double> time_limit, std::uint64_t seed) {
+  require_constant_work(*scenario, "pareto");
+  const std::uint64_t most = whole("points", points, 2, 1'000'000);
+  const System& system = scenario->system;
+  if (system.shares().empty())
+    raise_invalid("priorities", "'pareto' needs priorities for all task types; the scenario has none");
+  Attendant attendant;
+  SolveOptions options;
+  options.seed = seed;
+  options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
+  return attendant.run([&] {
+    ParetoResult result{scenario, pareto(system, most, options), {}};
+    if (const SolverInfo* weighted = find_solver("weighted"))
+      result.weighted = solve(*weighted, Problem{system, Objective::kPriority}, options);
+    return result;
+  });
+}
+
+WhatIfResult what_if_scenario(const ScenarioPointer& scenario, std::optional<double> time_limit,
+                              std::uint64_t seed) {
+  require_constant_work(*scenario, "whatif");
+  Attendant attendant;
+  SolveOptions options;
+  options.seed = seed;
+  options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
+  return attendant.run([&] { return WhatIfResult{scenario, what_if(scenario->system, options)}; });
+}
+
+const char* word(Change::What what) {
+  switch (what) {
+    case Change::What::kServer:
+      return "server";
+    case Change::What::kThread:
+      return "thread";
+    case Change::What::kRate:
+      return "rate";
+  }
+  return "";
+}
+
+/// X_ij, row-major.
+std::vector<double> throughput_by_pair(const SolveResult& result) {
+  const System& system = result.system();
+  const Assignment& assignment = result.solution.assignment;
+  std::vector<double> values;
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resource_ids()) {
+      if (!result.solution.time_shares.empty()) {
+        values.push_back(system.rate(i, j) * result.solution.time_shares[values.size()]);
+        continue;
+      }
+      const Resource& resource = system.resource(j);
+      const CompletionLaw law =
+          completion_law(resource.discipline, resource.servers, column_sums(system, assignment, j));
+      values.push_back(static_cast<double>(assignment(i, j)) *
+                       (law.per_rate * system.rate(i, j) + law.per_task));
+    }
+  }
+  return values;
+}
+
+std::string solution_text(const SolveResult& result) {
+  return solution_json(result.system(), result.solution, result.explanation ? &*result.explanation : nullptr);
+}
+
+std::string pareto_text(const ParetoResult& result) {
+  return pareto_json(result.scenario->system, result.frontier, result.weighted ? &*result.weighted : nullptr);
+}
+
+std::string what_if_text(const WhatIfResult& result) {
+  return what_if_json(result.scenario->system, result.what_if);
+}
+
+/// `to_dict` and `to_json` from the writer of the command.
+template <typename Result>
+void add_json(py::class_<Result>& bound, std::string (*text)(const Result&)) {
+  bound.def(
+      "to_dict", [text](const Result& self) { return from_json(text(self)); },
+      "What the command prints with --json, as Python's own json module reads it.");
+  bound.def(
+      "to_json", [text](const Result& self) { return text(self); },
+      "The text that the command prints with --json.");
+}
+
+void bind_solution(py::module_& module) {
+  py::class_<SolveResult> bound(module, "Solution",
+                                "What a solver found. Arrays are copies, the caller's to change.");
+  in_package(bound);
+  const auto property = [&](const char* name, auto get, const char* doc = "") {
+    bound.def_property_readonly(
+        name, [get](const SolveResult& self) { return get(self); }, doc);
+  };
+  bound.def_property_readonly("scenario", [](const SolveResult& self) { return self.scenario; });
+  property("solver", [](const SolveResult& r) { return r.solution.solver; });
+  property("objective", [](const SolveResult& r) { return to_string(r.solution.objective); });
+  property(
+      "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
+      "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
+  property(
+      "reason", [](const SolveResult& r) { return r.solution.reason; }, "Why, where that needs saying.");
+  property(
+      "assignment", [](const SolveResult& r) { return to_matrix(r.solution.assignment); },
+      "Tasks of each type (rows) at each resource (columns).");
+  property(
+      "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
+  property("throughput_by_task",
+           [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); });
+  property("throughput_by_resource",
+           [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); });
+  property(
+      "response_time", [](const SolveResult& r) { return r.performance().response_time; },
+      "Seconds, or None.");
+  property("response_time_by_task",
+           [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); });
+  property(
+      "throughput_by_pair",
+      [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
+      "Completions per second of each type (rows) at each resource (columns).");
+  property(
+      "upper_bound",
+      [](const SolveResult& r) { return r.solution.gap() ? r.solution.upper_bound : std::nullopt; },
+      "No assignment completes more, or None where nothing is proven.");
+  property(
+      "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
+  property("proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; });
+  property("shares", [](const SolveResult& r) -> py::object {
+    if (r.performance().shares.empty()) return py::none();
+    return to_array(r.performance().shares);
+  });
+  property("priority_error", [](const SolveResult& r) { return r.performance().priority_error; });
+  property(
+      "approximate", [](const SolveResult& r) { return r.performance().approximate; },
+      "Some resource is in a state whose throughput has no exact formula.");
+  property("relaxed_assignment", [](const SolveResult& r) -> py::object {
+    if (r.solution.relaxed_assignment.empty()) return py::none();
+    return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
+  });
+  property("relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; });
+  property("time_shares", [](const SolveResult& r) -> py::object {
+    if (r.solution.time_shares.empty()) return py::none();
+    return to_matrix(r.solution.time_shares, r.system().resource_count());
+  });
+  property("binding", [](const SolveResult& r) { return r.solution.binding; });
+  property("seconds", [](const SolveResult& r) { return r.solution.seconds; });
+  add_json(bound, &solution_text);
+}
+
+void bind_pareto(py::module_& module) {
+  py::class_<ParetoResult> bound(
+      module, "Pareto",
+      "The trade-off between throughput and priority error, from the fastest assignment on.");
+  in_package(bound);
+  bound.def_property_readonly("scenario", [](const ParetoResult& self) { return self.scenario; });
+  bound.def("__len__", [](const ParetoResult& self) { return self.frontier.points.size(); });
+  bound.def_property_readonly("outcome",
+                              [](const ParetoResult& self) { return to_string(self.frontier.outcome); });
+  bound.def_property_readonly("exhaustive",
+                              [](const ParetoResult& self) { return self.frontier.exhaustive; });
+  bound.def_property_readonly("approximate",
+                              [](const ParetoResult& self) { return self.frontier.approximate; });
+  const auto values = [](const ParetoResult& self, double ParetoPoint::*member) {
+    std::vector<double> numbers;
+    for (const ParetoPoint& point : self.frontier.points) numbers.push_back(point.*member);
+    return to_array(numbers);
+  };
+  bound.def_property_readonly(
+      "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); });
+  bound.def_property_readonly("priority_errors", [values](const ParetoResult& self) {
+    return values(self, &ParetoPoint::priority_error);
+  });
+  bound.def_property_readonly(
+      "assignments",
+      [](const ParetoResult& self) {
+        const System& system = self.scenario->system;
+        py::array_t<Count> array({self.frontier.points.size(), system.type_count(), system.resource_count()});
+        Count* out = array.mutable_data();
+        for (const ParetoPoint& point : self.frontier.points)
+          out = std::copy(point.assignment.values().begin(), point.assignment.values().end(), out);
+        return array;
+      },
+      "By point, task type and resource.");
+  bound.def_property_readonly(
+      "weighted",
+      [](const ParetoResult& self) -> std::optional<SolveResult> {
+        if (!self.weighted) return {};
+        return SolveResult{self.scenario, *self.weighted, {}};
+      },
+      "The solution with weighted service, or None in a build without it.");
+  add_json(bound, &pareto_text);
+}
+
+void bind_what_if(py::module_& module) {
+  py::class_<WhatIfResult> bound(
+      module, "WhatIf",
+      "What each change of the machine or its work would be worth, the largest gain first.");
+  in_package(bound);
+  bound.def_property_readonly("scenario", [](const WhatIfResult& self) { return self.scenario; });
+  bound.def_property_readonly("outcome",
+                              [](const WhatIfResult& self) { return to_string(self.what_if.outcome); });
+  bound.def_property_readonly("base", [](const WhatIfResult& self) {
+    return SolveResult{self.scenario, self.what_if.base, {}};
+  });
+  bound.def("__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); });
+  bound.def_property_readonly(
+      "changes",
+      [](const WhatIfResult& self) {
+        const System& system = self.scenario->system;
+        const py::object kind = py::module_::import("allot._records").attr("Change");
+        py::list changes;
+        for (const Change& change : self.what_if.changes) {
+          const py::object resource =
+              change.resource ? py::object(py::str(system.resource(*change.resource).name)) : py::none();
+          const py::object task =
+              change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
+          changes.append(
+              kind(word(change.what), resource, task, change.throughput, change.gain, change.approximate));
+        }
+        return changes;
+      },
+      "A list of allot.Change: change ('server', 'thread' or 'rate'), resource, task, throughput, gain, "
+      "approximate.");
+  add_json(bound, &what_if_text);
+}
+
+}  // namespace
+
+void bind_solve(py::module_& module) {
+  bind_solution(module);
+  bind_pareto(module);
+  bind_what_if(module);
+  module.def("solve", &solve_scenario, py::arg("scenario"), py::arg("objective"), py::arg("solver"),
+             py::arg("time_limit"), py::arg("seed"), py::arg("explain"), py::arg("start"), py::arg("shares"),
+             py::arg("sensitivity"), py::arg("map_moves"), py::arg("mis_moves"), py::arg("max_states"),
+             py::arg("gap"), py::arg("slsqp_occupied"), py::arg("progress"));
+  module.def("pareto", &pareto_scenario, py::arg("scenario"), py::arg("points"), py::arg("time_limit"),
+             py::arg("seed"));
+  module.def("whatif", &what_if_scenario, py::arg("scenario"), py::arg("time_limit"), py::arg("seed"));
+}
+
+}  // namespace allot::python

@@ -1,0 +1,74 @@
+"""The stub file says what the module is, and the package is typed as it says."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import allot
+
+PACKAGE = pathlib.Path(allot.__file__).parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache(tmp_path_factory):
+    """What mypy knows of NumPy is read once."""
+    os.environ["MYPY_CACHE_DIR"] = str(tmp_path_factory.mktemp("mypy"))
+    yield
+    del os.environ["MYPY_CACHE_DIR"]
+
+
+def mypy(tmp_path, *arguments):
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def check(tmp_path):
+    """The arguments of the check. pybind11's classes have a metaclass of their own and constructors without signature."""
+    allowed = tmp_path / "allowed"
+    allowed.write_text(r"""
+allot\._native\.[A-Z][A-Za-z]+
+allot\._native\.[A-Z][A-Za-z]+\.__init__
+""")
+    return ["mypy.stubtest", "allot._native", "--allowlist", str(allowed), "--ignore-unused-allowlist"]
+
+
+def test_stub_and_module_agree(tmp_path):
+    assert "Success" in mypy(tmp_path, *check(tmp_path))
+
+
+def test_a_missing_word_is_noticed(tmp_path):
+    """The check above can fail: without a property in the stub it does."""
+    copy = tmp_path / "allot"
+    copy.mkdir()
+    for file in PACKAGE.iterdir():
+        if file.suffix == ".so":
+            (copy / file.name).symlink_to(file.resolve())
+        elif file.is_file():
+            (copy / file.name).write_text(file.read_text())
+    stub = copy / "_native.pyi"
+    stub.write_text(stub.read_text().replace("def population(self)", "def populaton(self)"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "MYPYPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", *check(tmp_path)], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode != 0 and "population" in done.stdout and "error" in done.stdout
+
+
+def test_users_are_type_checked(tmp_path):
+    right = tmp_path / "right.py"
+    right.write_text(
+        "import allot\n"
+        "machine = allot.Scenario([[1.0, 2.0]], [3])\n"
+        "answer: allot.Solution = allot.solve(machine, solver='map')\n"
+        "total: int = int(answer.assignment.sum())\n"
+        "def mine(state: allot.State, task: int) -> int:\n"
+        "    return int(state.totals.argmin())\n"
+        "run: allot.Simulation = allot.simulate(machine, mine, completions=10)\n"
+    )
+    mypy(tmp_path, "mypy", "--strict", "--follow-imports=silent", str(right))
