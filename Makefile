@@ -100,6 +100,8 @@ bench: ## run the benchmarks, with the rivals they are compared with
 	@for program in build/release/bench/*; do \
 	  if [ -f "$$program" ] && [ -x "$$program" ]; then printf '\n==== %s\n' "$$program"; "$$program" || exit 1; fi; \
 	done
+	$(call heading,allot run)
+	@bench/run/run.py
 	$(call heading,Python)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/crossing.py $(command)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/rivals.py
