@@ -13,7 +13,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-long bench figures format lint install clean setup
+.PHONY: help run build explorer test test-long bench figures format lint install clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -31,11 +31,24 @@ build: ## build the command: build/allot, and build/allot-mpi
 	@ln -sfn release/apps/allot/allot $(command)
 	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
 
+explorer: ## build the web page with the library inside: build/explorer/index.html
+	@tools/setup build explorer
+	@command -v npm >/dev/null || tools/setup node
+	@cmake --preset wasm >/dev/null
+	@cmake --build --preset wasm
+	@$(MAKE) --no-print-directory --silent explorer/node_modules/.package-lock.json
+	@cd explorer && npm run --silent build -- --logLevel warn
+	@ls -l build/explorer/index.html
+
+explorer/node_modules/.package-lock.json: explorer/package-lock.json
+	@cd explorer && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
 setup: ## install what building, testing and checking needs
-	@tools/setup build test browser slurm python bench fuzz format lint
+	@tools/setup build test browser explorer slurm python bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test browser slurm python bench fuzz format
+	@tools/setup build test browser explorer slurm python bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -46,6 +59,10 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cmake --build --preset release
 	$(call heading,test: release)
 	@ctest --preset release --label-exclude long
+	$(call heading,build: explorer)
+	@$(MAKE) --no-print-directory explorer
+	$(call heading,test: explorer)
+	@cd explorer && npm test --silent
 	$(call heading,build: asan)
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan --target $(unit_tests)
@@ -58,7 +75,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	$(call heading,all passed)
 
 # What the sanitizers see in every run: the tests of the rooms. `make test-long` gives them all others too.
-unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test dispatch_test dispatch_allocation_test sweep_test jobs_test journal_faults_test report_test worker_test run_test io_test
+unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test dispatch_test dispatch_allocation_test sweep_test jobs_test journal_faults_test report_test worker_test run_test io_test wasm_answer_test
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600

@@ -23,8 +23,17 @@ if(ALLOT_WITH_SQLITE)
 endif()
 
 function(allot_headers_only NAME HEADER)
-  find_path(ALLOT_${NAME}_INCLUDE_DIR "${HEADER}" ${ARGN} REQUIRED)
+  # Headers alone are the same for every target, so a cross compiler may take the host's.
+  find_path(ALLOT_${NAME}_INCLUDE_DIR "${HEADER}" PATHS /usr/local/include /usr/include ${ARGN} REQUIRED
+            NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(ALLOT_${NAME}_INCLUDE_DIR)
+  if(CMAKE_CROSSCOMPILING)
+    # Not with the host's whole /usr/include, though: a folder that holds this library alone.
+    string(REGEX REPLACE "/.*" "" folder "${HEADER}")
+    file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/${NAME}")
+    file(CREATE_LINK "${ALLOT_${NAME}_INCLUDE_DIR}/${folder}" "${PROJECT_BINARY_DIR}/include/${NAME}/${folder}" SYMBOLIC)
+    set(ALLOT_${NAME}_INCLUDE_DIR "${PROJECT_BINARY_DIR}/include/${NAME}")
+  endif()
   add_library(allot::${NAME} INTERFACE IMPORTED GLOBAL)
   target_include_directories(allot::${NAME} SYSTEM INTERFACE "${ALLOT_${NAME}_INCLUDE_DIR}")
 endfunction()

@@ -567,8 +567,7 @@ int main(int argc, char** argv) {
     }
   }
   if (find_solver("exact") == nullptr) {
-    std::fprintf(stderr,
-                 "bench_solvers: needs the solver 'exact' (ALLOT_WITH_CLP), whose bound is the yardstick\n");
+    std::fprintf(stderr, "bench_solvers: needs the solver 'exact', whose bound is the yardstick\n");
     return 1;
   }
   const bool keep = !folder.empty();

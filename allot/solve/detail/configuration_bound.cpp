@@ -14,9 +14,9 @@ constexpr double kSmoothing = 0.6;
 /// Bound and programme count as equal within this, relative.
 constexpr double kEqual = 1e-10;
 
-std::size_t hash_of(const std::vector<Count>& content) noexcept {
-  std::size_t hash = 1469598103934665603ULL;
-  for (const Count n : content) hash = (hash ^ static_cast<std::size_t>(n)) * 1099511628211ULL;
+std::uint64_t hash_of(const std::vector<Count>& content) noexcept {
+  std::uint64_t hash = 1469598103934665603ULL;
+  for (const Count n : content) hash = (hash ^ static_cast<std::uint64_t>(n)) * 1099511628211ULL;
   return hash;
 }
 
@@ -56,8 +56,8 @@ void ConfigurationBound::add_assignment(const Assignment& assignment) {
 }
 
 void ConfigurationBound::offer(ResourceId j, const std::vector<Count>& content) {
-  std::vector<std::size_t>& seen = pool_hashes_[index(j)];
-  const std::size_t hash = hash_of(content);
+  std::vector<std::uint64_t>& seen = pool_hashes_[index(j)];
+  const std::uint64_t hash = hash_of(content);
   const auto at = std::lower_bound(seen.begin(), seen.end(), hash);
   if (at != seen.end() && *at == hash) return;
   seen.insert(at, hash);

@@ -9,6 +9,7 @@
 // prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -87,8 +88,8 @@ class ConfigurationBound {
   double scale_ = 1;  // of rates: penalties are a multiple of it
   std::vector<ColumnPricer> pricers_;
   std::vector<Count> hints_;
-  std::deque<Pooled> pool_;                            // a deque: contents stay where they are while it grows
-  std::vector<std::vector<std::size_t>> pool_hashes_;  // per resource, sorted: contents already there
+  std::deque<Pooled> pool_;  // a deque: contents stay where they are while it grows
+  std::vector<std::vector<std::uint64_t>> pool_hashes_;  // per resource, sorted: contents already there
   ColumnPricer::Best best_;
 };
 

@@ -1,5 +1,5 @@
-// A linear programme: minimise, subject to ranges on rows and columns. The only file that knows the LP
-// library.
+// A linear programme: minimise, subject to ranges on rows and columns. Solved by CLP (linear_program_clp.cpp)
+// or, in builds without it, by our own BoundedSimplex (linear_program_own.cpp); no other file knows which.
 #pragma once
 
 #include <cstdint>

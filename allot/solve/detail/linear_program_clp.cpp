@@ -1,7 +1,8 @@
-#include "allot/solve/detail/linear_program.hpp"
-
+// Linear programmes by CLP.
 #include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>
+
+#include "allot/solve/detail/linear_program.hpp"
 
 namespace allot::detail {
 

@@ -1,0 +1,99 @@
+// The simplex method for variables with ranges, with a dense inverse of the basis: some hundred rows, any
+// number of columns. What solves linear programmes where CLP is not at hand, such as in a browser.
+//
+// Every row has a variable of its own, its activity r, with the row's range: A x - r = 0. So rows and columns
+// are alike, any change of a range or a cost leaves the basis a basis, and `solve` goes on from the last one.
+// While some basic variable is outside its range the sum of all such distances is minimised, then the cost
+// (the composite method).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+
+namespace allot::detail {
+
+class BoundedSimplex {
+ public:
+  enum class Status { kOptimal, kInfeasible, kUnbounded, kStopped, kFailed };
+
+  /// Both return the index of the new row or column.
+  int add_row(double lower, double upper);
+  int add_column(double cost, double lower, double upper, std::span<const int> rows,
+                 std::span<const double> values);
+  void set_row(int row, double lower, double upper);
+  void set_column(int column, double lower, double upper);
+  void set_cost(int column, double cost);
+
+  /// Minimises. kFailed: it went on for so long that rounding must have led it in circles.
+  Status solve(StopPoll* poll = nullptr);
+
+  std::size_t row_count() const noexcept { return row_variables_.size(); }
+  std::size_t column_count() const noexcept { return column_variables_.size(); }
+  /// Of the last `solve`.
+  std::uint64_t iterations() const noexcept { return iterations_; }
+  double cost() const noexcept;
+  std::span<const double> columns() const noexcept { return columns_; }
+  std::span<const double> duals() const noexcept { return duals_; }
+
+ private:
+  /// A column or the activity of a row.
+  struct Variable {
+    double cost = 0;
+    double lower = 0;
+    double upper = 0;
+    double value = 0;
+    std::size_t begin = 0;  // its entries
+    std::size_t end = 0;
+    int position = -1;  // in the basis; -1: not basic, its value is at a bound, or 0 where it has none
+  };
+
+  struct Entering {
+    int variable = -1;
+    double direction = 1;  // +1: its value rises
+  };
+  struct Leaving {
+    int position = -1;  // -1: the entering variable reaches its own other bound, or nothing stops it
+    double step = 0;
+    double bound = 0;
+  };
+
+  int add_variable(const Variable& variable);
+  void set_range(int variable, double lower, double upper);
+  /// Inverts the basis anew; what has become singular is mended with the activities of rows.
+  void factorise();
+  bool invert(std::vector<int>& spare_rows, std::vector<int>& dependent_positions);
+  /// The basic variables' values, from those of the others.
+  void compute_values();
+  void multiply_inverse(std::span<const double> right, std::span<double> result) const noexcept;
+  bool is_feasible() const noexcept;
+  void compute_duals(bool feasible);
+  Entering choose_entering(bool feasible) const noexcept;
+  Leaving choose_leaving(const Entering& entering) const noexcept;
+  void compute_direction(int variable);
+  void move(const Entering& entering, const Leaving& leaving);
+  void publish();
+
+  std::vector<Variable> variables_;
+  std::vector<int> entry_rows_;
+  std::vector<double> entry_values_;
+  std::vector<int> row_variables_;
+  std::vector<int> column_variables_;
+
+  std::vector<int> basis_;       // variable per position
+  std::vector<double> inverse_;  // row-major: position by row
+  bool factorised_ = false;
+  int updates_ = 0;       // since the last inversion
+  bool careful_ = false;  // Bland's rule, after many steps without progress
+  std::uint64_t iterations_ = 0;
+
+  std::vector<double> prices_;     // per row
+  std::vector<double> direction_;  // per position: how basic variables fall as the entering one rises
+  std::vector<double> columns_;
+  std::vector<double> duals_;
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,155 @@
+// What the library answers: the JSON of the command (docs/reference/command.md).
+
+export interface Diagnostic {
+  place: string;
+  message: string;
+}
+
+export interface Refusal {
+  diagnostics: Diagnostic[];
+}
+
+export interface Alternative {
+  resource: string;
+  gain: number;
+  error_change: number;
+  allowed: boolean;
+}
+
+export interface Placement {
+  task: string;
+  resource: string;
+  count: number;
+  alternatives: Alternative[];
+}
+
+export interface Solution {
+  solver: string;
+  objective: 'throughput' | 'priority';
+  outcome: 'optimal' | 'converged' | 'time_limit' | 'budget' | 'interrupted' | 'infeasible';
+  reason: string | null;
+  tasks: string[];
+  resources: string[];
+  population: number;
+  assignment: number[][];
+  throughput: number;
+  throughput_by_task: number[];
+  throughput_by_resource: number[];
+  response_time: number | null;
+  response_time_by_task: (number | null)[];
+  upper_bound: number | null;
+  gap: number | null;
+  proven_optimal: boolean;
+  shares: number[] | null;
+  priority_error: number | null;
+  approximate: boolean;
+  time_shares?: number[][];
+  binding?: string[];
+  explanation?: Placement[];
+}
+
+export interface ParetoPoint {
+  throughput: number;
+  priority_error: number;
+  assignment: number[][];
+}
+
+export interface Pareto {
+  outcome: string;
+  exhaustive: boolean;
+  approximate: boolean;
+  points: ParetoPoint[];
+  weighted: Solution | null;
+}
+
+export interface Estimate {
+  mean: number;
+  half_width: number | null;
+}
+
+export interface Simulation {
+  policy: string;
+  distribution: string;
+  seed: number;
+  replications: number;
+  completions: number;
+  warmup: number;
+  population: number;
+  throughput: Estimate;
+  response_time: {mean: number | null; half_width: number | null; p50: number | null; p95: number | null; p99: number | null};
+  throughput_by_task: Estimate[];
+  utilization: number[];
+  energy_per_task: number | null;
+  notes: string[];
+  wall_seconds: number;
+  completions_per_second: number;
+}
+
+export interface Comparison {
+  tasks: string[];
+  resources: string[];
+  policies: Simulation[];
+  differences: {policy: string; against: string; throughput: Estimate; significant: boolean}[];
+}
+
+/** [what (0 placed, 1 started, 2 completed), time, task, thread, type, resource] */
+export type ReplayEvent = [number, number, number, number, number, number];
+
+export interface Replay {
+  policy: string;
+  target: number[][] | null;
+  events: ReplayEvent[];
+}
+
+export interface Named {
+  name: string;
+  summary: string;
+  parameters?: string;
+}
+
+export interface Listing {
+  solvers: Named[];
+  policies: Named[];
+  distributions: Named[];
+}
+
+export interface ReadAnswer {
+  json: string;
+  toml: string;
+  static: boolean;
+  notes: string[];
+}
+
+/** The scenario as a JSON file holds it. */
+export interface ScenarioFile {
+  name?: string;
+  resources: Record<string, unknown>[];
+  tasks: Record<string, unknown>[];
+  [other: string]: unknown;
+}
+
+/** Each command with its answer. */
+export interface Answers {
+  list: Listing;
+  read: ReadAnswer;
+  solve: Solution;
+  certify: Solution;
+  evaluate: Solution;
+  pareto: Pareto;
+  flows: number[][];
+  generate: ScenarioFile;
+  simulate: Simulation;
+  compare: Comparison;
+  replay: Replay;
+}
+export type Command = keyof Answers;
+
+export interface Question<C extends Command = Command> {
+  command: C;
+  scenario?: string;
+  /** Of the scenario's text; JSON unless said otherwise. */
+  format?: 'json' | 'toml';
+  options?: Record<string, unknown>;
+}
+
+export const isRefusal = (answer: object): answer is Refusal => 'diagnostics' in answer;

@@ -1,0 +1,129 @@
+// What matching the priorities costs: a curve of choices, and a point on it to drag.
+import {dot, line, text as words, type PlotOptions} from '@observablehq/plot';
+import {useCallback, useMemo} from 'preact/hooks';
+import type {Solution} from './answers';
+import {Chart} from './chart';
+import {number, percent} from './format';
+import {useLatest} from './study';
+import type {Workbench} from './workbench';
+
+interface FrontierProps {
+  studies: Workbench;
+  text: string;
+  chosen: number[][] | null;
+  shown: Solution | null;
+  onChoose: (assignment: number[][]) => void;
+}
+
+const same = (a: number[][], b: number[][]): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps) {
+  const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: 10}}), [text]);
+  const pareto = useLatest(studies, question);
+  const points = useMemo(() => pareto?.points ?? [], [pareto]);
+  const at = chosen === null ? -1 : points.findIndex(({assignment}) => same(assignment, chosen));
+  const weighted = pareto?.weighted?.outcome === 'optimal' ? pareto.weighted : null;
+
+  const options = useCallback(
+    (width: number): PlotOptions => ({
+      height: Math.min(320, Math.max(220, width / 2)),
+      marginLeft: 52,
+      marginTop: 30,
+      marginBottom: 42,
+      x: {label: 'tasks per second →', nice: true, grid: true, ticks: Math.max(3, Math.floor(width / 90))},
+      y: {label: '↑ priority error', nice: true, zero: true, grid: true},
+      marks: [
+        line(points, {x: 'throughput', y: 'priority_error', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
+        dot(points, {x: 'throughput', y: 'priority_error', r: 4, fill: 'var(--surface)', stroke: 'var(--accent)', strokeWidth: 1.5}),
+        ...(shown !== null && shown.priority_error !== null && chosen === null
+          ? [dot([shown], {x: 'throughput', y: 'priority_error', r: 7, symbol: 'diamond', fill: 'var(--strong)', title: () => 'the assignment above'})]
+          : []),
+        ...(weighted !== null
+          ? [
+              dot([weighted], {x: 'throughput', y: 'priority_error', r: 6, symbol: 'square', fill: '#d55e00'}),
+              words([weighted], {
+                x: 'throughput', y: 'priority_error', text: () => 'weighted', textAnchor: 'start', dx: 10, dy: -8, fill: 'currentColor',
+                stroke: 'var(--surface)', strokeWidth: 4,
+              }),
+            ]
+          : []),
+        ...(at >= 0 ? [dot([points[at]!], {x: 'throughput', y: 'priority_error', r: 9, fill: 'var(--accent)', stroke: 'var(--surface)', strokeWidth: 2})] : []),
+      ],
+    }),
+    [points, weighted, at, shown, chosen],
+  );
+
+  const choose = useCallback((index: number) => {
+    const point = points[index];
+    if (point !== undefined) onChoose(point.assignment);
+  }, [points, onChoose]);
+
+  // Wherever the pointer goes while it is down, the nearest point is chosen.
+  const onPointer = (event: PointerEvent) => {
+    if (event.type === 'pointermove' && event.buttons === 0) return;
+    const box = event.currentTarget as HTMLElement;
+    const drawing = box.querySelector('svg[role="img"]') as (SVGSVGElement & {scale?: (name: string) => {apply: (value: number) => number}}) | null;
+    if (drawing === null || drawing.scale === undefined || points.length === 0) return;
+    const frame = drawing.getBoundingClientRect();
+    const [x, y] = [drawing.scale('x'), drawing.scale('y')];
+    const distance = (index: number) =>
+      Math.hypot(
+        x.apply(points[index]!.throughput) - (event.clientX - frame.left),
+        y.apply(points[index]!.priority_error) - (event.clientY - frame.top),
+      );
+    let nearest = 0;
+    for (let index = 1; index < points.length; ++index) if (distance(index) < distance(nearest)) nearest = index;
+    if (nearest !== at) choose(nearest);
+  };
+
+  const fastest = points[0];
+  const point = at >= 0 ? points[at]! : null;
+  return (
+    <div class="frontier">
+      <h3 id="frontier-title">The trade-off</h3>
+      <p class="quiet">
+        {pareto === undefined
+          ? 'Looking for it…'
+          : points.length === 0
+            ? 'There is nothing to choose from.'
+            : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length === 1 ? '' : `${points.length} `}in both throughput and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
+      </p>
+      {points.length > 0 && fastest !== undefined && (
+        <>
+          <div
+            class="draggable"
+            onPointerDown={(event) => {
+              event.currentTarget.setPointerCapture(event.pointerId);
+              onPointer(event);
+            }}
+            onPointerMove={onPointer}
+          >
+            <Chart label={`The trade-off between throughput and priority error: ${points.length} points, from ${number(fastest.throughput)} tasks per second down to ${number(points.at(-1)!.throughput)}`} options={options} />
+          </div>
+          <label class="slide">
+            <span>fast</span>
+            <input
+              type="range"
+              id="frontier"
+              min="0"
+              max={points.length - 1}
+              step="1"
+              value={at >= 0 ? at : 0}
+              aria-label="Point on the trade-off, from the fastest to the fairest"
+              aria-valuetext={point === null ? 'none chosen' : `${number(point.throughput)} tasks per second, error ${number(point.priority_error, 3)}`}
+              onInput={(event) => choose(Number(event.currentTarget.value))}
+            />
+            <span>fair</span>
+          </label>
+          <p id="bargain" role="status" data-points={JSON.stringify(points.map(({throughput, priority_error}) => [throughput, priority_error]))}>
+            {point === null
+              ? 'No point is chosen: the assignment above is the solver’s.'
+              : at === 0
+                ? `The fastest: ${number(point.throughput)} tasks/s.`
+                : `Give up ${percent(1 - point.throughput / fastest.throughput)} of the throughput to cut the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
+          </p>
+        </>
+      )}
+    </div>
+  );
+}

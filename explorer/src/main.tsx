@@ -1,0 +1,34 @@
+// Opens the page: compiles the library, then shows the explorer. What fails is said, never a blank page.
+import binary from 'allot-wasm/binary';
+import {render} from 'preact';
+import {App} from './app';
+import {Library} from './library';
+import {Workbench} from './workbench';
+import './style.css';
+
+const page = document.getElementById('page')!;
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
+async function open(): Promise<void> {
+  const code = await WebAssembly.compile(bytesOf(binary));
+  const library = await Library.start(code);
+  page.replaceChildren();
+  render(
+    <App library={library} proofs={new Workbench(code)} studies={new Workbench(code)} simulations={new Workbench(code)} />,
+    page,
+  );
+}
+
+open().catch((error: unknown) => {
+  const message = document.createElement('p');
+  message.className = 'loading';
+  message.setAttribute('role', 'alert');
+  message.textContent = `The library could not be started in this browser: ${String(error)}`;
+  page.replaceChildren(message);
+});

@@ -1,0 +1,45 @@
+// Scenarios to begin with: the examples of the command, and random ones.
+import type {Question} from './answers';
+import bigLittle from '../../examples/biglittle.toml?raw';
+import fcfsDiffers from '../../examples/fcfs-differs.toml?raw';
+import paper from '../../examples/paper-2gp1sa.toml?raw';
+import priorities from '../../examples/priorities.toml?raw';
+import workstation from '../../examples/workstation.toml?raw';
+
+export interface Preset {
+  id: string;
+  label: string;
+  /** What to look at. */
+  hint: string;
+  question: (seed: number) => Question<'read'> | Question<'generate'>;
+}
+
+const file = (id: string, label: string, hint: string, scenario: string): Preset => ({
+  id,
+  label,
+  hint,
+  question: () => ({command: 'read', scenario, format: 'toml'}),
+});
+
+const random = (id: string, label: string, hint: string, options: Record<string, unknown>): Preset => ({
+  id,
+  label,
+  hint,
+  question: (seed) => ({command: 'generate', options: {...options, seed}}),
+});
+
+export const presets: Preset[] = [
+  file('paper', "The paper's 2 GP + 1 SA", 'MAP moves tasks away from their fastest processor: one keeps it as busy as four would.', paper),
+  file('bigLittle', 'Best Fit loses: big.LITTLE', 'Every type is fastest on the big cores, so Best Fit leaves the little ones idle.', bigLittle),
+  file('fcfs', 'FCFS and PS differ', 'Change the discipline of “cpu” and “gpu” to PS: the best place of “report” changes.', fcfsDiffers),
+  file('priorities', 'Priorities are expensive', 'Choose “Priority” and drag the point along the trade-off.', priorities),
+  file('workstation', 'A workstation', 'Several servers, different powers.', workstation),
+  random('random', 'Random: 2 GP + 1 SA', 'Drawn anew each time.', {highest_rate: 10, priorities: true}),
+  random('randomLarge', 'Random: 6 GP + 2 SA, 128 threads', 'Eight resources, eight task types: too many states to try them all.', {
+    gps: 6,
+    sas: 2,
+    threads: 128,
+    highest_rate: 10,
+    priorities: true,
+  }),
+];

@@ -1,0 +1,198 @@
+// The scenario being edited. It may be wrong, as long as somebody is typing: fields hold what was typed, and the library
+// says what is the matter with them.
+import type {Diagnostic, ScenarioFile} from './answers';
+
+/** A number, or the text that was typed instead of one. Absent: not given. */
+export type Field = number | string | undefined;
+
+export interface DraftResource {
+  name: string;
+  kind: string;
+  servers: Field;
+  discipline: string;
+  min_depth: Field;
+  power: Field;
+  idle_power: Field;
+}
+
+export interface DraftTask {
+  name: string;
+  count: Field;
+  priority: Field;
+  floor: Field;
+  /** The name of a resource; empty: the fastest. */
+  home: string;
+  /** By resource, in their order. */
+  rates: Field[];
+}
+
+export interface Draft {
+  name: string;
+  resources: DraftResource[];
+  tasks: DraftTask[];
+  /** What the page does not edit but must not lose: threads, population, arrivals. */
+  rest: Record<string, unknown>;
+}
+
+export const parseField = (text: string): Field => {
+  const trimmed = text.trim();
+  if (trimmed === '') return undefined;
+  const value = Number(trimmed);
+  return Number.isFinite(value) ? value : trimmed;
+};
+
+export const showField = (field: Field): string => (field === undefined ? '' : String(field));
+
+export const numberOf = (field: Field, otherwise: number): number => (typeof field === 'number' ? field : otherwise);
+
+export const newResource = (name: string): DraftResource => ({
+  name,
+  kind: 'gp',
+  servers: 1,
+  discipline: 'ps',
+  min_depth: undefined,
+  power: undefined,
+  idle_power: undefined,
+});
+
+/** From a scenario that the library has read, so it has the shape that it should. */
+export function draftOf(file: ScenarioFile): Draft {
+  const {name, resources, tasks, ...rest} = file;
+  const field = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
+  const drafts = resources.map((resource) => ({
+    ...newResource(String(resource.name)),
+    kind: String(resource.kind ?? 'gp'),
+    servers: field(resource.servers ?? 1),
+    discipline: String(resource.discipline ?? 'ps'),
+    min_depth: field(resource.min_depth),
+    power: field(resource.power),
+    idle_power: field(resource.idle_power),
+  }));
+  return {
+    name: name ?? '',
+    resources: drafts,
+    tasks: tasks.map((task) => ({
+      name: String(task.name),
+      count: field(task.count ?? 0),
+      priority: field(task.priority),
+      floor: field(task.floor),
+      home: String(task.home ?? ''),
+      rates: drafts.map(({name: resource}) => field((task.rates as Record<string, unknown> | undefined)?.[resource])),
+    })),
+    rest,
+  };
+}
+
+const withoutAbsent = (entries: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== ''));
+
+export function fileOf(draft: Draft): ScenarioFile {
+  return {
+    ...(draft.name === '' ? {} : {name: draft.name}),
+    resources: draft.resources.map(({name, ...resource}) => ({name, ...withoutAbsent({...resource})})),
+    tasks: draft.tasks.map(({name, rates, ...task}) => ({
+      name,
+      ...withoutAbsent({...task}),
+      rates: Object.fromEntries(
+        draft.resources.flatMap((resource, j) => (rates[j] === undefined ? [] : [[resource.name, rates[j]]])),
+      ),
+    })),
+    ...draft.rest,
+  };
+}
+
+export const textOf = (draft: Draft): string => JSON.stringify(fileOf(draft));
+
+/** Where a diagnostic belongs: a key such as `tasks.1.rates.0`, `resources.0.servers` or `` for the whole. */
+export function placeOf(draft: Draft, diagnostic: Diagnostic): string {
+  const match = /^(tasks|resources)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(diagnostic.place);
+  if (match === null) return '';
+  const [, list, index, path = ''] = match;
+  if (index === undefined) return '';
+  const rate = /^rates\.(?:"((?:[^"\\]|\\.)*)"|(.*))$/s.exec(path);
+  if (rate !== null) {
+    const name = rate[1]?.replace(/\\(.)/g, '$1') ?? rate[2];
+    const j = draft.resources.findIndex((resource) => resource.name === name);
+    return j < 0 ? `${list}.${index}` : `${list}.${index}.rates.${j}`;
+  }
+  return path === '' ? `${list}.${index}` : `${list}.${index}.${path}`;
+}
+
+/** All messages by place. */
+export function marksOf(draft: Draft, diagnostics: Diagnostic[]): Map<string, string[]> {
+  const marks = new Map<string, string[]>();
+  for (const diagnostic of diagnostics) {
+    const place = placeOf(draft, diagnostic);
+    const messages = marks.get(place) ?? [];
+    messages.push(diagnostic.message);
+    marks.set(place, messages);
+  }
+  return marks;
+}
+
+const freeName = (taken: string[], stem: string): string => {
+  let number = taken.length + 1;
+  while (taken.includes(`${stem}${number}`)) number += 1;
+  return `${stem}${number}`;
+};
+
+// Edits: each returns a new draft.
+
+export const withResource = (draft: Draft, j: number, change: Partial<DraftResource>): Draft => {
+  const renamed = change.name !== undefined ? draft.resources[j]?.name : undefined;
+  return {
+    ...draft,
+    resources: draft.resources.map((resource, at) => (at === j ? {...resource, ...change} : resource)),
+    tasks: draft.tasks.map((task) =>
+      renamed !== undefined && renamed !== '' && task.home === renamed ? {...task, home: change.name!} : task,
+    ),
+  };
+};
+
+export const withTask = (draft: Draft, i: number, change: Partial<DraftTask>): Draft => ({
+  ...draft,
+  tasks: draft.tasks.map((task, at) => (at === i ? {...task, ...change} : task)),
+});
+
+export const withRate = (draft: Draft, i: number, j: number, rate: Field): Draft =>
+  withTask(draft, i, {rates: draft.tasks[i]!.rates.map((old, at) => (at === j ? rate : old))});
+
+export const addResource = (draft: Draft): Draft => ({
+  ...draft,
+  resources: [...draft.resources, newResource(freeName(draft.resources.map(({name}) => name), 'resource '))],
+  tasks: draft.tasks.map((task) => ({...task, rates: [...task.rates, 1]})),
+});
+
+export const removeResource = (draft: Draft, j: number): Draft => ({
+  ...draft,
+  resources: draft.resources.filter((_, at) => at !== j),
+  tasks: draft.tasks.map((task) => ({
+    ...task,
+    home: task.home === draft.resources[j]?.name ? '' : task.home,
+    rates: task.rates.filter((_, at) => at !== j),
+  })),
+});
+
+export const addTask = (draft: Draft): Draft => ({
+  ...draft,
+  tasks: [
+    ...draft.tasks,
+    {
+      name: freeName(draft.tasks.map(({name}) => name), 'task '),
+      count: 1,
+      priority: hasPriorities(draft) ? 1 : undefined,
+      floor: undefined,
+      home: '',
+      rates: draft.resources.map((resource) => (resource.kind === 'sa' ? undefined : 1)),
+    },
+  ],
+});
+
+export const removeTask = (draft: Draft, i: number): Draft => ({...draft, tasks: draft.tasks.filter((_, at) => at !== i)});
+
+export const hasPriorities = (draft: Draft): boolean => draft.tasks.some((task) => task.priority !== undefined);
+
+export const withPriorities = (draft: Draft, wanted: boolean): Draft => ({
+  ...draft,
+  tasks: draft.tasks.map((task) => ({...task, priority: wanted ? (task.priority ?? 1) : undefined})),
+});

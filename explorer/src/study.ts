@@ -1,0 +1,77 @@
+// What the library says about the scenario: at once what takes microseconds, and from workers what may take longer.
+import {useEffect, useMemo, useState} from 'preact/hooks';
+import {isRefusal, type Command, type Answers, type Diagnostic, type Question, type Solution} from './answers';
+import type {View} from './address';
+import type {Library} from './library';
+import {Cancelled, type Workbench} from './workbench';
+
+/** The answers that come at once. */
+export interface FirstAnswer {
+  text: string;
+  toml: string;
+  notes: string[];
+  /** Whether solvers can take it: counts that do not change over time. */
+  isStatic: boolean;
+  map: Solution | null;
+  bestFit: Solution | null;
+  /** The one that the view is about; null where there is none, and `problem` says why. */
+  shown: Solution | null;
+  problem: string | null;
+}
+
+export const solverOf: Record<View, string> = {throughput: 'map', priority: 'mis', weighted: 'weighted'};
+
+/** The page stands still meanwhile; all but huge scenarios take milliseconds. */
+const kMostSeconds = 1;
+
+export function firstAnswer(library: Library, text: string, view: View): FirstAnswer | Diagnostic[] {
+  const read = library.ask({command: 'read', scenario: text});
+  if (isRefusal(read)) return read.diagnostics;
+  const solve = (solver: string, objective: string, explain: boolean): Solution | Diagnostic[] => {
+    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain, time_limit: kMostSeconds}});
+    return isRefusal(answer) ? answer.diagnostics : answer;
+  };
+  const first: FirstAnswer = {
+    text, toml: read.toml, notes: read.notes, isStatic: read.static, map: null, bestFit: null, shown: null, problem: null,
+  };
+  if (!read.static) {
+    first.problem = 'The work of this scenario changes over time: no single assignment fits it, but it can be simulated.';
+    return first;
+  }
+  const map = solve('map', 'throughput', view === 'throughput');
+  const bestFit = solve('best-fit', 'throughput', false);
+  const shown = view === 'throughput' ? map : solve(solverOf[view], 'priority', true);
+  if (!Array.isArray(map)) first.map = map;
+  if (!Array.isArray(bestFit)) first.bestFit = bestFit;
+  if (Array.isArray(shown)) first.problem = shown.map(({message}) => message).join('; ');
+  else first.shown = shown;
+  return first;
+}
+
+/** X_ij of a solution: from its time shares where it has some. */
+export function flowsOf(library: Library, text: string, solution: Solution): number[][] {
+  const {assignment, time_shares} = solution;
+  const answer = library.ask({command: 'flows', scenario: text, options: time_shares ? {time_shares} : {assignment}});
+  return isRefusal(answer) ? assignment.map((row) => row.map(() => 0)) : answer;
+}
+
+/** The answer to the latest question: undefined while it is being worked on, null where it was refused. */
+export function useLatest<C extends Command>(bench: Workbench, question: Question<C> | null): Answers[C] | null | undefined {
+  const key = useMemo(() => (question === null ? '' : JSON.stringify(question)), [question]);
+  const [known, setKnown] = useState<{key: string; answer: Answers[C] | null}>({key: '', answer: null});
+  useEffect(() => {
+    if (key === '') return undefined;
+    let wanted = true;
+    bench
+      .latest(JSON.parse(key) as Question<C>)
+      .then((answer) => wanted && setKnown({key, answer: isRefusal(answer) ? null : answer}))
+      .catch((error: unknown) => {
+        if (wanted && !(error instanceof Cancelled)) setKnown({key, answer: null});
+      });
+    return () => {
+      wanted = false;
+    };
+  }, [bench, key]);
+  if (key === '') return null;
+  return known.key === key ? known.answer : undefined;
+}

@@ -1,0 +1,523 @@
+// The page as a person uses it.
+import assert from 'node:assert/strict';
+import {readFileSync, statSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
+import {
+  allot, allotGenerate, allotProblems, assertClose, example, hashOf, launch, newTab, open, pageAddress, pageFile, scratch, settled, valueOf,
+} from './support.mjs';
+
+let browser;
+let tab;
+let page;
+before(async () => {
+  browser = await launch();
+});
+after(async () => {
+  await browser.close();
+});
+beforeEach(async () => {
+  tab = await newTab(browser);
+  page = tab.page;
+});
+afterEach(async () => {
+  assert.deepEqual(tab.complaints, [], 'no errors on the console, no requests');
+  await tab.context.close();
+});
+
+const throughput = () => valueOf(page, '#throughput');
+const scenarioInAddress = async () => {
+  await page.waitForTimeout(300);
+  const hash = await page.evaluate(() => location.hash);
+  return JSON.parse(Buffer.from(new URLSearchParams(hash.slice(1)).get('scenario'), 'base64url').toString('utf8'));
+};
+
+describe('opening', () => {
+  test('is one file of less than 2.5 MB that needs nothing else', () => {
+    assert.ok(statSync(pageFile).size < 2.5e6);
+    assert.doesNotMatch(readFileSync(pageFile, 'utf8'), /<(script|link|img)[^>]+(src|href)="?https?:/);
+  });
+
+  test('answers soon', async (t) => {
+    await page.addInitScript(() => {
+      const look = () => (document.querySelector('#throughput') ? (window.firstAnswer = performance.now()) : requestAnimationFrame(look));
+      requestAnimationFrame(look);
+    });
+    await open(tab);
+    await page.waitForFunction(() => window.firstAnswer);
+    const milliseconds = await page.evaluate(() => window.firstAnswer);
+    t.diagnostic(`first answer after ${Math.round(milliseconds)} ms`);
+    assert.ok(milliseconds < 10_000); // the machine may be busy; the figure above is what counts
+    assert.match(await page.textContent('#results'), /tasks\/s/);
+  });
+
+  test('every preset has an answer', async () => {
+    await open(tab);
+    for (const id of ['paper', 'bigLittle', 'fcfs', 'priorities', 'workstation', 'random', 'randomLarge']) {
+      await page.selectOption('#preset', id);
+      await settled(page);
+      assert.ok((await throughput()) > 0, id);
+    }
+    await page.selectOption('#preset', 'bigLittle');
+    await settled(page);
+    assert.ok((await valueOf(page, '#beside tr[data-key=best-fit]')) < 0.9 * (await throughput()), 'Best Fit loses');
+  });
+});
+
+describe('editing', () => {
+  test('a rate that is typed changes the answer, the address and can be undone', async () => {
+    await open(tab);
+    const before = await throughput();
+    await page.fill('[id="tasks.0.rates.0"]', '6.5');
+    assert.equal((await scenarioInAddress()).tasks[0].rates.gp1, 6.5);
+    const after = await throughput();
+    assert.ok(after > before);
+    assertClose(after, allot('solve', JSON.stringify(await scenarioInAddress())).throughput, 1e-12, 'throughput');
+    await page.click('text=Undo');
+    assert.equal(await throughput(), before);
+    await page.click('text=Redo');
+    assert.equal(await throughput(), after);
+  });
+
+  test('threads by stepper, servers, discipline, kind, priorities by slider', async () => {
+    await open(tab);
+    await page.click('[aria-label="Threads of t1: one more"]');
+    await page.click('[aria-label="Threads of t1: one more"]');
+    await page.click('[aria-label="Threads of t2: one less"]');
+    await page.click('[aria-label="Servers of gp1: one more"]');
+    await page.selectOption('[aria-label="Discipline of gp2"]', 'fcfs');
+    await page.focus('[id="tasks.1.priority"]');
+    await page.keyboard.press('Home');
+    const scenario = await scenarioInAddress();
+    assert.equal(scenario.tasks[0].count, 12);
+    assert.equal(scenario.tasks[1].count, 3);
+    assert.equal(scenario.resources[0].servers, 2);
+    assert.equal(scenario.resources[1].discipline, 'fcfs');
+    assert.equal(scenario.tasks[1].priority, 0);
+    assertClose(await throughput(), allot('solve', JSON.stringify(scenario)).throughput, 1e-12, 'throughput');
+  });
+
+  test('resources and task types come, are renamed and go', async () => {
+    await open(tab);
+    await page.click('text=+ resource');
+    await page.fill('[aria-label="Name of resource 4"]', 'my gpu');
+    await page.click('text=+ task type');
+    await page.fill('[aria-label="Name of task type 4"]', 'ü"1');
+    await page.fill('[aria-label^="Rate of ü"][aria-label*="my gpu"]', '5');
+    await page.click('[aria-label="Remove resource gp2"]');
+    const scenario = await scenarioInAddress();
+    assert.deepEqual(scenario.resources.map(({name}) => name), ['gp1', 'sa1', 'my gpu']);
+    assert.equal(scenario.tasks[3].rates['my gpu'], 5);
+    assertClose(await throughput(), allot('solve', JSON.stringify(scenario)).throughput, 1e-12, 'throughput');
+  });
+
+  test('mistakes are marked where they are, in the words of the command', async () => {
+    await open(tab);
+    const good = await scenarioInAddress();
+    const answer = await throughput();
+    await page.fill('[id="tasks.0.rates.1"]', '-3');
+    await page.fill('[id="tasks.1.count"]', '2.5');
+    await page.fill('[aria-label="Name of resource 2"]', 'gp1');
+    const problems = allotProblems(JSON.stringify({
+      ...good,
+      resources: good.resources.map((resource, j) => (j === 1 ? {...resource, name: 'gp1'} : resource)),
+      tasks: [{...good.tasks[0], rates: {gp1: -3}}, {...good.tasks[1], count: 2.5, rates: {gp1: 6.358}}, {...good.tasks[2], rates: {gp1: 0.278, sa1: 8.418}}],
+    }));
+    assert.ok(problems.some((problem) => problem.startsWith('tasks[1].count: ')));
+    assert.equal(await page.getAttribute('[id="tasks.1.count"]', 'aria-invalid'), 'true');
+    const said = await page.textContent('[id="mark-tasks.1.count"]');
+    assert.ok(problems.includes(`tasks[1].count: ${said}`), said);
+    assert.match(await page.textContent('[id="mark-resources.1.name"]'), /used twice/);
+    assert.equal(await throughput(), answer, 'the last right answer stays');
+    assert.match(await page.textContent('main'), /things are wrong/);
+    await page.fill('[aria-label="Name of resource 2"]', 'gp2');
+    assert.match(await page.textContent('[id="mark-tasks.0.rates.1"]'), /-3/);
+    await page.fill('[id="tasks.0.rates.1"]', 'fast');
+    assert.match(await page.textContent('[id="mark-tasks.0.rates.1"]'), /'fast'/);
+    await page.fill('[id="tasks.0.rates.1"]', '0.378');
+    await page.fill('[id="tasks.1.count"]', '4');
+    assert.equal(await page.locator('.mark').count(), 0);
+    assert.equal(await throughput(), answer);
+  });
+
+  test('a second rate on an accelerator is marked', async () => {
+    await open(tab);
+    await page.fill('[id="tasks.0.rates.2"]', '1');
+    assert.ok((await page.locator('.mark, ul.wrong li').allTextContents()).some((text) => /sa1/.test(text)));
+  });
+
+  test('an edit at eight resources is answered at once', async (t) => {
+    const large = allotGenerate('--gps', '6', '--sas', '2', '--threads', '128', '--rates', '1,10', '--priorities', '--seed', '5');
+    await open(tab, hashOf(large));
+    await settled(page);
+    const times = [];
+    for (let rate = 11; rate < 21; ++rate) {
+      times.push(
+        await page.evaluate(async (text) => {
+          const field = document.getElementById('tasks.0.rates.0');
+          const output = document.querySelector('#throughput');
+          const shown = output.dataset.value;
+          const start = performance.now();
+          field.value = text;
+          field.dispatchEvent(new Event('input', {bubbles: true}));
+          while (output.dataset.value === shown) await new Promise((resolve) => { const c = new MessageChannel(); c.port1.onmessage = resolve; c.port2.postMessage(0); });
+          return performance.now() - start;
+        }, String(rate)),
+      );
+      await settled(page);
+    }
+    times.sort((a, b) => a - b);
+    t.diagnostic(`an edit is answered after ${times[5].toFixed(1)} ms (median of 10; ${times[0].toFixed(1)} to ${times[9].toFixed(1)})`);
+    assert.ok(times[0] < 500);
+  });
+});
+
+describe('files and links', () => {
+  const download = async (label) => {
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click(`text=${label}`)]);
+    return readFileSync(await file.path(), 'utf8');
+  };
+  const openFile = async (name, text) => {
+    const path = join(scratch, name);
+    writeFileSync(path, text);
+    await page.setInputFiles('#file', path);
+  };
+
+  test('what is saved is what the command reads, and what is opened again', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'priorities');
+    await page.fill('[id="tasks.0.rates.0"]', '5.5');
+    await page.waitForTimeout(50);
+    const answer = await throughput();
+    const json = await download('Save JSON');
+    const toml = await download('Save TOML');
+    assertClose(answer, allot('solve', json).throughput, 1e-12, 'throughput of the JSON file');
+    for (const [name, text] of [['saved.toml', toml], ['saved.json', json]]) {
+      await page.selectOption('#preset', 'bigLittle');
+      assert.notEqual(await throughput(), answer);
+      await openFile(name, text);
+      await page.waitForFunction((value) => Number(document.querySelector('#throughput').dataset.value) === value, answer);
+    }
+  });
+
+  test('a malformed file is answered with its problems, and nothing else changes', async () => {
+    await open(tab);
+    const answer = await throughput();
+    for (const [name, text, expected] of [
+      ['broken.toml', example('workstation.toml').replace('count = ', 'count = -'), /line \d+: .*count/],
+      ['broken.json', '{"resources": [', /line|column|:/],
+      ['empty.json', '', /./],
+      ['notes.txt', 'hello', /\.toml or \.json/],
+      ['binary.toml', '\u0000\u0001\u0002', /./],
+    ]) {
+      await openFile(name, text);
+      await page.waitForFunction((file) => document.querySelector('[role=alert]')?.textContent.includes(file), name);
+      assert.match(await page.textContent('[role=alert]'), expected, name);
+      assert.equal(await throughput(), answer);
+    }
+    await page.click('text=Close this message');
+    assert.equal(await page.locator('[role=alert]').count(), 0);
+  });
+
+  test('a scenario that is too large for a page is refused, a huge population is not', async () => {
+    await open(tab);
+    const answer = await throughput();
+    await openFile('large.json', allotGenerate('--gps', '40', '--sas', '0', '--threads', '80'));
+    await page.waitForSelector('[role=alert]');
+    assert.match(await page.textContent('[role=alert]'), /1600 pairs/);
+    assert.equal(await throughput(), answer);
+    await page.fill('[id="tasks.0.count"]', '1000000000');
+    await page.waitForTimeout(100);
+    assertClose(await throughput(), allot('solve', JSON.stringify(await scenarioInAddress())).throughput, 1e-12, 'throughput');
+    await settled(page);
+  });
+
+  test('a scenario whose work changes over time is kept and can be simulated', async () => {
+    await open(tab);
+    await openFile('varying.toml', `${example('paper-2gp1sa.toml')}\n[[population]]\nat = 10\ntask = "t1"\nchange = -2\n`);
+    await page.waitForFunction(() => /changes over time/.test(document.querySelector('#results').textContent));
+    await page.fill('#completions', '2000');
+    await page.click('#run');
+    await page.waitForSelector('#simulated');
+    assert.equal((await scenarioInAddress()).population[0].change, -2);
+  });
+
+  test('a link shows the same again', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'priorities');
+    await page.check('input[name=view][value=weighted]');
+    await page.waitForTimeout(300);
+    const answer = await throughput();
+    const link = await page.evaluate(() => location.href);
+    const other = await newTab(browser);
+    await other.page.goto(link);
+    await other.page.waitForSelector('#throughput');
+    assert.equal(await valueOf(other.page, '#throughput'), answer);
+    assert.ok(await other.page.isChecked('input[name=view][value=weighted]'));
+    assert.deepEqual(other.complaints, []);
+    await other.context.close();
+  });
+
+  test('a malformed address is answered with a message, not a blank page', async () => {
+    for (const hash of ['#scenario=%%%', '#scenario=AAAA', '#nonsense', hashOf('{"resources": []}'), hashOf('[1, 2]'), hashOf('{"tasks"')]) {
+      await page.goto('about:blank');
+      await page.goto(pageAddress + hash);
+      await page.waitForSelector('[role=alert]');
+      assert.match(await page.textContent('[role=alert]'), /cannot be read/, hash);
+      assert.ok((await throughput()) > 0, hash);
+    }
+    // Also while the page is open.
+    await page.click('text=Close this message');
+    await page.evaluate(() => { location.hash = '#scenario=oops'; });
+    await page.waitForSelector('[role=alert]');
+  });
+});
+
+describe('seeing', () => {
+  test('the assignment, the proof and the others beside it', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'bigLittle');
+    await settled(page);
+    const json = JSON.stringify(await scenarioInAddress());
+    const expected = allot('solve', json);
+    const shown = await page.$$eval('#assignment tbody tr', (rows) => rows.map((row) => [...row.querySelectorAll('b')].map((b) => Number(b.textContent) || 0)));
+    assert.deepEqual(shown, expected.assignment);
+    assert.match(await page.textContent('#verdict'), /below the proven optimum|Proven optimal/);
+    await page.selectOption('#preset', 'paper');
+    await settled(page);
+    assert.match(await page.textContent('#verdict'), /Proven optimal/);
+    await page.waitForSelector('#beside tr[data-key=jsq]:not([data-value=""])');
+    assert.equal(await page.locator('.columns svg[role=img]').count(), 2);
+    assert.match(await page.getAttribute('.columns svg[role=img] >> nth=0', 'aria-label'), /^Throughput by resource: gp1 /);
+  });
+
+  test('why here: what moving one task would change', async () => {
+    await open(tab);
+    const json = JSON.stringify(await scenarioInAddress());
+    const [placement] = allot('solve', json, '--explain').explanation;
+    await page.click(`[aria-label^="${placement.task} on ${placement.resource}:"]`);
+    const lines = await page.locator('#why li').allTextContents();
+    assert.equal(lines.length, placement.alternatives.length);
+    const [{resource, gain}] = placement.alternatives;
+    assert.match(lines[0], new RegExp(`from ${placement.resource} to ${resource} would ${gain >= 0 ? 'gain' : 'lose'}`));
+    const [, said] = lines[0].match(/would \w+ ([\d.]+) tasks/);
+    assertClose(Number(said), Math.abs(gain), 0.01, 'gain');
+    await page.click('[aria-label^="t1 on sa1:"]');
+    assert.match(await page.textContent('#why'), /cannot run/);
+  });
+
+  test('priority and weighted, and the trade-off by slider and by dragging', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'priorities');
+    const fastest = await throughput();
+    await page.check('input[name=view][value=weighted]');
+    assert.match(await page.textContent('#verdict'), /exactly its share/);
+    assert.ok((await valueOf(page, '#priority-error')) < 1e-20);
+    await page.check('input[name=view][value=priority]');
+    await page.waitForSelector('#frontier');
+    const points = JSON.parse(await page.getAttribute('#bargain', 'data-points'));
+    await page.focus('#frontier');
+    await page.keyboard.press('End');
+    await page.waitForFunction((value) => Math.abs(Number(document.querySelector('#throughput').dataset.value) - value) < 1e-9, points.at(-1)[0]);
+    assert.match(await page.textContent('#bargain'), /Give up .* of the throughput/);
+    const box = await page.locator('.draggable svg[role=img]').boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width - 10, box.y + 20, {steps: 8});
+    await page.mouse.up();
+    await page.waitForFunction((value) => Math.abs(Number(document.querySelector('#throughput').dataset.value) - value) < 1e-9, fastest);
+    assert.match(await page.textContent('#bargain'), /The fastest/);
+  });
+
+  test('without priorities only throughput can be chosen', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'bigLittle');
+    assert.ok(await page.isDisabled('input[name=view][value=priority]'));
+    await page.check('.check:has-text("priorities") input');
+    await page.check('input[name=view][value=priority]');
+    await page.waitForSelector('#bargain');
+  });
+});
+
+describe('simulating', () => {
+  test('results with intervals as chart and table', async () => {
+    await open(tab);
+    await page.selectOption('#distribution', 'bounded-pareto');
+    await page.fill('#completions', '20000');
+    await page.click('#run');
+    await page.waitForSelector('#simulated');
+    const rows = await page.locator('#simulated tbody tr').allTextContents();
+    assert.equal(rows.length, 4);
+    assert.match(rows[0], /^map\d.* ± /);
+    assert.match(await page.getAttribute('#outcome svg[role=img]', 'aria-label'), /map .* tasks per second/);
+  });
+
+  test('a million completions leave the page awake and end at a click', async (t) => {
+    await open(tab);
+    await page.fill('#completions', '1000000');
+    await page.fill('#replications', '100');
+    await page.click('#run');
+    await page.waitForFunction(() => document.querySelector('progress')?.value > 0, undefined, {timeout: 60_000});
+    const longest = await page.evaluate(async () => {
+      let longest = 0;
+      let last = performance.now();
+      for (let frame = 0; frame < 30; ++frame) {
+        await new Promise(requestAnimationFrame);
+        const now = performance.now();
+        longest = Math.max(longest, now - last);
+        last = now;
+      }
+      return longest;
+    });
+    const before = await throughput();
+    await page.fill('[id="tasks.0.rates.0"]', '9');
+    assert.notEqual(await throughput(), before, 'edits are answered meanwhile');
+    const milliseconds = await page.evaluate(async () => {
+      const start = performance.now();
+      document.querySelector('#cancel').click();
+      while (!document.querySelector('#run')) await new Promise((resolve) => setTimeout(resolve, 1));
+      return performance.now() - start;
+    });
+    t.diagnostic(`longest frame ${longest.toFixed(0)} ms, cancelled after ${milliseconds.toFixed(0)} ms`);
+    assert.ok(milliseconds < 1000);
+    assert.match(await page.textContent('#simulation-message'), /Cancelled/);
+    await page.fill('#completions', '1000');
+    await page.fill('#replications', '2');
+    await page.click('#run');
+    await page.waitForSelector('#simulated');
+  });
+
+  test('settings that make no sense are answered with what is wrong', async () => {
+    await open(tab);
+    await page.selectOption('#distribution', 'lognormal');
+    await page.fill('input[placeholder^="cv"]', 'cv=-2');
+    await page.click('#run');
+    await page.waitForFunction(() => /cv/.test(document.querySelector('#simulation-message').textContent));
+    await page.selectOption('#distribution', 'exponential');
+    await page.fill('#completions', 'many');
+    await page.click('#run');
+    await page.waitForFunction(() => /completions: must be a whole number/.test(document.querySelector('#simulation-message').textContent));
+  });
+
+  test('the animation: MAP holds its target, the others drift off', async () => {
+    await open(tab);
+    await page.click('#watch');
+    await page.waitForSelector('.stage[data-completions]:not([data-completions="0"])');
+    await page.click('#play'); // pause
+    const [map, jsq] = [page.locator('.stage').nth(0), page.locator('.stage').nth(1)];
+    const done = Number(await map.getAttribute('data-completions'));
+    await page.click('#step');
+    const after = Number(await map.getAttribute('data-completions')) + Number(await jsq.getAttribute('data-completions'));
+    assert.ok(after > done);
+    await page.locator('.stage select').nth(1).selectOption('random');
+    let drifted = 0;
+    for (let step = 0; step < 200; ++step) {
+      await page.click('#step');
+      assert.equal(await map.getAttribute('data-off'), '0', 'MAP holds its target');
+      drifted += Number(await jsq.getAttribute('data-off')) > 0 ? 1 : 0;
+    }
+    assert.ok(drifted > 100, `random was off its target after ${drifted} of 200 steps`);
+    assert.ok(Number(await map.getAttribute('data-throughput')) > Number(await jsq.getAttribute('data-throughput')));
+  });
+});
+
+/** Run in the page: complaints about what people could not read, reach or hear. */
+const look = () => {
+  const found = [];
+  const box = (element) => element.getBoundingClientRect();
+  const visible = (element) => box(element).width > 0 && box(element).height > 0 && getComputedStyle(element).visibility !== 'hidden';
+  const root = document.documentElement;
+  if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth} px wide in a window of ${root.clientWidth}`);
+  for (const control of document.querySelectorAll('button, select, input:not([type=hidden]):not([hidden])')) {
+    if (control.getAttribute('aria-hidden') === 'true' || !visible(control)) continue;
+    const name = control.getAttribute('aria-label') || control.labels?.[0]?.textContent || control.textContent;
+    if (!name?.trim()) found.push(`${control.outerHTML.slice(0, 80)} has no name`);
+  }
+  for (const svg of document.querySelectorAll('.chart svg[role=img]')) {
+    const frame = box(svg.parentElement);
+    if (box(svg).right > frame.right + 1) found.push('a chart leaves its box');
+    for (const text of svg.querySelectorAll('text'))
+      if (visible(text) && (box(text).right > root.clientWidth || box(text).left < 0)) found.push(`"${text.textContent}" leaves the page`);
+  }
+  const rgba = (text) => text.match(/[\d.]+/g).map(Number);
+  const light = ([r, g, b]) =>
+    [r, g, b].map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!/^rgba\(.*, 0\)$|transparent/.test(colour) && colour.startsWith('rgb')) return colour;
+    }
+    return 'rgb(255, 255, 255)';
+  };
+  const seen = new Set();
+  for (const element of document.querySelectorAll('p, h1, h2, h3, h4, th, td, li, dt, dd, label, legend, caption, button, output, span, summary, .mark')) {
+    if (!visible(element) || !element.textContent.trim() || element.closest(':disabled, .hidden, .skip, .off, .stale') || element.querySelector(':disabled')) continue;
+    const style = getComputedStyle(element);
+    const pair = `${style.color} on ${behind(element)}`;
+    if (seen.has(pair)) continue;
+    seen.add(pair);
+    const [a, b] = pair.split(' on ').map((colour) => light(rgba(colour)));
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) found.push(`"${element.textContent.trim().slice(0, 30)}" in ${pair} has a contrast of ${contrast.toFixed(1)}`);
+  }
+  return found;
+};
+
+describe('everybody', () => {
+  for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 360, 740]]) {
+    for (const colorScheme of ['light', 'dark']) {
+      test(`can read it on a ${name}, ${colorScheme}`, async () => {
+        await page.setViewportSize({width, height});
+        await page.emulateMedia({colorScheme});
+        await open(tab);
+        for (const preset of ['priorities', 'randomLarge']) {
+          await page.selectOption('#preset', preset);
+          await settled(page);
+          await page.check('input[name=view][value=priority]');
+          await page.waitForSelector('#bargain', {timeout: 60_000});
+          await page.fill('#completions', '1000');
+          await page.click('#run');
+          await page.waitForSelector('#outcome:not(.stale) #simulated');
+          if (preset === 'priorities') await page.click('#watch');
+          await page.fill('[id="tasks.0.rates.0"]', '-1');
+          assert.deepEqual(await page.evaluate(look), []);
+        }
+      });
+    }
+  }
+
+  test('can use it by keyboard alone', async () => {
+    await open(tab);
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Skip to the results');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'results');
+    await page.focus('[id="tasks.0.rates.0"]');
+    const before = await throughput();
+    for (let press = 0; press < 5; ++press) await page.keyboard.press('ArrowUp');
+    assert.ok((await throughput()) > before);
+    await page.focus('.assignment .cell >> nth=0');
+    await page.keyboard.press('Enter');
+    assert.match(await page.textContent('#why'), /Why/);
+    await page.keyboard.press('Control+z');
+    assert.equal(await throughput(), before);
+    const unreachable = await page.evaluate(() =>
+      [...document.querySelectorAll('button, select, input')].filter((e) => e.tabIndex < 0 && e.getAttribute('aria-hidden') !== 'true').map((e) => e.outerHTML.slice(0, 80)));
+    assert.deepEqual(unreachable, []);
+  });
+
+  test('can read the licences of what is inside', async () => {
+    await open(tab);
+    await page.click('text=Licences of what is inside');
+    const text = await page.textContent('footer');
+    for (const name of ['preact', '@observablehq/plot', 'emscripten']) assert.ok(text.includes(name), name);
+  });
+
+  test('can choose light or dark', async () => {
+    await open(tab);
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await background();
+    await page.selectOption('.tools label:last-of-type select', 'dark');
+    assert.notEqual(await background(), light);
+  });
+});
