@@ -199,10 +199,10 @@ class LiveDispatcher {
     dispatcher_->remove_type(i);
   }
 
-  void change(py::handle resource, void (Dispatcher::*change)(ResourceId)) {
+  void change(py::handle resource, void (Dispatcher::*method)(ResourceId)) {
     const ResourceId j = this->resource(resource);
     const py::gil_scoped_release released;
-    (*dispatcher_.*change)(j);
+    (*dispatcher_.*method)(j);
   }
 
   void disable(py::handle task, py::handle resource) {
