@@ -18,9 +18,11 @@ def two_by_two(**options):
 
 
 def test_a_pool_of_sleeping_tasks_learns_the_rates_and_follows_the_target():
-    """Each resource has one unit; a task sleeps while it has it. Differences are large, for a machine that is busy."""
-    sleeps = {("a", "fast"): 0.004, ("a", "slow"): 0.012, ("b", "fast"): 0.008, ("b", "slow"): 0.120}
-    dispatcher = allot.Dispatcher(resources=["fast", "slow"], tasks={"a": 4, "b": 4})
+    """Each resource has one unit; a task sleeps while it has it. Each type has a place of its own, by a factor that a busy
+    machine does not blur."""
+    sleeps = {("a", "x"): 0.004, ("a", "y"): 0.040, ("b", "x"): 0.080, ("b", "y"): 0.008}
+    best = [[4, 0], [0, 4]]
+    dispatcher = allot.Dispatcher(resources=["x", "y"], tasks={"a": 4, "b": 4})
     units = {name: threading.Lock() for name in dispatcher.resources}
     over = threading.Event()
 
@@ -32,18 +34,17 @@ def test_a_pool_of_sleeping_tasks_learns_the_rates_and_follows_the_target():
                     time.sleep(sleeps[task, ticket.resource])
 
     with ThreadPoolExecutor(8) as pool:
-        runs = [pool.submit(keep_running, task) for task in "aabbabab"]
+        runs = [pool.submit(keep_running, task) for task in "abababab"]
         try:
             deadline = time.monotonic() + 60
-            # Until every rate is known and the plan rests on them; b is not worth keeping on the slow one.
             while time.monotonic() < deadline:
-                time.sleep(0.1)
+                time.sleep(0.05)
                 known = dispatcher.estimates().known.all()
-                target = dispatcher.plan().target
-                if known and dispatcher.statistics().ended > 300 and target[0, 1] > 0 and target[1, 1] == 0:
+                if known and dispatcher.statistics().ended > 200 and dispatcher.plan().target.tolist() == best:
                     break
             before = dispatcher.statistics()
-            time.sleep(1.5)
+            while time.monotonic() < deadline and dispatcher.statistics().ended < before.ended + 200:
+                time.sleep(0.05)
             after = dispatcher.statistics()
         finally:
             over.set()
@@ -54,16 +55,15 @@ def test_a_pool_of_sleeping_tasks_learns_the_rates_and_follows_the_target():
     for (task, resource), seconds in sleeps.items():
         estimate = dispatcher.estimate(task, resource)
         # Never faster than the sleep; slower by what the machine adds.
-        assert estimate.known and 0.9 * seconds < estimate.seconds < 5 * seconds, (task, resource, estimate)
+        assert estimate.known and 0.9 * seconds < estimate.seconds < 10 * seconds, (task, resource, estimate)
         assert estimate.seconds_low <= estimate.seconds <= estimate.seconds_high
+        assert estimate.rate == pytest.approx(1 / estimate.seconds)
         i, j = rates.tasks.index(task), rates.resources.index(resource)
-        assert rates.rate[i, j] == estimate.rate and rates.completions[i, j] == estimate.completions
-    target = dispatcher.plan().target
-    assert target.sum(axis=1).tolist() == [4, 4]
-    # What the target has no place for is tried rarely, and what it has is used.
+        assert rates.rate[i, j] == pytest.approx(estimate.rate, rel=0.5)
+    assert dispatcher.plan().target.tolist() == best
+    # What the target has no place for is tried, but rarely.
     done = after.completions - before.completions
-    assert done[1, 1] <= 0.2 * done.sum(), (done, target)
-    assert done[0, 1] > 0 and done[1, 0] > 0, (done, target)
+    assert done.sum() >= 200 and np.trace(done) >= 0.8 * done.sum(), done
     assert dispatcher.statistics().in_flight.sum() == 0
 
 
@@ -162,12 +162,12 @@ def test_the_context_times_its_body_and_tells_failures():
     for _ in range(3):  # the first is not counted
         with dispatcher.task("work") as ticket:
             assert ticket.open and ticket.resource == "cpu"
-            time.sleep(0.3)  # waits
+            time.sleep(0.5)  # waits
             ticket.start()
             time.sleep(0.01)
         assert not ticket.open
     dispatcher.solve()
-    assert 0.01 <= dispatcher.estimate("work", "cpu").seconds < 0.3
+    assert 0.01 <= dispatcher.estimate("work", "cpu").seconds < 0.5
     with pytest.raises(ZeroDivisionError):
         with dispatcher.task("work"):
             1 / 0
