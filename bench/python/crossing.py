@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python costs: `solve` from arrays, and `simulate` against the command.
+"""What Python costs: `solve` from arrays, `simulate` against the command, policies and live dispatch.
 
 usage: crossing.py COMMAND      (PYTHONPATH must lead to the module)
 
@@ -86,6 +86,28 @@ def deciding():
         print(f"  {run.policy:45s} {rate:9,.0f}")
 
 
+def dispatching():
+    """A task that ends at once and is followed by the next, with seven others in flight."""
+    machine = allot.load(SCENARIO)
+    dispatcher = allot.Dispatcher(machine, background=False)
+    for _ in range(7):
+        dispatcher.place(0)
+    task = machine.tasks[0]
+
+    def by_hand():
+        dispatcher.complete(dispatcher.place(task), 1e-3)
+
+    def in_a_context():
+        with dispatcher.task(task):
+            pass
+
+    print("\nlive dispatch; microseconds a task, best and median")
+    for name, call in (("place(name), complete(ticket, seconds)", by_hand), ("with task(name)", in_a_context)):
+        number = 20_000
+        times = [seconds / number for seconds in timeit.repeat(call, timer=time.process_time, number=number, repeat=ROUNDS)]
+        print(f"  {name:45s} {1e6 * min(times):7.2f} {1e6 * statistics.median(times):7.2f}")
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -93,3 +115,4 @@ if __name__ == "__main__":
     solving()
     simulating(sys.argv[1])
     deciding()
+    dispatching()

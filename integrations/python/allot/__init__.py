@@ -1,4 +1,4 @@
-"""allot decides where each task runs on a heterogeneous machine: solvers, simulation, exact analysis.
+"""allot decides where each task runs on a heterogeneous machine: solvers, simulation, exact analysis, live dispatch.
 
 >>> import allot
 >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], tasks=["sort", "search"], resources=["cpu", "gpu"])
@@ -17,6 +17,8 @@ A policy of your own is a function of the state and the task type; it is simulat
 >>> both["map"].throughput.mean > both["shortest"].throughput.mean
 True
 
+And a `Dispatcher` places tasks that really run, learning the rates as they end.
+
 The guide is docs/guides/python.md in the source tree.
 """
 from __future__ import annotations
@@ -25,20 +27,25 @@ import os
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
 
 from . import _native
-from ._errors import Diagnostic, InvalidInput
+from ._dispatch import Dispatcher
+from ._errors import Diagnostic, InvalidInput, Unavailable
+from ._inputs import ScenarioLike, scenario_of as _scenario
 from ._native import (
     Analysis,
     Comparison,
     Estimate,
     Estimates,
     Pareto,
+    Plan,
     Scenario,
+    ServiceOrder,
     Simulation,
     Solution,
     State,
+    Ticket,
     WhatIf,
 )
-from ._records import Change, Difference
+from ._records import Change, Difference, DispatchStatistics, PlanDoubt, Prediction, RateEstimate, RateEstimates
 from . import _views as _views  # gives the native classes their looks
 
 __all__ = [
@@ -47,14 +54,24 @@ __all__ = [
     "Comparison",
     "Diagnostic",
     "Difference",
+    "DispatchStatistics",
+    "Dispatcher",
     "Estimate",
     "Estimates",
     "InvalidInput",
     "Pareto",
+    "Plan",
+    "PlanDoubt",
+    "Prediction",
+    "RateEstimate",
+    "RateEstimates",
     "Scenario",
+    "ServiceOrder",
     "Simulation",
     "Solution",
     "State",
+    "Ticket",
+    "Unavailable",
     "WhatIf",
     "analyze",
     "certify",
@@ -76,24 +93,12 @@ __all__ = [
 __version__: str = _native.version()
 __commit__: str = _native.build_commit()
 
-#: A scenario, the content of a scenario file, or the path of one.
-ScenarioLike = Union[Scenario, Dict[str, Any], str, "os.PathLike[str]"]
 #: A policy of one's own: the resource (by index or name) for a task of a type (by index) in a state.
 PolicyFunction = Callable[[State, int], Union[int, str]]
 #: An assignment: a matrix, a result that holds one, the content of a file with one, or its path.
 AssignmentLike = Any
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _scenario(scenario: ScenarioLike) -> Scenario:
-    if isinstance(scenario, Scenario):
-        return scenario
-    if isinstance(scenario, dict):
-        return Scenario.from_dict(scenario)
-    if isinstance(scenario, (str, os.PathLike)):
-        return Scenario.from_file(scenario)
-    raise TypeError(f"a scenario is an allot.Scenario, a dict or a path, not {type(scenario).__name__}")
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Scenario:

@@ -35,5 +35,9 @@ class InvalidInput(ValueError):
         return "\n".join(str(problem) for problem in self.diagnostics)
 
 
+class Unavailable(RuntimeError):
+    """Everything that could run a task is drained, lost or disabled at present."""
+
+
 # Users know them by the package.
-Diagnostic.__module__ = InvalidInput.__module__ = "allot"
+Diagnostic.__module__ = InvalidInput.__module__ = Unavailable.__module__ = "allot"

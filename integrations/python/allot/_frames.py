@@ -66,3 +66,11 @@ def comparison(result: Any) -> Any:
             }
         )
     return pandas().DataFrame(rows).set_index("policy")
+
+
+def rate_estimates(estimates: Any) -> Any:
+    """The estimates as a pandas frame, a row per pair."""
+    pairs = pandas().MultiIndex.from_product([estimates.tasks, estimates.resources], names=["task", "resource"])
+    numbers = [name for name in estimates._fields if name not in ("tasks", "resources")]
+    columns = {name: getattr(estimates, name).ravel() for name in numbers}
+    return pandas().DataFrame(columns, index=pairs)

@@ -1,9 +1,16 @@
 """Rows of results."""
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Tuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _frames
 from ._native import Estimate
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 
 class Change(NamedTuple):
@@ -26,5 +33,111 @@ class Difference(NamedTuple):
     significant: bool
 
 
+class Prediction(NamedTuple):
+    """What the model says about the target of a plan: completions per second, seconds, shares of the completions."""
+
+    throughput: float
+    throughput_by_task: Floats
+    throughput_by_resource: Floats
+    response_time: Optional[float]
+    response_time_by_task: Floats
+    shares: Optional[Floats]
+    priority_error: Optional[float]
+
+
+class RateEstimate(NamedTuple):
+    """What a dispatcher knows about a pair: busy seconds per task, and the rate, 1 / seconds, with 95% intervals.
+
+    Without a completion `seconds` is the best guess, 0 where there is none, and the interval is 0 to infinity. weight:
+    the effective number of completions behind it. outliers: completions that were set aside. resets: times that the
+    past was found to be no guide any more. breaker: 'closed'; 'open' while the pair only fails; 'half-open' while one
+    task finds out whether it works again.
+    """
+
+    seconds: float
+    seconds_low: float
+    seconds_high: float
+    rate: float
+    rate_low: float
+    rate_high: float
+    weight: float
+    completions: int
+    failures: int
+    outliers: int
+    resets: int
+    breaker: str
+
+    @property
+    def known(self) -> bool:
+        """Whether anything but a guess is behind it."""
+        return self.weight > 0
+
+
+class RateEstimates(NamedTuple):
+    """What a dispatcher knows about all pairs, as `RateEstimate`: arrays, a row per task type, a column per resource."""
+
+    tasks: Tuple[str, ...]
+    resources: Tuple[str, ...]
+    seconds: Floats
+    seconds_low: Floats
+    seconds_high: Floats
+    rate: Floats
+    rate_low: Floats
+    rate_high: Floats
+    weight: Floats
+    completions: Counts
+    failures: Counts
+    outliers: Counts
+    resets: Counts
+    breaker: NDArray[np.str_]
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Where anything but a guess is behind it."""
+        return self.weight > 0
+
+    def to_frame(self) -> Any:
+        """A pandas frame, a row per pair."""
+        return _frames.rate_estimates(self)
+
+
+class DispatchStatistics(NamedTuple):
+    """What has happened since a dispatcher was made. Each number is exact; together they are of about one moment.
+
+    completions (successful), failures and in_flight have a row per task type and a column per resource. placed: the
+    cancelled not counted. ended: successful or not. explored: placements that were made to learn a rate. unseen:
+    completions that no estimator saw, because more came than the planner took. throughput: successful completions per
+    second; departures: all that ended. little: departures * mean_response / mean_in_flight; what stays below 1 is
+    tickets that were never given back.
+    """
+
+    completions: Counts
+    failures: Counts
+    in_flight: Counts
+    placed: int
+    ended: int
+    explored: int
+    unseen: int
+    seconds: float
+    throughput: float
+    departures: float
+    mean_response: float
+    mean_in_flight: float
+    little: float
+
+
+class PlanDoubt(NamedTuple):
+    """Whether other rates inside their intervals would have led to another plan.
+
+    would_change: one of the draws has another target that is better by more than 1%. at_stake: the most that this
+    target would lose against the other, a part of the throughput.
+    """
+
+    draws: int
+    would_change: bool
+    at_stake: float
+
+
 # Users know them by the package.
-Change.__module__ = Difference.__module__ = "allot"
+for _record in (Change, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, PlanDoubt):
+    _record.__module__ = "allot"

@@ -182,6 +182,18 @@ def _view_of_analysis(self: Any) -> View:
     return View(title, ["mean tasks", *self.scenario.resources, "tasks/s"], rows, notes)
 
 
+def _view_of_plan(self: Any) -> View:
+    title = f"Plan {self.number}"
+    notes = [self.note] if self.note else []
+    if self.target is None:
+        notes.append("The policy holds no target.")
+        return View(title, notes=notes)
+    title += f": {_number(self.predicted.throughput)} tasks/s predicted"
+    pairs = _pairs(self.scenario, self.target, str)
+    rows = [[t, *row, _number(x)] for t, row, x in zip(self.scenario.tasks, pairs, self.predicted.throughput_by_task)]
+    return View(title, ["target", *self.scenario.resources, "tasks/s"], rows, notes)
+
+
 def _methods_of(native: type, view: Callable[[Any], View], frame: Callable[[Any], Any], plot: Callable[..., Any]) -> None:
     def __repr__(self: Any) -> str:
         return view(self).text()
@@ -212,6 +224,11 @@ def _frame_of_assignment(self: Any) -> Any:
 def _frame_of_occupancy(self: Any) -> Any:
     """The mean numbers of tasks as a pandas frame, a row per task type, a column per resource."""
     return _frames.by_pair(self.scenario, self.occupancy)
+
+
+def _frame_of_target(self: Any) -> Any:
+    """The target as a pandas frame, a row per task type, a column per resource; None without one."""
+    return None if self.target is None else _frames.by_pair(self.scenario, self.target)
 
 
 def _plot_scenario(self: Any, ax: Optional[Any] = None) -> Any:
@@ -249,6 +266,14 @@ def _plot_analysis(self: Any, ax: Optional[Any] = None) -> Any:
     return _plots.matrix(self.scenario, self.occupancy, "mean number of tasks", ".2f", ax)
 
 
+def _plot_plan(self: Any, ax: Optional[Any] = None) -> Any:
+    """A heat map of the target, or of the rates without one, on the given Matplotlib axes or new ones, which are
+    returned."""
+    if self.target is None:
+        return _plot_scenario(self.scenario, ax)
+    return _plots.matrix(self.scenario, self.target, "tasks to keep there", "d", ax)
+
+
 _methods_of(_native.Scenario, _view_of_scenario, _frame_of_rates, _plot_scenario)
 _methods_of(_native.Solution, _view_of_solution, _frame_of_assignment, _plot_solution)
 _methods_of(_native.Pareto, _view_of_pareto, _frames.pareto, _plot_pareto)
@@ -256,6 +281,7 @@ _methods_of(_native.WhatIf, _view_of_what_if, _frames.changes, _plot_what_if)
 _methods_of(_native.Simulation, _view_of_simulation, _frames.simulation, _plot_simulation)
 _methods_of(_native.Comparison, _view_of_comparison, _frames.comparison, _plot_comparison)
 _methods_of(_native.Analysis, _view_of_analysis, _frame_of_occupancy, _plot_analysis)
+_methods_of(_native.Plan, _view_of_plan, _frame_of_target, _plot_plan)
 
 
 def _repr_of_estimate(self: Any) -> str:

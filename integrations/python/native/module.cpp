@@ -38,4 +38,6 @@ PYBIND11_MODULE(_native, module) {
   bind_solve(module);
   bind_simulate(module);
   bind_analyze(module);
+  bind_dispatch(module);
+  bind_service_order(module);
 }

@@ -50,6 +50,18 @@ Scenario with_system(const Scenario& scenario, System system) {
   return changed;
 }
 
+Scenario with_rate(const Scenario& scenario, const py::object& task, const py::object& resource,
+                   double rate) {
+  const System& system = scenario.system;
+  const TaskType i = task_type(position("task", task, system.tasks()));
+  const ResourceId j = resource_id(position("resource", resource, system.resources()));
+  Scenario changed = with_system(scenario, system.with_rate(i, j, rate));
+  // What was measured was the rate before.
+  std::erase_if(changed.measured,
+                [&](const MeasuredRate& measured) { return measured.task == i && measured.resource == j; });
+  return changed;
+}
+
 Scenario with_counts(const Scenario& scenario, const py::object& counts) {
   std::vector<Count> values;
   for (const py::handle value : py::reinterpret_borrow<py::object>(counts))
@@ -221,16 +233,8 @@ void bind_scenario(py::module_& module) {
       ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
       "14.0\n");
   scenario.def("with_counts", &with_counts, py::arg("counts"), "A copy with other numbers of threads.");
-  scenario.def(
-      "with_rate",
-      [](const Scenario& self, const py::object& task, const py::object& resource, double rate) {
-        const System& system = self.system;
-        return with_system(
-            self, system.with_rate(task_type(position("task", task, system.tasks())),
-                                   resource_id(position("resource", resource, system.resources())), rate));
-      },
-      py::arg("task"), py::arg("resource"), py::arg("rate"),
-      "A copy with one other rate; task and resource by name or index.");
+  scenario.def("with_rate", &with_rate, py::arg("task"), py::arg("resource"), py::arg("rate"),
+               "A copy with one other rate; task and resource by name or index.");
   scenario.def(
       "with_servers",
       [](const Scenario& self, const py::object& resource, Count servers) {

@@ -137,7 +137,7 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   }
   if (is_plain) {
     if (std::optional<System> system = plain_system(matrix, counts))
-      return {"", std::move(*system), {}, {}, {}};
+      return {"", std::move(*system), {}, {}, {}, {}};
   }
 
   const auto width = static_cast<std::size_t>(matrix.shape(1));

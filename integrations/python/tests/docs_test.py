@@ -19,9 +19,10 @@ def documented():
         thing = getattr(allot, name)
         yield name, thing.__doc__
         if isinstance(thing, type):
-            for attribute, value in vars(thing).items():
-                if not attribute.startswith("_") and getattr(value, "__doc__", None):
-                    yield f"{name}.{attribute}", value.__doc__
+            for attribute in dir(thing):
+                documentation = getattr(getattr(thing, attribute), "__doc__", None)
+                if not attribute.startswith("_") and isinstance(documentation, str):
+                    yield f"{name}.{attribute}", documentation
 
 
 EXAMPLES = {name: text for name, text in documented() if text and ">>>" in text}

@@ -128,6 +128,27 @@ def test_changed_copies():
             wrong()
 
 
+def test_how_rates_were_measured_is_kept():
+    content = {
+        "resources": [{"name": "cpu"}, {"name": "gpu"}],
+        "tasks": [{"name": "a", "count": 4, "rates": {"cpu": 3.0, "gpu": 9.0}}],
+        "measured": [
+            {"task": "a", "resource": "cpu", "low": 2.5, "high": 3.5, "runs": 12, "alone": 4.0, "converged": False},
+            {"task": "a", "resource": "gpu", "low": 8.5, "high": 9.5, "mixed": 7.0},
+        ],
+    }
+    scenario = allot.Scenario.from_dict(content)
+    assert scenario.to_dict()["measured"][0] == content["measured"][0]
+    assert scenario.to_dict()["measured"][1].items() >= content["measured"][1].items()
+    assert pickle.loads(pickle.dumps(scenario)) == scenario == allot.Scenario.from_text(scenario.to_text())
+    assert scenario.with_counts([7]).to_dict()["measured"] == scenario.to_dict()["measured"]
+    # Another rate is not what was measured.
+    changed = scenario.with_rate("a", "cpu", 5.0)
+    assert [entry["resource"] for entry in changed.to_dict()["measured"]] == ["gpu"] and changed != scenario
+    with pytest.raises(allot.InvalidInput, match="measured"):
+        allot.Scenario.from_dict({**content, "measured": [{"task": "b", "resource": "cpu", "low": 1, "high": 2}]})
+
+
 def test_throughput_of_a_state():
     scenario = allot.Scenario([[8.0, 2.0], [2.0, 6.0]], [2, 2])
     assert scenario.throughput([[2, 0], [0, 2]]) == 14

@@ -70,5 +70,9 @@ def test_users_are_type_checked(tmp_path):
         "def mine(state: allot.State, task: int) -> int:\n"
         "    return int(state.totals.argmin())\n"
         "run: allot.Simulation = allot.simulate(machine, mine, completions=10)\n"
+        "dispatcher = allot.Dispatcher(resources={'cpu': 2}, tasks=['sort'])\n"
+        "with dispatcher.task('sort') as ticket:\n"
+        "    where: str = ticket.resource\n"
+        "ended: int = dispatcher.statistics().ended\n"
     )
     mypy(tmp_path, "mypy", "--strict", "--follow-imports=silent", str(right))

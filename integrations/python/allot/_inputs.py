@@ -1,0 +1,20 @@
+"""What is taken for a scenario."""
+from __future__ import annotations
+
+import os
+from typing import Any, Dict, Union
+
+from ._native import Scenario
+
+#: A scenario, the content of a scenario file, or the path of one.
+ScenarioLike = Union[Scenario, Dict[str, Any], str, "os.PathLike[str]"]
+
+
+def scenario_of(scenario: ScenarioLike) -> Scenario:
+    if isinstance(scenario, Scenario):
+        return scenario
+    if isinstance(scenario, dict):
+        return Scenario.from_dict(scenario)
+    if isinstance(scenario, (str, os.PathLike)):
+        return Scenario.from_file(scenario)
+    raise TypeError(f"a scenario is an allot.Scenario, a dict or a path, not {type(scenario).__name__}")

@@ -1,0 +1,101 @@
+// ServiceOrder in Python: which of the waiting tasks a resource takes next.
+#include "allot/dispatch/service_order.hpp"
+
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/directory.hpp"
+#include "integrations/python/native/module.hpp"
+
+namespace allot::python {
+namespace {
+
+struct NamedOrder {
+  Directory tasks;
+  ServiceOrder order;
+};
+
+NamedOrder make_order(const std::vector<std::string>& tasks, const std::string& when_ahead) {
+  using WhenAhead = ServiceOrder::WhenAhead;
+  NamedOrder made{{},
+                  ServiceOrder(tasks.size(), choice<WhenAhead>("when_ahead", when_ahead,
+                                                               {{"serve", WhenAhead::kServe},
+                                                                {"idle", WhenAhead::kIdle}}))};
+  if (tasks.empty()) raise_invalid("tasks", "must name at least one task type");
+  for (const std::string& task : tasks) made.tasks.add(task);
+  return made;
+}
+
+void set_weights(NamedOrder& self, const py::object& weights) {
+  std::vector<double> values(self.tasks.size());
+  for (const auto& [at, value] : self.tasks.values("weights", weights, true)) {
+    values[at] = number("weights", value);
+    if (!(values[at] >= 0) || !std::isfinite(values[at])) raise_invalid("weights", "must be numbers >= 0");
+  }
+  self.order.set_weights(values);
+}
+
+/// Any clock will do that never goes back: by default the one that time.monotonic() reads.
+double seconds_of(const std::optional<double>& now) {
+  return now ? *now : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+std::optional<py::str> next(NamedOrder& self, const py::object& waiting, std::optional<double> now) {
+  std::vector<Count> counts(self.tasks.size());
+  for (const auto& [at, value] : self.tasks.values("waiting", waiting, false))
+    counts[at] = static_cast<Count>(whole("waiting", value, 0, kMaxCount));
+  const std::optional<TaskType> i = self.order.next(counts, seconds_of(now));
+  if (!i) return {};
+  return self.tasks.name(index(*i));
+}
+
+void served(NamedOrder& self, const py::object& task, double seconds) {
+  if (!(seconds >= 0) || !std::isfinite(seconds)) raise_invalid("seconds", "must be a number >= 0");
+  self.order.served(task_type(self.tasks.at("task", task)), seconds);
+}
+
+}  // namespace
+
+void bind_service_order(py::module_& module) {
+  py::class_<NamedOrder> bound(
+      module, "ServiceOrder",
+      "Which of the waiting tasks a resource takes next: the type with the least (service received / "
+      "weight).\n\n"
+      "With the counts of a plan's target at the resource as weights, a device that runs one task after the "
+      "other\ncompletes at the rate of processor sharing; with the time shares of 'weighted', every type "
+      "gets "
+      "its share. One for\neach resource. when_ahead: 'serve', a unit never idles while a task waits; "
+      "'idle', "
+      "a type that has had its share\nwaits, and `idle_until` says when to ask again.\n\n"
+      ">>> import allot\n"
+      ">>> order = allot.ServiceOrder(['decode', 'fft'])\n"
+      ">>> order.set_weights([3, 1])\n"
+      ">>> taken = []\n"
+      ">>> for now in range(8):\n"
+      "...     taken.append(order.next({'decode': 5, 'fft': 5}, now))\n"
+      "...     order.served(taken[-1], 1.0)\n"
+      ">>> taken.count('decode'), taken.count('fft')\n"
+      "(6, 2)\n");
+  in_package(bound);
+  bound.def(py::init(&make_order), py::arg("tasks"), py::arg("when_ahead") = "serve");
+  bound.def("set_weights", &set_weights, py::arg("weights"), "One for each type: a sequence or a dict.");
+  bound.def(
+      "next", &next, py::arg("waiting"), py::arg("now") = py::none(),
+      "The type to start now, or None: nothing waits, or all that wait are ahead. waiting: how many tasks "
+      "of each type wait, a sequence or a dict. now: seconds of a clock that never goes back; "
+      "None: time.monotonic().");
+  bound.def("served", &served, py::arg("task"), py::arg("seconds"),
+            "A task that `next` had started has ended, after so many seconds of service.");
+  bound.def_property_readonly(
+      "idle_until", [](const NamedOrder& self) { return self.order.idle_until(); },
+      "With 'idle', after `next` answered None although tasks wait: when to ask again; else None.");
+}
+
+}  // namespace allot::python
