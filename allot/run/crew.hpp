@@ -61,7 +61,9 @@ struct CrewOptions {
   int most_failures = 5;
   double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
   double longest_delay_s = 30;
-  double farewell_s = 10;  ///< a launcher whose worker was lost may take so long to cancel its job
+  /// A launcher whose worker was lost may take so long to cancel its job: srun waits for 32 s for a node that
+  /// has died, and if it is killed meanwhile, the job stays.
+  double farewell_s = 60;
 };
 
 /// Not thread-safe; never blocks, but for `finish`.
@@ -74,6 +76,8 @@ class Crew {
 
   std::span<const Slot> slots() const noexcept { return slots_; }
   std::size_t busy() const noexcept { return busy_; }
+  /// Whether launchers of lost workers are still busy with cancelling what they had started.
+  bool leaving() const noexcept { return !leaving_.empty(); }
   /// Whether all slots are open, or given up.
   bool settled() const noexcept;
 

@@ -63,9 +63,9 @@ TEST_F(RequestTest, FillsInTheCommandOfItsResource) {
 
 TEST_F(RequestTest, TellsTheTaskWhatItIsByItsEnvironment) {
   const TaskRequest made = request(1, kGpu, 5, 2);
-  EXPECT_THAT(made.environment,
-              IsSupersetOf({"ALLOT_RUN_ID=run-1", "ALLOT_TASK=" + list_items(job_)[1].identity,
-                            "ALLOT_ATTEMPT=2", "ALLOT_RESOURCE=gpu", "ALLOT_SLOT=5", "DEVICE=5"}));
+  EXPECT_THAT(made.environment, IsSupersetOf(std::vector<std::string>{
+                                    "ALLOT_RUN_ID=run-1", "ALLOT_TASK=" + list_items(job_)[1].identity,
+                                    "ALLOT_ATTEMPT=2", "ALLOT_RESOURCE=gpu", "ALLOT_SLOT=5", "DEVICE=5"}));
   EXPECT_THAT(request(1, kCpu).environment, Not(Contains(::testing::StartsWith("DEVICE="))));
 }
 
@@ -76,7 +76,7 @@ TEST_F(RequestTest, LetsTheTaskOverrideItsResource) {
 }
 
 TEST_F(RequestTest, StartsInTheFolderOfTheJobFile) {
-  EXPECT_EQ(request(0, kCpu).directory, folder(""));
+  EXPECT_EQ(request(0, kCpu).directory, (std::filesystem::current_path() / "some/folder").string());
   job_.tasks[0].directory = "deeper/down";
   EXPECT_EQ(request(0, kCpu).directory, folder("deeper/down"));
   job_.tasks[0].directory = "/somewhere/else";

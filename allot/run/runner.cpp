@@ -173,6 +173,7 @@ class Runner final : public RunControl {
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
   void give_up_stranded();
   void look_at_presence(Clock::time_point now);
+  bool waits_for_launchers();
   void dispatch();
   bool dispatch_endgame(Clock::time_point now);
   void start(std::size_t slot, std::uint64_t task, const Placed& placed, Clock::time_point now);
@@ -213,6 +214,7 @@ class Runner final : public RunControl {
   std::vector<bool> usable_;  // pairs that have a command, a worker, and a command that can be found
   bool stranded_ = false;     // some type may have nowhere left to run
   bool halted_ = false;
+  bool told_of_launchers_ = false;
   bool io_failed_ = false;
   std::string problem_;
   Clock::time_point kill_at_ = Clock::time_point::max();
@@ -255,7 +257,7 @@ RunSummary Runner::run() {
     push_out();
     look_at_rates(Clock::now());
     const bool nothing_left = backlog_.left() == 0 || view_.phase != RunPhase::kRunning;
-    if (running_.empty() && nothing_left) break;
+    if (running_.empty() && nothing_left && !waits_for_launchers()) break;
     overhead_s_ += to_seconds(Clock::now() - turn);
     wait();
   }
@@ -519,6 +521,15 @@ void Runner::look_at_presence(Clock::time_point now) {
       observer_.note("no worker of '" + resource.name + "' is there; until one is, tasks go elsewhere");
     }
   }
+}
+
+/// All is done, but jobs of a batch system would stay if their launchers were killed now.
+bool Runner::waits_for_launchers() {
+  if (!crew_->leaving() || view_.phase >= RunPhase::kTerminating) return false;
+  if (!std::exchange(told_of_launchers_, true)) {
+    observer_.note("waiting for the launchers of lost workers to cancel their jobs; interrupt twice not to");
+  }
+  return true;
 }
 
 // ---- what is started

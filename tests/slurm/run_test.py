@@ -95,9 +95,9 @@ class SlurmRun(LiveTest):
     # ---- work
 
     def test_every_partition_is_used_as_the_plan_wants_it(self):
-        def where(*seconds):
-            return {name: shell(f"sleep {time}; echo ${{SLURM_JOB_PARTITION:-here}}")
-                    for name, time in zip(("cpu", "gpu", "engine", "here"), seconds)}
+        def where(*seconds):  # as a command, braces twice: they are the shell's
+            return {name: shell(f"sleep {each}; echo ${{{{SLURM_JOB_PARTITION:-here}}}}")
+                    for name, each in zip(("cpu", "gpu", "engine", "here"), seconds)}
         self.job({"cpu": {"servers": 3, "launch": lane("cpu")}, "gpu": {"servers": 2, "launch": lane("gpu", "--gres=gpu:1")},
                   "engine": {"launch": lane("engine")}, "here": {}},
                  {"a": {"repeat": 150, "command": where(0.3, 0.1, 0.8, 0.5), "output": "a/{}"},
