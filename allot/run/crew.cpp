@@ -7,6 +7,11 @@
 namespace allot {
 namespace {
 
+/// Losses of a resource within this time of one that was told are not told one by one.
+constexpr Clock::duration kSameEvent = std::chrono::seconds(10);
+/// The end of a launcher is not seen by poll().
+constexpr Clock::duration kLookEvery = std::chrono::milliseconds(50);
+
 Clock::duration seconds(double value) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
 }
@@ -14,6 +19,7 @@ Clock::duration seconds(double value) {
 }  // namespace
 
 Crew::Crew(std::span<const CrewResource> resources, CrewOptions options) : options_(std::move(options)) {
+  told_.assign(resources.size(), Clock::time_point::min());
   Line local;
   for (std::size_t j = 0; j < resources.size(); ++j) {
     const CrewResource& resource = resources[j];
@@ -41,8 +47,11 @@ Crew::Crew(std::span<const CrewResource> resources, CrewOptions options) : optio
 Crew::~Crew() { finish(); }
 
 void Crew::open(Line& line) {
-  line.ready = false;
-  line.lane = std::make_unique<Lane>(line.launch, options_.lane);
+  line.proven = false;
+  line.ready = Clock::time_point::max();
+  LaneOptions options = options_.lane;
+  if (!line.launch.empty()) options.hello_deadline = options_.launch_deadline;
+  line.lane = std::make_unique<Lane>(line.launch, std::move(options));
   if (paused_) line.lane->pause();
 }
 
@@ -95,6 +104,7 @@ Clock::time_point Crew::next_deadline() const {
       next = std::min(next, line.reopen);
     }
   }
+  if (!leaving_.empty()) next = std::min(next, Clock::now() + kLookEvery);
   return next;
 }
 
@@ -106,6 +116,10 @@ std::optional<std::size_t> Crew::slot_of(const Line& line, std::uint64_t task) c
 }
 
 void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
+  std::erase_if(leaving_, [&](Leaving& leaving) {
+    leaving.lane->pump(now, lane_events_);  // says nothing any more
+    return leaving.lane->process() < 0 || now >= leaving.until;
+  });
   for (Line& line : lines_) {
     if (!line.lane) {
       if (!line.given_up && now >= line.reopen) open(line);
@@ -116,8 +130,7 @@ void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
     for (LaneEvent& event : lane_events_) {
       switch (event.kind) {
         case LaneEvent::Kind::kReady:
-          line.ready = true;
-          line.failures = 0;
+          line.ready = now;
           for (const std::size_t at : line.slots) slots_[at].state = Slot::State::kIdle;
           break;
         case LaneEvent::Kind::kStarted:
@@ -126,21 +139,35 @@ void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
           if (const auto at = slot_of(line, event.record.id)) {
             slots_[*at].state = Slot::State::kIdle;
             --busy_;
+            line.proven |= event.record.status != TaskStatus::kLost;
             events.push_back({CrewEvent::Kind::kRecord, *at, std::move(event.record), {}});
           }
           break;
         case LaneEvent::Kind::kLost:
         case LaneEvent::Kind::kEnded:
-          on_lost(line, now, event.why, events);
+          on_lost(line, now, event, events);
           break;
       }
     }
   }
 }
 
-void Crew::on_lost(Line& line, Clock::time_point now, const std::string& why,
-                   std::vector<CrewEvent>& events) {
+/// Whether a loss was told for this resource just before; if not, this one is.
+bool Crew::repeats(const Line& line, Clock::time_point now) {
+  Clock::time_point& told = told_[index(slots_[line.slots.front()].resource)];
+  if (told != Clock::time_point::min() && now < told + kSameEvent) return true;
+  told = now;
+  return false;
+}
+
+void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std::vector<CrewEvent>& events) {
   const std::string who = line.launch.empty() ? "the local worker" : "a lane of '" + line.resource + "'";
+  const bool was_there = line.ready != Clock::time_point::max();
+  if (line.proven || (was_there && now - line.ready >= seconds(options_.longest_delay_s))) line.failures = 0;
+  ++line.failures;
+  if (line.lane->process() > 0) {
+    leaving_.push_back({std::move(line.lane), now + seconds(options_.farewell_s)});
+  }
   line.lane.reset();
   for (const std::size_t at : line.slots) {
     if (slots_[at].state == Slot::State::kBusy) {  // the lane tells of each task before; this is for safety
@@ -151,28 +178,29 @@ void Crew::on_lost(Line& line, Clock::time_point now, const std::string& why,
     }
     slots_[at].state = Slot::State::kOpening;
   }
-  if (!line.ready) ++line.failures;
-  line.ready = false;
-  line.given_up = line.failures >= options_.most_failures;
+  line.given_up = end.not_found || line.failures >= options_.most_failures;
   if (line.given_up) {
     for (const std::size_t at : line.slots) {
       slots_[at].state = Slot::State::kGone;
-      events.push_back({CrewEvent::Kind::kGone, at, {}, who + " cannot be opened: " + why});
+      events.push_back({CrewEvent::Kind::kGone, at, {}, who + " cannot be opened: " + end.why});
     }
     return;
   }
-  const double delay =
-      std::min(options_.longest_delay_s, options_.first_delay_s * std::ldexp(1.0, line.failures));
-  line.reopen = now + seconds(delay);
+  line.reopen = now + seconds(std::min(options_.longest_delay_s,
+                                       options_.first_delay_s * std::ldexp(1.0, line.failures - 1)));
+  const char* const what =
+      was_there ? " was lost and is opened again: " : " did not open and is tried again: ";
   events.push_back(
-      {CrewEvent::Kind::kNote, line.slots.front(), {}, who + " was lost and is opened again: " + why});
+      {CrewEvent::Kind::kNote, line.slots.front(), {}, who + what + end.why, repeats(line, now)});
 }
 
 void Crew::finish() {
   for (Line& line : lines_) {
     if (line.lane) line.lane->finish();
   }
+  // All at once: what a lane still waits for when it goes is counted from here.
   for (Line& line : lines_) line.lane.reset();
+  leaving_.clear();
 }
 
 }  // namespace allot

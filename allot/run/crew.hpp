@@ -2,6 +2,7 @@
 // slots; each slot of a resource with a launch prefix has a lane of its own.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,12 +35,14 @@ struct CrewEvent {
   enum class Kind {
     kRecord,  ///< the slot's task has ended, or its worker is gone and nobody knows (status kLost)
     kGone,    ///< the slot is given up
-    kNote,    ///< something a person should know
+    kNote,    ///< a worker was lost, or did not start, and is started again
   };
   Kind kind{};
   std::size_t slot = 0;
   TaskRecord record;  ///< of kRecord
   std::string text;   ///< of kGone and kNote
+  /// The same has just happened to other slots of the resource: not worth another line on a screen.
+  bool repeated = false;
 };
 
 struct CrewResource {
@@ -50,12 +53,20 @@ struct CrewResource {
 
 struct CrewOptions {
   LaneOptions lane;
-  int most_failures = 5;       ///< a worker that does not start so many times in a row is given up
+  /// How long a launcher may take until its worker is there. Without end, since it may wait in the queue of a
+  /// batch system, and one that is started again waits anew.
+  std::chrono::duration<double> launch_deadline{1e8};
+  /// A worker that fails so many times in a row is given up: that ends before it has finished a task or lived
+  /// for `longest_delay_s`. A launcher that cannot be executed is given up at once.
+  int most_failures = 5;
   double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
   double longest_delay_s = 30;
+  /// A launcher whose worker was lost may take so long to cancel its job: srun waits for 32 s for a node that
+  /// has died, and if it is killed meanwhile, the job stays.
+  double farewell_s = 60;
 };
 
-/// Not thread-safe; never blocks.
+/// Not thread-safe; never blocks, but for `finish`.
 class Crew {
  public:
   Crew(std::span<const CrewResource> resources, CrewOptions options);
@@ -65,6 +76,8 @@ class Crew {
 
   std::span<const Slot> slots() const noexcept { return slots_; }
   std::size_t busy() const noexcept { return busy_; }
+  /// Whether launchers of lost workers are still busy with cancelling what they had started.
+  bool leaving() const noexcept { return !leaving_.empty(); }
   /// Whether all slots are open, or given up.
   bool settled() const noexcept;
 
@@ -82,7 +95,7 @@ class Crew {
   /// Reads, writes, restarts; appends what happened.
   void pump(Clock::time_point now, std::vector<CrewEvent>& events);
 
-  /// Ends all workers, and with them whatever still runs.
+  /// Ends all workers, and with them whatever still runs. Waits for them, for some seconds.
   void finish();
 
  private:
@@ -91,20 +104,29 @@ class Crew {
     std::vector<std::string> launch;
     std::vector<std::size_t> slots;
     std::unique_ptr<Lane> lane;  // null: waits for `reopen`
-    bool ready = false;
     bool given_up = false;
-    int failures = 0;  // in a row, without a hello
+    bool proven = false;  // its worker has finished a task
+    int failures = 0;     // in a row
+    Clock::time_point ready = Clock::time_point::max();
     Clock::time_point reopen{};
+  };
+  /// A lane that was lost, but not its launcher.
+  struct Leaving {
+    std::unique_ptr<Lane> lane;
+    Clock::time_point until;
   };
 
   void open(Line& line);
-  void on_lost(Line& line, Clock::time_point now, const std::string& why, std::vector<CrewEvent>& events);
+  void on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std::vector<CrewEvent>& events);
+  bool repeats(const Line& line, Clock::time_point now);
   std::optional<std::size_t> slot_of(const Line& line, std::uint64_t task) const;
 
   CrewOptions options_;
   std::vector<Slot> slots_;
   std::vector<Line> lines_;
   std::vector<std::size_t> line_of_;
+  std::vector<Leaving> leaving_;
+  std::vector<Clock::time_point> told_;  // by resource: when a loss was last told
   std::vector<LaneEvent> lane_events_;
   std::size_t busy_ = 0;
   bool paused_ = false;

@@ -173,6 +173,25 @@ void Placer::follow_plan() {
   }
 }
 
+void Placer::disable(TaskType i, ResourceId j) {
+  dispatcher_->disable(i, j);
+  withdraw(i, j);
+}
+
+void Placer::lose(ResourceId j) {
+  dispatcher_->lose(j);
+  for (std::size_t i = 0; i < types_; ++i) withdraw(task_type(i), j);
+}
+
+/// Takes back the tickets that wait there: also those that wait to learn a rate, which no new plan takes
+/// back.
+void Placer::withdraw(TaskType i, ResourceId j) {
+  std::deque<Ticket>& tickets = queue(i, j);
+  for (const Ticket& ticket : tickets) dispatcher_->cancel(ticket);
+  waiting_by_type_[index(i)] -= static_cast<Count>(tickets.size());
+  tickets.clear();
+}
+
 void Placer::clear_waiting(bool with_trials) {
   for (std::size_t at = 0; at < waiting_.size(); ++at) {
     std::deque<Ticket>& tickets = waiting_[at];

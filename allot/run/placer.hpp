@@ -73,8 +73,11 @@ class Placer {
   /// A running ticket has ended in a way that says nothing about its rate.
   void dropped(const Placed& placed, double busy_s);
 
-  void disable(TaskType i, ResourceId j) { dispatcher_->disable(i, j); }
-  void lose(ResourceId j) { dispatcher_->lose(j); }
+  /// The pair does not work, for good.
+  void disable(TaskType i, ResourceId j);
+  /// Nobody is there to run anything: nothing waits for the resource any more, until it is back.
+  void lose(ResourceId j);
+  void restore(ResourceId j) { dispatcher_->restore(j); }
   bool allows(TaskType i, ResourceId j) const { return dispatcher_->allows(i, j); }
 
   /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
@@ -92,6 +95,7 @@ class Placer {
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - start_).count(); }
   std::deque<Ticket>& queue(TaskType i, ResourceId j) { return waiting_[index(i) * resources_ + index(j)]; }
   void place_waiting(TaskType i, Clock::time_point now);
+  void withdraw(TaskType i, ResourceId j);
   void set_priorities(std::span<const Count> left);
 
   std::size_t types_;

@@ -30,9 +30,9 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   }
   const CommandTemplate& command = *task.commands[index(attempt.resource)];
   request.argv = command.expand(values);
-  request.directory = task.directory.empty()
-                          ? folder.string()
-                          : std::filesystem::absolute(task.directory).lexically_normal().string();
+  // Relative to the job file, wherever the run was started.
+  request.directory =
+      (task.directory.empty() ? folder : (folder / task.directory).lexically_normal()).string();
   request.environment = {"ALLOT_RUN_ID=" + run_id, "ALLOT_TASK=" + item.identity,
                          "ALLOT_ATTEMPT=" + std::to_string(attempt.attempt),
                          "ALLOT_RESOURCE=" + resource.name, "ALLOT_SLOT=" + std::to_string(attempt.slot)};

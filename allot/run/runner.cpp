@@ -30,6 +30,8 @@ constexpr double kLongestBackoff = 60;
 constexpr Count kEndgameTasks = 2;
 /// Rates and predictions go to the journal this often.
 constexpr double kNoteEvery = 1.0;
+/// A resource without a worker for so long is planned without: its launcher may wait in a queue for hours.
+constexpr Clock::duration kAbsence = std::chrono::seconds(2);
 
 double unix_now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -74,6 +76,12 @@ struct Running {
   Clock::time_point began{};
 };
 
+/// Whether anybody is there to run what is sent to a resource.
+struct Presence {
+  bool planned = true;  // the placer counts on it
+  std::optional<Clock::time_point> absent_since;
+};
+
 std::vector<CrewResource> crew_resources(const Job& job) {
   std::vector<CrewResource> resources;
   for (const JobResource& resource : job.resources) {
@@ -99,7 +107,8 @@ class Runner final : public RunControl {
         running_by_pair_(job.tasks.size() * job.resources.size()),
         done_by_pair_(running_by_pair_.size()),
         recent_(job.tasks.size()),
-        busy_s_(job.resources.size()) {
+        busy_s_(job.resources.size()),
+        presence_(job.resources.size()) {
     view_.total = items_.size();
     for (const JobTask& task : job.tasks) {
       TypeView& type = view_.types.emplace_back();
@@ -163,6 +172,8 @@ class Runner final : public RunControl {
   void on_record(std::size_t slot, const TaskRecord& record);
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
   void give_up_stranded();
+  void look_at_presence(Clock::time_point now);
+  bool waits_for_launchers();
   void dispatch();
   bool dispatch_endgame(Clock::time_point now);
   void start(std::size_t slot, std::uint64_t task, const Placed& placed, Clock::time_point now);
@@ -192,6 +203,7 @@ class Runner final : public RunControl {
   std::vector<std::uint64_t> done_by_pair_;
   detail::RecentCompletions recent_;
   std::vector<double> busy_s_;
+  std::vector<Presence> presence_;
   RunView view_;
   std::vector<CrewEvent> events_;
   std::vector<pollfd> polled_;
@@ -202,6 +214,7 @@ class Runner final : public RunControl {
   std::vector<bool> usable_;  // pairs that have a command, a worker, and a command that can be found
   bool stranded_ = false;     // some type may have nowhere left to run
   bool halted_ = false;
+  bool told_of_launchers_ = false;
   bool io_failed_ = false;
   std::string problem_;
   Clock::time_point kill_at_ = Clock::time_point::max();
@@ -239,11 +252,12 @@ RunSummary Runner::run() {
     }
     backlog_.wake(turn);
     give_up_stranded();
+    look_at_presence(turn);
     if (view_.phase == RunPhase::kRunning) dispatch();
     push_out();
     look_at_rates(Clock::now());
     const bool nothing_left = backlog_.left() == 0 || view_.phase != RunPhase::kRunning;
-    if (running_.empty() && nothing_left) break;
+    if (running_.empty() && nothing_left && !waits_for_launchers()) break;
     overhead_s_ += to_seconds(Clock::now() - turn);
     wait();
   }
@@ -329,13 +343,14 @@ void Runner::handle(const CrewEvent& event) {
         observer_.note("resource '" + job_.resources[index(where)].name + "' is given up: " + event.text);
         journal_.note_event(unix_now(), "resource-lost", event.text);
         placer_.lose(where);
+        presence_[index(where)].planned = false;
         for (std::size_t i = 0; i < job_.tasks.size(); ++i) usable_[pair(i, index(where))] = false;
         stranded_ = true;
       }
       break;
     }
     case CrewEvent::Kind::kNote:
-      observer_.note(event.text);
+      if (!event.repeated) observer_.note(event.text);
       journal_.note_event(unix_now(), "lane", event.text);
       break;
   }
@@ -486,6 +501,37 @@ void Runner::give_up_stranded() {
   }
 }
 
+/// Plans without resources whose workers are all away, and with them again when one is back.
+void Runner::look_at_presence(Clock::time_point now) {
+  for (std::size_t j = 0; j < presence_.size(); ++j) {
+    Presence& presence = presence_[j];
+    const bool here = std::any_of(crew_->slots().begin(), crew_->slots().end(), [&](const Slot& slot) {
+      return index(slot.resource) == j &&
+             (slot.state == Slot::State::kIdle || slot.state == Slot::State::kBusy);
+    });
+    if (here) {
+      presence.absent_since.reset();
+      if (!std::exchange(presence.planned, true)) placer_.restore(resource_id(j));
+    } else if (!presence.absent_since) {
+      presence.absent_since = now;
+    } else if (presence.planned && now >= *presence.absent_since + kAbsence) {
+      presence.planned = false;
+      placer_.lose(resource_id(j));
+      const JobResource& resource = job_.resources[j];
+      observer_.note("no worker of '" + resource.name + "' is there; until one is, tasks go elsewhere");
+    }
+  }
+}
+
+/// All is done, but jobs of a batch system would stay if their launchers were killed now.
+bool Runner::waits_for_launchers() {
+  if (!crew_->leaving() || view_.phase >= RunPhase::kTerminating) return false;
+  if (!std::exchange(told_of_launchers_, true)) {
+    observer_.note("waiting for the launchers of lost workers to cancel their jobs; interrupt twice not to");
+  }
+  return true;
+}
+
 // ---- what is started
 
 std::vector<Count> Runner::left_by_type() const {
@@ -554,7 +600,9 @@ bool Runner::dispatch_endgame(Clock::time_point now) {
     if (slot.state == Slot::State::kBusy) {
       const Running& running = running_.at(slot.task);
       const double mean = seconds[pair(items_[running.task].type, slot.resource)];
-      seen.free_in = std::max(mean - to_seconds(now - running.began), 0.05 * mean);
+      const double elapsed = to_seconds(now - running.began);
+      // One that is late by far may never end, as on a machine that has died: nothing should wait for it.
+      seen.free_in = std::max({mean - elapsed, 0.05 * mean, elapsed - 2 * mean});
       if (!(seen.free_in > 0)) seen.free_in = 1e-6;
     }
     which.push_back(s);

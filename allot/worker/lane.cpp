@@ -138,12 +138,14 @@ struct Lane::State {
   std::string banner;  ///< and before the magic word
   bool greeted = false;
   bool finishing = false;
+  bool not_found = false;
   Phase phase = Phase::kStarting;
   std::string why;
   Clock::time_point opened;
   Clock::time_point heard;
   Clock::time_point sent;
   Clock::time_point ending_since;
+  Clock::time_point finished;
   std::set<std::uint64_t> in_flight;
 
   State(std::vector<std::string> launch, LaneOptions lane_options) : options(std::move(lane_options)) {
@@ -169,8 +171,10 @@ struct Lane::State {
     program.input = their_input.get();
     program.output = their_output.get();
     program.error = their_errors.get();
+    if (!local) program.signal_at_parents_end = SIGTERM;
     const detail::Spawned spawned = detail::spawn(program);
     if (spawned.process < 0) {
+      not_found = spawned.not_found;
       lose(spawned.error, opened);
       return;
     }
@@ -195,7 +199,7 @@ struct Lane::State {
     to.close();
     const bool lost = !finishing;
     const Clock::time_point until =
-        lost ? std::max(ending_since, opened) + kPatienceLost : Clock::now() + kPatience;
+        lost ? std::max(ending_since, opened) + kPatienceLost : finished + kPatience;
     while (!reap() && Clock::now() < until) {
       // Emptied, because a launcher that cannot write does not end.
       std::string ignored;
@@ -253,6 +257,7 @@ struct Lane::State {
   void finish() {
     if (!open() || finishing) return;
     finishing = true;
+    finished = Clock::now();
     if (phase == Phase::kReady) {
       queue(protocol::Finish{});
       heard = Clock::now();  // and the deadline is for its end
@@ -385,7 +390,9 @@ struct Lane::State {
       record.status = TaskStatus::kLost;
       record.error = text;
     }
-    add(events, finishing ? LaneEvent::Kind::kEnded : LaneEvent::Kind::kLost).why = text;
+    LaneEvent& end = add(events, finishing ? LaneEvent::Kind::kEnded : LaneEvent::Kind::kLost);
+    end.why = text;
+    end.not_found = not_found;
     terminate();
   }
 };
@@ -453,6 +460,7 @@ void Lane::pump(Clock::time_point now, std::vector<LaneEvent>& events) {
   state.write();
   if (state.finishing && state.outbox.empty()) state.to.close();
   if (state.phase == State::Phase::kEnding) state.tell_end(now, events);
+  if (state.phase == State::Phase::kClosed) state.reap();
 }
 
 }  // namespace allot

@@ -36,6 +36,7 @@ struct LaneEvent {
   Kind kind = Kind::kReady;
   TaskRecord record;
   std::string why;
+  bool not_found = false;  ///< of kLost: the launcher cannot be executed at all, now or later
 };
 
 /// A worker, started by a launcher or directly, and the pipes to it. Never blocks, but for the constructor
@@ -43,13 +44,15 @@ struct LaneEvent {
 class Lane {
  public:
   /// Starts `launch... worker...`, such as {"srun", "-pgpu", "-n1"} + {"/path/allot", "worker"}; with an
-  /// empty `launch` the worker itself, here. Does not wait: what fails is told by pump(). Throws
+  /// empty `launch` the worker itself, here. Does not wait: what fails is told by pump(). A launcher gets
+  /// SIGTERM when the calling thread ends, since one that waits in a queue does not look at its input. Throws
   /// std::system_error when there are no descriptors left.
   explicit Lane(std::vector<std::string> launch, LaneOptions options = {});
   Lane(Lane&&) noexcept;
   Lane& operator=(Lane&&) noexcept;
-  /// Ends the worker and its tasks. Waits for it, for at most five seconds, or for half a second when it was
-  /// lost; then the launcher is killed. To end many lanes at once, call finish() on all of them first.
+  /// Ends the worker and its tasks. Waits for it, for at most five seconds from finish() on, or half a second
+  /// from when it was lost; then the launcher is killed. To end many lanes at once, call finish() on all of
+  /// them first.
   ~Lane();
 
   /// For poll(): readable means pump(); -1 when there is nothing to wait for.
@@ -77,7 +80,8 @@ class Lane {
   bool ready() const noexcept;             ///< the worker is there
   bool open() const noexcept;              ///< neither lost nor ended
   std::size_t in_flight() const noexcept;  ///< sent, and no record yet
-  /// The process started here: the launcher, or the local worker; -1 when it has ended.
+  /// The process started here: the launcher, or the local worker; -1 when it has ended. Also one that was
+  /// lost should be given time for that, and pump() called meanwhile: a launcher may have jobs to cancel.
   int process() const noexcept;
 
  private:

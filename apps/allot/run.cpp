@@ -51,6 +51,7 @@ struct Arguments {
   std::string log;
   std::optional<HaltRule> halt;
   std::optional<double> time_limit_s;
+  std::optional<double> lane_timeout_s;
   RunObjective objective = RunObjective::kFinish;
   bool objective_given = false;
   std::string policy;
@@ -533,9 +534,9 @@ Exit exit_of(const RunSummary& summary, int signal) {
   return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
 }
 
-double parse_seconds(const std::string& text) {
-  const double value = parse_number("--time-limit", text);
-  if (!(value > 0)) throw CLI::ValidationError("--time-limit", "must be above 0, is " + in_quotes(text));
+double parse_seconds(const std::string& option, const std::string& text) {
+  const double value = parse_number(option, text);
+  if (!(value > 0)) throw CLI::ValidationError(option, "must be above 0, is " + in_quotes(text));
   return value;
 }
 
@@ -552,6 +553,12 @@ Exit run(Arguments& arguments, Console& console) {
   options.halt = arguments.halt;
   options.seed = arguments.seed;
   options.run_id = make_run_id();
+  if (arguments.lane_timeout_s) {
+    // Five words are to be missed before a worker is.
+    LaneOptions& lane = options.crew.lane;
+    lane.deadline = std::chrono::duration<double>(*arguments.lane_timeout_s);
+    lane.heartbeat = std::min(lane.heartbeat, lane.deadline / 5);
+  }
   try {
     if (arguments.fresh && !arguments.dry_run) {
       if (const auto moved = move_aside(arguments.journal))
@@ -651,8 +658,15 @@ Action declare(CLI::App& command) {
       ->type_name("soon|now,fail=N[%]");
   command
       .add_option_function<std::string>(
-          "--time-limit", [a](const std::string& text) { a->time_limit_s = parse_seconds(text); },
+          "--time-limit",
+          [a](const std::string& text) { a->time_limit_s = parse_seconds("--time-limit", text); },
           "start nothing more after so many seconds; run again to go on")
+      ->type_name("S");
+  command
+      .add_option_function<std::string>(
+          "--lane-timeout",
+          [a](const std::string& text) { a->lane_timeout_s = parse_seconds("--lane-timeout", text); },
+          "a worker behind a 'launch' prefix that is silent for so many seconds is lost (default 15)")
       ->type_name("S");
   add_choice<Print>(
       command, "--print", a->print, {{"grouped", Print::kGrouped}, {"none", Print::kNone}},

@@ -51,7 +51,8 @@ class LiveTest(unittest.TestCase):
     def start(self, *arguments, **options):
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        return subprocess.Popen([ALLOT, *map(str, arguments)], cwd=self.folder, text=True, **options)
+        options.setdefault("cwd", self.folder)
+        return subprocess.Popen([ALLOT, *map(str, arguments)], text=True, **options)
 
     def run_allot(self, *arguments, expect=0, timeout=240, **options):
         process = self.start(*arguments, **options)

@@ -39,7 +39,7 @@ struct ChildOrders {
   std::array<int, 3> descriptors{-1, -1, -1};
   const char* output_path = nullptr;
   const char* error_path = nullptr;
-  bool dies_with_parent = false;
+  int signal_at_parents_end = 0;
   std::size_t most_descriptors = 0;
   pid_t parent = 0;
   Step step = Step::kNone;  ///< where it failed
@@ -78,8 +78,8 @@ ALLOT_IN_CHILD int run_child(void* argument) {
   std::memset(&action, 0, sizeof action);
   action.sa_handler = SIG_DFL;
   for (int signal = 1; signal <= SIGRTMAX; ++signal) ::sigaction(signal, &action, nullptr);
-  if (orders.dies_with_parent) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (orders.signal_at_parents_end != 0) {
+    ::prctl(PR_SET_PDEATHSIG, orders.signal_at_parents_end);
     if (::getppid() != orders.parent) ::_exit(127);
   }
   if (::setsid() < 0) fail(orders, Step::kSetUp, errno);
@@ -218,7 +218,7 @@ Spawned spawn(const Program& program) {
   orders.descriptors = {program.input, program.output, program.error};
   orders.output_path = program.output_path.empty() ? "/dev/null" : program.output_path.c_str();
   orders.error_path = program.error_path.empty() ? "/dev/null" : program.error_path.c_str();
-  orders.dies_with_parent = program.dies_with_parent;
+  orders.signal_at_parents_end = program.signal_at_parents_end;
   orders.most_descriptors = program.most_descriptors;
   orders.parent = ::getpid();
 

@@ -20,7 +20,7 @@ struct Program {
   int error = -1;
   std::string output_path;
   std::string error_path;
-  bool dies_with_parent = false;     ///< SIGKILL when the thread that started it ends
+  int signal_at_parents_end = 0;     ///< sent to it when the thread that started it ends; 0: none
   std::size_t most_descriptors = 0;  ///< its soft limit; 0: this process's
 };
 

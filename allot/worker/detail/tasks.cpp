@@ -81,7 +81,7 @@ void Tasks::start(TaskRequest request) {
   program.directory = request.directory;
   program.output_path = request.stdout_path;
   program.error_path = request.stderr_path;
-  program.dies_with_parent = true;
+  program.signal_at_parents_end = SIGKILL;
   program.most_descriptors = most_descriptors_;
   if ((request.stdout_path.empty() && !task.out.open()) ||
       (request.stderr_path.empty() && !task.err.open())) {
