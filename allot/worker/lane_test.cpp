@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <thread>
 
 #include "allot/base/error.hpp"
 #include "allot/base/random.hpp"
@@ -429,6 +431,24 @@ TEST_F(LaneTest, SaysWhatTheLauncherSaid) {
 
   LaneDriver absent({"allot-no-such-launcher"}, options_);
   EXPECT_THAT(absent.wait_for(Kind::kLost).why, HasSubstr("allot-no-such-launcher"));
+}
+
+TEST_F(LaneTest, TellsALauncherThatIsNotThereFromOneThatFails) {
+  LaneDriver missing({"no-such-launcher-anywhere"}, options_);
+  const LaneEvent never = missing.wait_for(Kind::kLost);
+  EXPECT_TRUE(never.not_found);
+  EXPECT_THAT(never.why, HasSubstr("cannot execute no-such-launcher-anywhere"));
+  LaneDriver failing({"false"}, options_);
+  EXPECT_FALSE(failing.wait_for(Kind::kLost).not_found);
+}
+
+TEST_F(LaneTest, TerminatesALauncherThatWaitsWhenItsStarterIsGone) {
+  // It does not look at its input, so no end of file tells it.
+  std::optional<LaneDriver> driver;
+  std::thread([&] {
+    driver.emplace(std::vector<std::string>{"sh", "-c", "exec sleep 1000"}, options_);
+  }).join();
+  EXPECT_THAT(driver->wait_for(Kind::kLost).why, HasSubstr("signal 15"));
 }
 
 TEST_F(LaneTest, GivesUpOnALauncherThatStartsNothing) {
