@@ -71,7 +71,8 @@ def closed_loops():
 def batch():
     bound, _ = scenes.batch_bound(scenes.BATCH)
     got = scenes.finish_times(scenes.BATCH, [None, *scenes.RIVALS])
-    got["GNU parallel, fixed split"] = scenes.gnu_parallel(scenes.BATCH)
+    got["GNU parallel, split by rates"] = scenes.gnu_parallel(scenes.BATCH)
+    got["GNU parallel, best split"] = scenes.gnu_parallel(scenes.BATCH, scenes.split_by_programme)
     print(f"== a batch of 300 tasks: no schedule can be sooner than {bound:.2f} s; rates unknown at the start")
     for policy, took in got.items():
         if took:

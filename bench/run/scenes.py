@@ -149,19 +149,30 @@ def finish_times(scene, policies):
     return {p: run.wait().summary["elapsed_s"] for p, run in runs.items()}
 
 
-def gnu_parallel(scene):
-    """The batch by GNU parallel, one instance per resource with its slots, each type split over the resources that run it
-    in proportion to slots times rate: the split that a careful user would write down. Seconds, or None without parallel."""
+def split_by_rates(scene):
+    """Each type over the resources that run it in proportion to slots times rate: what a careful user would write down."""
+    return {name: {r: v * scene["resources"][r] for r, v in kind["rates"].items()} for name, kind in scene["types"].items()}
+
+
+def split_by_programme(scene):
+    """Each type as the linear programme divides it: the best split there is, for who knows the rates and `allot solve`."""
+    _, answer = batch_bound(scene)
+    return {name: {r: scene["types"][name]["rates"].get(r, 0) * f for r, f in zip(answer["resources"], answer["time_shares"][i])}
+            for i, name in enumerate(answer["tasks"])}
+
+
+def gnu_parallel(scene, split=split_by_rates):
+    """The batch by GNU parallel with a fixed split, one instance per resource with its slots. Seconds, or None without it."""
     if subprocess.run(["sh", "-c", "command -v parallel"], capture_output=True).returncode != 0:
         return None
     lists = {name: [] for name in scene["resources"]}
-    for kind in scene["types"].values():
-        weights = {r: v * scene["resources"][r] for r, v in kind["rates"].items()}
-        total = sum(weights.values())
+    for name, weights in split(scene).items():
+        kind = scene["types"][name]
+        weights = {r: w for r, w in weights.items() if w > 1e-9}
         given = 0
         for at, (resource, weight) in enumerate(weights.items()):
             last = at == len(weights) - 1
-            tasks = kind["tasks"] - given if last else round(kind["tasks"] * weight / total)
+            tasks = kind["tasks"] - given if last else round(kind["tasks"] * weight / sum(weights.values()))
             given += tasks
             lists[resource] += [f"{1 / kind['rates'][resource]:.6f}"] * tasks
     begin = time.monotonic()
