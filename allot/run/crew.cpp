@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "allot/worker/process.hpp"
+
 namespace allot {
 namespace {
 
@@ -169,6 +171,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
     leaving_.push_back({std::move(line.lane), now + seconds(options_.farewell_s)});
   }
   line.lane.reset();
+  if (line.launch.empty() && options_.owns_children) kill_leftovers();
   for (const std::size_t at : line.slots) {
     if (slots_[at].state == Slot::State::kBusy) {  // the lane tells of each task before; this is for safety
       --busy_;
@@ -192,6 +195,19 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
       was_there ? " was lost and is opened again: " : " did not open and is tried again: ";
   events.push_back(
       {CrewEvent::Kind::kNote, line.slots.front(), {}, who + what + end.why, repeats(line, now)});
+}
+
+/// What tasks of a dead local worker have left was adopted by this process, if it adopts orphans at all: gone
+/// before their tasks run again.
+void Crew::kill_leftovers() {
+  std::vector<int> spare;
+  for (const Line& line : lines_) {
+    if (line.lane && line.lane->process() > 0) spare.push_back(line.lane->process());
+  }
+  for (const Leaving& leaving : leaving_) {
+    if (leaving.lane->process() > 0) spare.push_back(leaving.lane->process());
+  }
+  kill_descendants(spare, std::chrono::seconds(2));
 }
 
 void Crew::finish() {

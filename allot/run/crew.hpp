@@ -52,6 +52,9 @@ struct CrewResource {
 };
 
 struct CrewOptions {
+  /// The process has no children but the crew's, and adopts orphans: whatever a dead local worker has left is
+  /// killed before its tasks run again.
+  bool owns_children = false;
   LaneOptions lane;
   /// How long a launcher may take until its worker is there. Without end, since it may wait in the queue of a
   /// batch system, and one that is started again waits anew.
@@ -117,6 +120,7 @@ class Crew {
   };
 
   void open(Line& line);
+  void kill_leftovers();
   void on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std::vector<CrewEvent>& events);
   bool repeats(const Line& line, Clock::time_point now);
   std::optional<std::size_t> slot_of(const Line& line, std::uint64_t task) const;

@@ -106,9 +106,10 @@ class Runner final : public RunControl {
         running_by_type_(job.tasks.size()),
         running_by_pair_(job.tasks.size() * job.resources.size()),
         done_by_pair_(running_by_pair_.size()),
-        recent_(job.tasks.size()),
+        recent_(job.tasks.size(), begin_),
         busy_s_(job.resources.size()),
-        presence_(job.resources.size()) {
+        presence_(job.resources.size()),
+        why_not_(job.tasks.size()) {
     view_.total = items_.size();
     for (const JobTask& task : job.tasks) {
       TypeView& type = view_.types.emplace_back();
@@ -172,6 +173,7 @@ class Runner final : public RunControl {
   void on_record(std::size_t slot, const TaskRecord& record);
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
   void give_up_stranded();
+  void halt_if_reached();
   void look_at_presence(Clock::time_point now);
   bool waits_for_launchers();
   void dispatch();
@@ -211,8 +213,9 @@ class Runner final : public RunControl {
   std::uint64_t next_id_ = 1;
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
-  std::vector<bool> usable_;  // pairs that have a command, a worker, and a command that can be found
-  bool stranded_ = false;     // some type may have nowhere left to run
+  std::vector<std::string> why_not_;  // by type: what was wrong with the last resource it lost
+  std::vector<bool> usable_;          // pairs that have a command, a worker, and a command that can be found
+  bool stranded_ = false;             // some type may have nowhere left to run
   bool halted_ = false;
   bool told_of_launchers_ = false;
   bool io_failed_ = false;
@@ -380,6 +383,7 @@ void Runner::on_record(std::size_t slot, const TaskRecord& record) {
   end.sys_s = record.sys_s;
   end.maxrss_kb = record.maxrss_kb;
   end.error = record.error;
+  if (end.error.empty() && (record.out_cut || record.err_cut)) end.error = "what it printed was cut at 1 MiB";
   const bool tells_rate = !record.not_found && !record.was_stopped &&
                           (record.status == TaskStatus::kOk || record.status == TaskStatus::kFailed ||
                            record.status == TaskStatus::kTimeout);
@@ -403,6 +407,7 @@ void Runner::on_record(std::size_t slot, const TaskRecord& record) {
                    "', which is not used for it any more: " + record.error);
     placer_.disable(type, where);
     usable_[pair(type, where)] = false;
+    why_not_[index(type)] = record.error;
     stranded_ = true;
   }
 
@@ -432,6 +437,10 @@ void Runner::on_record(std::size_t slot, const TaskRecord& record) {
     backlog_.retry(type, at, avoid ? std::optional(where) : std::nullopt, task.ready);
   }
   observer_.ended(end, items_[at], is_final, output);
+  halt_if_reached();
+}
+
+void Runner::halt_if_reached() {
   if (!halted_ && options_.halt && options_.halt->reached(failed_now_, done_now_ + failed_now_)) {
     halted_ = true;
     journal_.note_event(unix_now(), "halted", std::to_string(failed_now_) + " tasks failed");
@@ -491,7 +500,7 @@ void Runner::give_up_stranded() {
       end.attempt = ++tasks_[at].attempts;
       end.start_unix = unix_now();
       end.status = AttemptStatus::kFailed;
-      end.error = "no resource can run it";
+      end.error = "no resource can run it" + (why_not_[i].empty() ? "" : ": " + why_not_[i]);
       journal_.finish(end, true);
       ++view_.types[i].failed;
       ++view_.failed;
@@ -499,6 +508,7 @@ void Runner::give_up_stranded() {
       observer_.ended(end, items_[at], true, {});
     }
   }
+  halt_if_reached();
 }
 
 /// Plans without resources whose workers are all away, and with them again when one is back.
@@ -612,6 +622,7 @@ bool Runner::dispatch_endgame(Clock::time_point now) {
   for (std::size_t at = 0; at < slots.size(); ++at) {
     if (!plan.start[at]) continue;
     const TaskType type = *plan.start[at];
+    if (running_by_type_[index(type)] >= placer_.limits()[index(type)]) continue;
     const ResourceId j = slots[at].resource;
     // A retry that may not run here leaves the slot to the next round.
     if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
@@ -694,14 +705,16 @@ void Runner::refresh_view(Clock::time_point now) {
   view_.throughput = 0;
   const std::shared_ptr<const Plan> plan = placer_.dispatcher().plan();
   view_.predicted.reset();
-  if (plan->predicted) view_.predicted = plan->predicted->throughput;
+  // While a type has no known rate the plan stands on guesses.
+  const bool predicts = plan->predicted && system_at(0);
+  if (predicts) view_.predicted = plan->predicted->throughput;
   view_.plan_note = plan->note;
   for (std::size_t i = 0; i < view_.types.size(); ++i) {
     TypeView& type = view_.types[i];
     type.running = static_cast<std::uint64_t>(running_by_type_[i]);
     type.throughput = throughput[i];
     view_.throughput += throughput[i];
-    type.predicted = plan->predicted ? plan->predicted->throughput_by_task[i] : 0;
+    type.predicted = predicts ? plan->predicted->throughput_by_task[i] : 0;
     for (std::size_t j = 0; j < view_.resources.size(); ++j) {
       PairView& seen = view_.pairs[pair(i, j)];
       if (!seen.possible) continue;
@@ -799,7 +812,13 @@ void Runner::look_at_rates(Clock::time_point now) {
   refresh_view(now);
   if (view_.plan_note != last_plan_note_) {
     last_plan_note_ = view_.plan_note;
-    if (!last_plan_note_.empty()) observer_.note(last_plan_note_);
+    // Notes are about shares and floors: news for who asked for some, and while there is work of every type.
+    const bool asked = options_.objective == RunObjective::kPriority ||
+                       std::any_of(job_.tasks.begin(), job_.tasks.end(),
+                                   [](const JobTask& task) { return task.floor.has_value(); });
+    const std::vector<Count> left = left_by_type();
+    const bool all_types = std::none_of(left.begin(), left.end(), [](Count n) { return n == 0; });
+    if (asked && all_types && !last_plan_note_.empty()) observer_.note(last_plan_note_);
   }
   if (now >= next_note_ && !io_failed_) {
     note_to_journal();
@@ -833,7 +852,14 @@ RunSummary Runner::summary() {
     for (std::size_t j = 0; j < job_.resources.size(); ++j)
       did[i] += static_cast<Count>(done_by_pair_[pair(i, j)]);
   }
-  if (const auto system = system_at(0)) summary.bound_s = batch_bound(*system, did);
+  // A bound needs all rates: a pair that nobody tried could be the fast one.
+  bool all_known = true;
+  for (std::size_t at = 0; at < view_.pairs.size(); ++at) {
+    const PairView& seen = view_.pairs[at];
+    all_known &=
+        !seen.possible || !seen.allowed || seen.rate.has_value() || did[at / job_.resources.size()] == 0;
+  }
+  if (const auto system = system_at(0); all_known && system) summary.bound_s = batch_bound(*system, did);
   summary.view = view_;
   static constexpr std::array<const char*, 4> kNames = {"finished", "interrupted", "halted", "io-error"};
   journal_.end_run(kNames[static_cast<std::size_t>(summary.outcome)], unix_now());

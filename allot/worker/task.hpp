@@ -50,7 +50,7 @@ struct TaskRecord {
   bool not_found = false;  ///< the command cannot be executed at all, now or later: `error` says why
   std::string error;       ///< what went wrong outside the task's own code; mostly empty
   double start_unix = 0;   ///< seconds since 1970
-  double wall_s = 0;       ///< from the start of its program, by a monotonic clock; time stopped not counted
+  double wall_s = 0;       ///< from its spawning, by a monotonic clock; time stopped not counted
   double user_s = 0;
   double sys_s = 0;
   std::int64_t maxrss_kb = 0;  ///< peak memory; never less than the worker's own, which it was forked from

@@ -205,6 +205,10 @@ Exit profile(Arguments& arguments, Console& console) {
   const Profile profile = measure_profile(job, arguments.options);
   kill_descendants();
   block.clear();
+  const bool any = std::any_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
+    return pair.problem.empty() && pair.alone.runs > 0;
+  });
+  if (!any && !arguments.json) console.complain(profile_table(job, profile, console));
   const Scenario scenario = scenario_of(job, profile);
   write_file(arguments.out, write_scenario(scenario, FileFormat::kToml));
   if (arguments.json) {
@@ -269,7 +273,7 @@ Action declare(CLI::App& command) {
 
 extern const Command profile_command;
 const Command profile_command = {"profile",
-                                 "measure how fast each task type of a job file runs on each resource",
+                                 "Measure how fast each task type of a job file runs on each resource",
                                  "allot profile jobs.toml              # writes jobs.rates.toml\n"
                                  "allot solve jobs.rates.toml          # where should the work go?\n"
                                  "allot profile jobs.toml --max-time 5 # quick and less certain",

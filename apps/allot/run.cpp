@@ -53,8 +53,8 @@ struct Arguments {
   std::optional<double> time_limit_s;
   std::optional<double> lane_timeout_s;
   RunObjective objective = RunObjective::kFinish;
-  bool objective_given = false;
   std::string policy;
+  bool policy_given = false;
   ShareReading shares = ShareReading::kFloor;
   Print print = Print::kNone;
   ProgressStyle progress = ProgressStyle::kAuto;
@@ -144,8 +144,9 @@ std::string how_it_ended(const AttemptEnd& end) {
 class Watcher final : public RunObserver {
  public:
   Watcher(const Arguments& arguments, const Job& job, Console& console, const Signals& signals,
-          std::string title)
+          std::string title, std::int64_t run_number)
       : arguments_(arguments),
+        run_number_(run_number),
         job_(job),
         console_(console),
         signals_(signals),
@@ -186,6 +187,7 @@ class Watcher final : public RunObserver {
     if (log_.is_open()) {
       AttemptRow row;
       row.sequence = ++logged_;
+      row.run = run_number_;
       row.task = item.identity;
       row.type = job_.tasks[index(item.type)].name;
       row.resource = end.resource;
@@ -272,6 +274,7 @@ class Watcher final : public RunObserver {
   }
 
   const Arguments& arguments_;
+  std::int64_t run_number_;  // as the journal counts
   const Job& job_;
   Console& console_;
   const Signals& signals_;
@@ -309,13 +312,15 @@ Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& optio
   std::vector<Count> left(job.tasks.size());
   for (const JobItem& item : items) ++left[index(item.type)];
   std::uint64_t done = 0;
+  std::uint64_t failed = 0;
   std::error_code error;
   if (std::filesystem::exists(arguments.journal, error)) {
     for (const TaskTotals& total : JournalReader(arguments.journal).totals()) {
       for (std::size_t i = 0; i < job.tasks.size(); ++i) {
         if (job.tasks[i].name != total.type) continue;
-        left[i] = std::max<Count>(0, left[i] - total.done - total.failed);
-        done += static_cast<std::uint64_t>(total.done + total.failed);
+        left[i] = std::max<Count>(0, left[i] - total.done - (arguments.retry_failed ? 0 : total.failed));
+        done += static_cast<std::uint64_t>(total.done);
+        failed += static_cast<std::uint64_t>(total.failed);
       }
     }
   }
@@ -323,19 +328,38 @@ Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& optio
                 Clock::now());
   const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
   bool known = true;
+  std::string unknown;  // pairs
   std::vector<double> rates(job.tasks.size() * job.resources.size(), 0.0);
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    bool any = false;
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       const RatePrior& prior = options.priors[i * job.resources.size() + j];
       if (!prior.can_run) continue;
-      known &= prior.rate.has_value();
+      any |= prior.rate.has_value();
+      if (!prior.rate) {
+        unknown +=
+            (unknown.empty() ? "" : ", ") + shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
+      }
       rates[i * job.resources.size() + j] = prior.rate.value_or(0);
     }
+    known &= any;
   }
   std::optional<double> bound;
   if (known) bound = batch_bound(job_system(job, rates, std::vector<Count>(left)), left);
+  // At the pace of the plan, which for the objective `finish` is that of the bound.
+  std::optional<double> finish = bound;
+  if (finish && plan->predicted && !placer.finishes()) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double pace = plan->predicted->throughput_by_task[i];
+      if (left[i] > 0 && pace > 0) finish = std::max(*finish, static_cast<double>(left[i]) / pace);
+    }
+  }
   if (arguments.json) {
-    Json json = {{"dry_run", true}, {"tasks", items.size()}, {"done", done}, {"rates_known", known}};
+    Json json = {{"dry_run", true},
+                 {"tasks", items.size()},
+                 {"done", done},
+                 {"failed", failed},
+                 {"rates_known", known}};
     json["assignment"] = nullptr;
     if (known && plan->target) {
       Json rows = Json::array();
@@ -349,6 +373,7 @@ Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& optio
     }
     json["predicted_throughput"] =
         known && plan->predicted ? Json(plan->predicted->throughput) : Json(nullptr);
+    json["predicted_finish_s"] = finish ? Json(*finish) : Json(nullptr);
     json["finish_bound_s"] = bound ? Json(*bound) : Json(nullptr);
     Json commands = Json::array();
     for (std::size_t at = 0; at < items.size(); ++at) {
@@ -364,8 +389,11 @@ Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& optio
     console.print(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
     return Exit::kOk;
   }
-  console.print("{}: {}, {} done already\n", shown(job.path),
-                counted(static_cast<Count>(items.size()), "task"), done);
+  console.print("{}: {}, {} done already", shown(job.path), counted(static_cast<Count>(items.size()), "task"),
+                done);
+  if (failed > 0)
+    console.print(", {} failed{}", failed, arguments.retry_failed ? " and to be tried again" : "");
+  console.print("\n");
   console.gap();
   constexpr std::size_t kMostShown = 3;
   std::vector<std::size_t> shown_of(job.tasks.size());
@@ -407,7 +435,12 @@ Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& optio
     console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
   }
   if (plan->predicted) console.print("Predicted: {} tasks/s.\n", number(plan->predicted->throughput));
-  if (bound) console.print("No schedule finishes sooner than {}, by the rates as known.\n", duration(*bound));
+  if (finish) {
+    console.print("Finished after about {}{}; no schedule finishes sooner than {}, by the rates as known.\n",
+                  duration(*finish), unknown.empty() ? "" : ", or sooner where a rate is not known",
+                  duration(*bound));
+  }
+  if (!unknown.empty()) console.print("Not known yet, and tried first: {}.\n", unknown);
   return Exit::kOk;
 }
 
@@ -473,7 +506,7 @@ void print_summary(Console& console, const Arguments& arguments, const Job& job,
     console.print(", {}/s", number(static_cast<double>(summary.done_now) / view.elapsed_s));
   }
   console.print(".\n");
-  if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0) {
+  if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0 && *summary.bound_s <= view.elapsed_s) {
     console.print(
         "By the rates as learnt, no schedule could have done this in less than {}: {} of the time was "
         "needed.\n",
@@ -518,6 +551,13 @@ void print_summary(Console& console, const Arguments& arguments, const Job& job,
       console.print("  'allot log {} --status failed' lists all.\n", shown(arguments.journal));
     }
   }
+  if (view.failed > summary.failed_now) {
+    console.gap();
+    console.print(
+        "{} failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log {}' "
+        "says what happened.\n",
+        whole(static_cast<Count>(view.failed - summary.failed_now)), shown(arguments.journal));
+  }
 }
 
 Exit exit_of(const RunSummary& summary, int signal) {
@@ -543,7 +583,13 @@ double parse_seconds(const std::string& option, const std::string& text) {
 Exit run(Arguments& arguments, Console& console) {
   const Job job = value_or_fail(read_job(arguments.file), console);
   if (arguments.journal.empty()) arguments.journal = arguments.file + ".journal";
-  if (!arguments.policy.empty()) policy_or_fail("--policy", arguments.policy);
+  if (arguments.policy_given) {
+    policy_or_fail("--policy", arguments.policy);
+    if (arguments.policy == "fixed") {
+      throw Failure(Exit::kUsage,
+                    "--policy: 'fixed' holds an assignment that is given to it, which live work has none of");
+    }
+  }
   RunOptions options;
   options.objective = chosen_objective(arguments, job);
   options.policy = arguments.policy;
@@ -551,6 +597,7 @@ Exit run(Arguments& arguments, Console& console) {
   options.retries = arguments.retries;
   options.requeues = arguments.requeues;
   options.halt = arguments.halt;
+  options.crew.owns_children = true;
   options.seed = arguments.seed;
   options.run_id = make_run_id();
   if (arguments.lane_timeout_s) {
@@ -561,8 +608,11 @@ Exit run(Arguments& arguments, Console& console) {
   }
   try {
     if (arguments.fresh && !arguments.dry_run) {
-      if (const auto moved = move_aside(arguments.journal))
+      if (const auto moved = move_aside(arguments.journal)) {
         console.note("the old journal is now " + shown(*moved));
+        std::error_code error;  // what its tasks printed goes with it
+        std::filesystem::rename(arguments.journal + ".out", *moved + ".out", error);
+      }
     }
     options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
     if (arguments.dry_run) return dry_run(arguments, job, options, console);
@@ -582,7 +632,8 @@ Exit run(Arguments& arguments, Console& console) {
                     "cannot make " + in_quotes(options.output_folder) + ": " + error.message());
     }
     options.output_folder = std::filesystem::absolute(options.output_folder).string();
-    Watcher watcher(arguments, job, console, signals, title_of(arguments, job));
+    const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
+    Watcher watcher(arguments, job, console, signals, title_of(arguments, job), run_number);
     journal.begin_run(
         {options.run_id, job.path, std::string(to_string(options.objective)),
          options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
@@ -630,7 +681,14 @@ Action declare(CLI::App& command) {
        {"throughput", RunObjective::kThroughput},
        {"priority", RunObjective::kPriority}},
       "everything done soonest (default), most tasks per second now, or each type its share");
-  command.add_option("--policy", a->policy, "place tasks by this policy instead; 'allot list' names all")
+  command
+      .add_option_function<std::string>(
+          "--policy",
+          [a](const std::string& name) {
+            a->policy = name;
+            a->policy_given = true;
+          },
+          "place tasks by this policy instead; 'allot list' names all")
       ->type_name("NAME");
   add_choice<ShareReading>(
       command, "--shares", a->shares, {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},
@@ -694,7 +752,7 @@ Action declare(CLI::App& command) {
 
 extern const Command run_command;
 const Command run_command = {
-    "run", "carry out a job file: each task where the plan wants it, resumable",
+    "run", "Carry out a job file: each task where the plan wants it, resumable",
     "allot run jobs.toml                       # everything done soonest; again after an interruption\n"
     "allot run jobs.toml --dry-run             # the commands and the plan\n"
     "allot run jobs.toml --objective priority  # each type its share\n"

@@ -86,13 +86,13 @@ def processes_with(marker):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
-            text = (entry / "environ").read_bytes() + b"\0" + (entry / "cmdline").read_bytes()
+            command = (entry / "cmdline").read_bytes()
+            text = (entry / "environ").read_bytes() + b"\0" + command
             state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
+        except OSError:  # it has ended meanwhile
             continue
         if marker.encode() in text and state != "Z":
-            found.append((int(entry.name), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                          if (entry / "cmdline").exists() else ""))
+            found.append((int(entry.name), command.replace(b"\0", b" ").decode(errors="replace")))
     return found
 
 

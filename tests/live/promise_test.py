@@ -133,6 +133,18 @@ class Promise(LiveTest):
         self.assertEqual(lines[0].split("|")[:4], ["a, b", "3", "1", "slot 0"])
         self.assertEqual(lines[1].split("|")[4:], ["t:c,4", "1", "cpu", "0"])
 
+    def test_no_more_than_count_are_in_flight(self):
+        self.job({"cpu": {"servers": 4}}, {"t": {"repeat": 6, "count": 1, "command": ["sleep", "0.1"]}})
+        self.run_allot("run", "job.toml")
+        rows = sorted(self.log(), key=lambda r: r["start_unix"])
+        for before, after in zip(rows, rows[1:]):
+            self.assertGreater(after["start_unix"], before["start_unix"] + before["wall_s"] - 0.02)
+
+    def test_failures_without_an_attempt_halt_too(self):
+        self.job(CPU, {"nf": {"repeat": 2, "command": ["no-such-command-anywhere"]}, "ok": {"repeat": 30, "command": ["sleep", "0.5"]}})
+        self.run_allot("run", "job.toml", "--halt", "now,fail=1", expect=6)
+        self.assertLess(sum(r["type"] == "ok" for r in self.log()), 4)
+
     def test_the_log_and_the_journal_agree(self):
         self.job(CPU, {"t": {"repeat": 7, "command": ["true"]}})
         self.run_allot("run", "job.toml", "--log", "log.jsonl")

@@ -95,6 +95,19 @@ class Signals(LiveTest):
         process.communicate()
         self.assertTrue(wait_until(lambda: not processes_with(marker), 10), processes_with(marker))
 
+    def test_what_a_dead_worker_leaves_is_gone_before_its_tasks_run_again(self):
+        marker = f"allot-test-{uuid.uuid4().hex}"
+        self.job({"cpu": {"servers": 1}}, {"t": {"repeat": 1, "env": {"MARK": marker},
+                 "command": ["sh", "-c", "touch began; echo $$ >> starts; setsid sleep 93 & sleep 92"]}})
+        process = self.running()
+        worker = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()[0]
+        os.kill(int(worker), signal.SIGKILL)
+        self.assertTrue(wait_until(lambda: len((self.folder / "starts").read_text().split()) == 2), "not run again")
+        self.assertTrue(wait_until(lambda: len(processes_with(marker)) <= 3), processes_with(marker))
+        process.kill()
+        process.communicate()
+        self.assertTrue(wait_until(lambda: not processes_with(marker), 10), processes_with(marker))
+
     def test_nothing_is_left_after_a_normal_end(self):
         marker = f"allot-test-{uuid.uuid4().hex}"
         self.job(CPU, {"t": {"repeat": 4, "env": {"MARK": marker}, "command": ["sh", "-c", "(setsid sleep 96 &) ; true"]}})

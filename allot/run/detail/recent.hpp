@@ -12,18 +12,20 @@ namespace allot::detail {
 
 class RecentCompletions {
  public:
-  explicit RecentCompletions(std::size_t types) : types_(types) {}
+  RecentCompletions(std::size_t types, Clock::time_point begin) : types_(types), begin_(begin) {}
 
   void add(TaskType type, Clock::time_point now) {
     all_.push_back({now, type});
-    if (all_.size() > kMost) all_.pop_front();
+    if (all_.size() > kMost) {
+      begin_ = all_.front().at;
+      all_.pop_front();
+    }
   }
 
   /// By type; 0 before the first completion.
   std::vector<double> rates(Clock::time_point now) const {
     std::vector<double> rates(types_, 0.0);
-    if (all_.size() < 2) return rates;
-    const Clock::time_point from = std::max(all_.front().at, now - kWindow);
+    const Clock::time_point from = std::max<Clock::time_point>(begin_, now - kWindow);
     const double seconds = std::chrono::duration<double>(now - from).count();
     if (!(seconds > 0)) return rates;
     for (const Completion& completion : all_) {
@@ -41,6 +43,7 @@ class RecentCompletions {
   static constexpr std::chrono::seconds kWindow{10};
 
   std::size_t types_;
+  Clock::time_point begin_;  // all since are known
   std::deque<Completion> all_;
 };
 

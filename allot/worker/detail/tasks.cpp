@@ -89,10 +89,11 @@ void Tasks::start(TaskRequest request) {
   }
   program.output = task.out.write_end();
   program.error = task.err.write_end();
-  const Spawned spawned = spawn(program);
-  if (spawned.process < 0) return refuse(request, TaskStatus::kFailed, spawned.error, spawned.not_found);
+  // Before it is spawned: a short task may have ended before this process is on the processor again.
   task.start = Clock::now();
   task.start_unix = unix_now();
+  const Spawned spawned = spawn(program);
+  if (spawned.process < 0) return refuse(request, TaskStatus::kFailed, spawned.error, spawned.not_found);
   if (request.timeout_s > 0) task.deadline = task.start + to_duration(request.timeout_s);
   task.out.close_write_end();
   task.err.close_write_end();
