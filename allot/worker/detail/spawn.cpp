@@ -74,10 +74,13 @@ ALLOT_IN_CHILD void execute_first(ChildOrders& orders) {
 
 ALLOT_IN_CHILD int run_child(void* argument) {
   ChildOrders& orders = *static_cast<ChildOrders*>(argument);
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = SIG_DFL;
-  for (int signal = 1; signal <= SIGRTMAX; ++signal) ::sigaction(signal, &action, nullptr);
+  // By the kernel's own call, whose structure is all zero for SIG_DFL: the C library hides two signals of its
+  // own, which a parent may have left ignored.
+  std::array<unsigned long, 8> action;
+  std::memset(action.data(), 0, sizeof action);
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    ::syscall(SYS_rt_sigaction, signal, action.data(), nullptr, sizeof(unsigned long));
+  }
   if (orders.signal_at_parents_end != 0) {
     ::prctl(PR_SET_PDEATHSIG, orders.signal_at_parents_end);
     if (::getppid() != orders.parent) ::_exit(127);
