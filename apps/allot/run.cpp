@@ -1,17 +1,13 @@
 // allot run: carries out a job file, each task where the plan wants it, and loses nothing.
 #include <signal.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -21,52 +17,23 @@
 #include "allot/io/journal_text.hpp"
 #include "allot/jobs/journal.hpp"
 #include "allot/jobs/journal_reader.hpp"
-#include "allot/jobs/tokens.hpp"
-#include "allot/run/batch.hpp"
-#include "allot/run/request.hpp"
 #include "allot/run/runner.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
-#include "apps/allot/grid.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/job_rates.hpp"
 #include "apps/allot/live_view.hpp"
 #include "apps/allot/options.hpp"
+#include "apps/allot/run_arguments.hpp"
+#include "apps/allot/run_report.hpp"
+#include "apps/allot/run_signals.hpp"
 #include "apps/allot/simulation.hpp"
 #include "apps/allot/text.hpp"
 
 namespace allot::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-enum class Print { kNone, kGrouped };
-
 constexpr std::size_t kMostFailuresShown = 10;
-
-struct Arguments {
-  std::string file;
-  std::string journal;
-  std::string rates;
-  std::string log;
-  std::optional<HaltRule> halt;
-  std::optional<double> time_limit_s;
-  std::optional<double> lane_timeout_s;
-  RunObjective objective = RunObjective::kFinish;
-  std::string policy;
-  bool policy_given = false;
-  ShareReading shares = ShareReading::kFloor;
-  Print print = Print::kNone;
-  ProgressStyle progress = ProgressStyle::kAuto;
-  int retries = 1;
-  int requeues = 3;
-  std::uint64_t seed = 1;
-  bool retry_failed = false;
-  bool fresh = false;
-  bool accept_changed = false;
-  bool dry_run = false;
-  bool json = false;
-};
 
 /// 20261115-094500-4711: tells runs apart, sorts by time.
 std::string make_run_id() {
@@ -81,43 +48,7 @@ Exit exit_of(JournalProblem kind) {
   return kind == JournalProblem::kIo ? Exit::kInputOutput : Exit::kJournal;
 }
 
-// ---- signals
-
-/// The signals that a run answers, as a file. They are blocked from its making on, in all threads made later.
-class Signals {
- public:
-  Signals() {
-    ::sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGHUP, SIGTERM, SIGTSTP}) ::sigaddset(&set_, number);
-    ::sigprocmask(SIG_BLOCK, &set_, &before_);
-    file_ = ::signalfd(-1, &set_, SFD_NONBLOCK | SFD_CLOEXEC);
-    if (file_ < 0) throw Failure(Exit::kInputOutput, std::string("signalfd: ") + std::strerror(errno));
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-  ~Signals() {
-    ::close(file_);
-    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  int file() const noexcept { return file_; }
-  /// The next one that has come; 0: none.
-  int next() const noexcept {
-    signalfd_siginfo info{};
-    return ::read(file_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
-  }
-
- private:
-  sigset_t set_{};
-  sigset_t before_{};
-  int file_ = -1;
-};
-
 // ---- watching
-
-struct FailedTask {
-  std::string text;
-};
 
 std::string last_line(const std::string& path) {
   if (path.empty()) return "";
@@ -143,7 +74,7 @@ std::string how_it_ended(const AttemptEnd& end) {
 
 class Watcher final : public RunObserver {
  public:
-  Watcher(const Arguments& arguments, const Job& job, Console& console, const Signals& signals,
+  Watcher(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
           std::string title, std::int64_t run_number)
       : arguments_(arguments),
         run_number_(run_number),
@@ -212,7 +143,7 @@ class Watcher final : public RunObserver {
       if (failures_.size() < kMostFailuresShown) {
         std::string text = shown(item.identity) + ": " + how_it_ended(end);
         if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";
-        failures_.push_back({std::move(text)});
+        failures_.push_back(std::move(text));
       }
     }
   }
@@ -222,7 +153,7 @@ class Watcher final : public RunObserver {
   void clear() { view_.clear(); }
 
   int signal() const noexcept { return signal_; }
-  const std::vector<FailedTask>& failures() const noexcept { return failures_; }
+  const std::vector<std::string>& failures() const noexcept { return failures_; }
   bool log_failed() { return log_.is_open() && !log_; }
 
  private:
@@ -273,24 +204,24 @@ class Watcher final : public RunObserver {
     copy(output.err, STDERR_FILENO);
   }
 
-  const Arguments& arguments_;
+  const RunArguments& arguments_;
   std::int64_t run_number_;  // as the journal counts
   const Job& job_;
   Console& console_;
-  const Signals& signals_;
+  const RunSignals& signals_;
   LiveView view_;
   std::ofstream log_;
   bool log_is_csv_ = false;
   std::int64_t logged_ = 0;
   std::optional<Clock::time_point> deadline_;
-  std::vector<FailedTask> failures_;
+  std::vector<std::string> failures_;
   int signal_ = 0;
   int interrupts_ = 0;
 };
 
 // ---- before
 
-RunObjective chosen_objective(const Arguments& arguments, const Job& job) {
+RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
   const bool has_priorities = std::all_of(job.tasks.begin(), job.tasks.end(),
                                           [](const JobTask& task) { return task.priority.has_value(); });
   if (arguments.objective == RunObjective::kPriority && !has_priorities) {
@@ -300,264 +231,10 @@ RunObjective chosen_objective(const Arguments& arguments, const Job& job) {
   return arguments.objective;
 }
 
-std::string title_of(const Arguments& arguments, const Job& job) {
+std::string title_of(const RunArguments& arguments, const Job& job) {
   std::string title = "allot run " + shown(job.path);
   if (arguments.policy.empty()) return title + fmt::format(" ({})", to_string(arguments.objective));
   return title + fmt::format(" ({})", arguments.policy);
-}
-
-/// What would be done, without doing it.
-Exit dry_run(const Arguments& arguments, const Job& job, const RunOptions& options, Console& console) {
-  const std::vector<JobItem> items = list_items(job);
-  std::vector<Count> left(job.tasks.size());
-  for (const JobItem& item : items) ++left[index(item.type)];
-  std::uint64_t done = 0;
-  std::uint64_t failed = 0;
-  std::error_code error;
-  if (std::filesystem::exists(arguments.journal, error)) {
-    for (const TaskTotals& total : JournalReader(arguments.journal).totals()) {
-      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-        if (job.tasks[i].name != total.type) continue;
-        left[i] = std::max<Count>(0, left[i] - total.done - (arguments.retry_failed ? 0 : total.failed));
-        done += static_cast<std::uint64_t>(total.done);
-        failed += static_cast<std::uint64_t>(total.failed);
-      }
-    }
-  }
-  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed},
-                Clock::now());
-  const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
-  bool known = true;
-  std::string unknown;  // pairs
-  std::vector<double> rates(job.tasks.size() * job.resources.size(), 0.0);
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    bool any = false;
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      const RatePrior& prior = options.priors[i * job.resources.size() + j];
-      if (!prior.can_run) continue;
-      any |= prior.rate.has_value();
-      if (!prior.rate) {
-        unknown +=
-            (unknown.empty() ? "" : ", ") + shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
-      }
-      rates[i * job.resources.size() + j] = prior.rate.value_or(0);
-    }
-    known &= any;
-  }
-  std::optional<double> bound;
-  if (known) bound = batch_bound(job_system(job, rates, std::vector<Count>(left)), left);
-  // At the pace of the plan, which for the objective `finish` is that of the bound.
-  std::optional<double> finish = bound;
-  if (finish && plan->predicted && !placer.finishes()) {
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const double pace = plan->predicted->throughput_by_task[i];
-      if (left[i] > 0 && pace > 0) finish = std::max(*finish, static_cast<double>(left[i]) / pace);
-    }
-  }
-  if (arguments.json) {
-    Json json = {{"dry_run", true},
-                 {"tasks", items.size()},
-                 {"done", done},
-                 {"failed", failed},
-                 {"rates_known", known}};
-    json["assignment"] = nullptr;
-    if (known && plan->target) {
-      Json rows = Json::array();
-      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-        Json row = Json::array();
-        for (std::size_t j = 0; j < job.resources.size(); ++j)
-          row.push_back((*plan->target)(task_type(i), resource_id(j)));
-        rows.push_back(std::move(row));
-      }
-      json["assignment"] = std::move(rows);
-    }
-    json["predicted_throughput"] =
-        known && plan->predicted ? Json(plan->predicted->throughput) : Json(nullptr);
-    json["predicted_finish_s"] = finish ? Json(*finish) : Json(nullptr);
-    json["finish_bound_s"] = bound ? Json(*bound) : Json(nullptr);
-    Json commands = Json::array();
-    for (std::size_t at = 0; at < items.size(); ++at) {
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        if (!job.tasks[index(items[at].type)].commands[j]) continue;
-        const TaskRequest request =
-            make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
-        commands.push_back(
-            {{"task", items[at].identity}, {"resource", job.resources[j].name}, {"argv", request.argv}});
-      }
-    }
-    json["commands"] = std::move(commands);
-    console.print(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    return Exit::kOk;
-  }
-  console.print("{}: {}, {} done already", shown(job.path), counted(static_cast<Count>(items.size()), "task"),
-                done);
-  if (failed > 0)
-    console.print(", {} failed{}", failed, arguments.retry_failed ? " and to be tried again" : "");
-  console.print("\n");
-  console.gap();
-  constexpr std::size_t kMostShown = 3;
-  std::vector<std::size_t> shown_of(job.tasks.size());
-  for (std::size_t at = 0; at < items.size(); ++at) {
-    if (shown_of[index(items[at].type)]++ >= kMostShown) continue;
-    console.print("{}\n", console.styled(Style::kBold, shown(items[at].identity)));
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      if (!job.tasks[index(items[at].type)].commands[j]) continue;
-      const TaskRequest request =
-          make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
-      console.print("  on {}: {}\n", shown(job.resources[j].name), shown(join_command(request.argv)));
-    }
-  }
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    if (shown_of[i] > kMostShown) {
-      console.print("and {} more of {}\n", whole(static_cast<Count>(shown_of[i] - kMostShown)),
-                    in_quotes(job.tasks[i].name));
-    }
-  }
-  console.gap();
-  if (!known) {
-    console.print(
-        "The rates are not known yet: the plan is made while they are learnt. 'allot profile {}' measures "
-        "them.\n",
-        shown(job.path));
-    return Exit::kOk;
-  }
-  if (plan->target) {
-    Grid grid;
-    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
-    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      std::vector<GridCell>& row = grid.cells.emplace_back();
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        const Count n = (*plan->target)(task_type(i), resource_id(j));
-        row.push_back({job.tasks[i].commands[j] ? std::to_string(n) : "-", n > 0});
-      }
-    }
-    console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
-  }
-  if (plan->predicted) console.print("Predicted: {} tasks/s.\n", number(plan->predicted->throughput));
-  if (finish) {
-    console.print("Finished after about {}{}; no schedule finishes sooner than {}, by the rates as known.\n",
-                  duration(*finish), unknown.empty() ? "" : ", or sooner where a rate is not known",
-                  duration(*bound));
-  }
-  if (!unknown.empty()) console.print("Not known yet, and tried first: {}.\n", unknown);
-  return Exit::kOk;
-}
-
-// ---- afterwards
-
-bool has_powers(const Job& job) {
-  return std::any_of(job.resources.begin(), job.resources.end(), [](const JobResource& resource) {
-    return resource.power != 1.0 || resource.idle_power != 0.0;
-  });
-}
-
-double energy(const RunView& view) {
-  double joules = 0;
-  for (const ResourceView& resource : view.resources) joules += resource.energy_j;
-  return joules;
-}
-
-std::string_view outcome_name(RunSummary::Outcome outcome) {
-  switch (outcome) {
-    case RunSummary::Outcome::kFinished:
-      return "finished";
-    case RunSummary::Outcome::kInterrupted:
-      return "interrupted";
-    case RunSummary::Outcome::kHalted:
-      return "halted";
-    case RunSummary::Outcome::kIo:
-      return "io-error";
-  }
-  return "";
-}
-
-void print_json(Console& console, const Arguments& arguments, const Job& job, const RunSummary& summary,
-                const std::string& run_id) {
-  Json json = Json::parse(view_json(summary.view));
-  json["run"] = run_id;
-  json["journal"] = arguments.journal;
-  json["objective"] = to_string(arguments.objective);
-  json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
-  json["outcome"] = outcome_name(summary.outcome);
-  json["done_now"] = summary.done_now;
-  json["failed_now"] = summary.failed_now;
-  json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);
-  json["little"] = summary.little ? Json(*summary.little) : Json(nullptr);
-  json["mean_in_flight"] = summary.in_flight ? Json(*summary.in_flight) : Json(nullptr);
-  json["energy_j"] = has_powers(job) ? Json(energy(summary.view)) : Json(nullptr);
-  json["overhead_s"] = summary.overhead_s;
-  json["throughput"] =
-      summary.view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / summary.view.elapsed_s : 0;
-  console.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
-
-void print_summary(Console& console, const Arguments& arguments, const Job& job, const RunSummary& summary,
-                   const Watcher& watcher) {
-  const RunView& view = summary.view;
-  std::string headline = fmt::format("{} of {} tasks done", whole(static_cast<Count>(view.done)),
-                                     whole(static_cast<Count>(view.total)));
-  if (view.failed > 0) headline += fmt::format(", {} failed", whole(static_cast<Count>(view.failed)));
-  const bool well = summary.outcome == RunSummary::Outcome::kFinished && view.failed == 0;
-  console.print("{}", console.styled(well ? Style::kGood : Style::kBad, headline));
-  console.print("; this run: {} in {}", whole(static_cast<Count>(summary.done_now)),
-                duration(view.elapsed_s));
-  if (summary.done_now > 0 && view.elapsed_s > 0) {
-    console.print(", {}/s", number(static_cast<double>(summary.done_now) / view.elapsed_s));
-  }
-  console.print(".\n");
-  if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0 && *summary.bound_s <= view.elapsed_s) {
-    console.print(
-        "By the rates as learnt, no schedule could have done this in less than {}: {} of the time was "
-        "needed.\n",
-        duration(*summary.bound_s), percent(std::min(1.0, *summary.bound_s / view.elapsed_s)));
-  }
-  console.gap();
-  Grid grid;
-  for (const TypeView& type : view.types) grid.rows.push_back(shown(type.name));
-  for (const ResourceView& resource : view.resources) grid.columns.push_back(shown(resource.name));
-  Margin total{"done", {}};
-  Margin failed{"failed", {}};
-  for (std::size_t i = 0; i < view.types.size(); ++i) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (std::size_t j = 0; j < view.resources.size(); ++j) {
-      const PairView& pair = view.pairs[i * view.resources.size() + j];
-      std::string text = !pair.possible ? "-" : std::to_string(pair.done);
-      if (pair.possible && pair.rate) text += fmt::format(" at {}/s", number(*pair.rate, 3));
-      row.push_back({std::move(text), pair.done > 0});
-    }
-    total.cells.push_back({fmt::format("{}/{}", view.types[i].done, view.types[i].total), Style::kPlain});
-    failed.cells.push_back(
-        {std::to_string(view.types[i].failed), view.types[i].failed > 0 ? Style::kBad : Style::kDim});
-  }
-  grid.right = {total, failed};
-  Margin busy{"busy", {}};
-  for (std::size_t j = 0; j < view.resources.size(); ++j) {
-    const double slot_s = static_cast<double>(view.resources[j].slots) * view.elapsed_s;
-    busy.cells.push_back(
-        {slot_s > 0 ? percent(std::min(1.0, view.resources[j].busy_s / slot_s)) : "", Style::kPlain});
-  }
-  grid.bottom = {busy};
-  console.print(grid_text(grid, console));
-  if (has_powers(job) && summary.done_now > 0) {
-    console.print("Energy: {} J, {} J per task.\n", number(energy(view)),
-                  number(energy(view) / static_cast<double>(summary.done_now)));
-  }
-  if (!watcher.failures().empty()) {
-    console.gap();
-    console.print("Failed:\n");
-    for (const FailedTask& task : watcher.failures()) console.print("  {}\n", task.text);
-    if (view.failed > watcher.failures().size()) {
-      console.print("  'allot log {} --status failed' lists all.\n", shown(arguments.journal));
-    }
-  }
-  if (view.failed > summary.failed_now) {
-    console.gap();
-    console.print(
-        "{} failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log {}' "
-        "says what happened.\n",
-        whole(static_cast<Count>(view.failed - summary.failed_now)), shown(arguments.journal));
-  }
 }
 
 Exit exit_of(const RunSummary& summary, int signal) {
@@ -580,7 +257,7 @@ double parse_seconds(const std::string& option, const std::string& text) {
   return value;
 }
 
-Exit run(Arguments& arguments, Console& console) {
+Exit run(RunArguments& arguments, Console& console) {
   const Job job = value_or_fail(read_job(arguments.file), console);
   if (arguments.journal.empty()) arguments.journal = arguments.file + ".journal";
   if (arguments.policy_given) {
@@ -617,7 +294,7 @@ Exit run(Arguments& arguments, Console& console) {
     options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
     if (arguments.dry_run) return dry_run(arguments, job, options, console);
 
-    const Signals signals;  // before any thread
+    const RunSignals signals;  // before any thread
     adopt_orphans();
     JournalOptions journal_options;
     journal_options.accept_changed = arguments.accept_changed;
@@ -645,7 +322,7 @@ Exit run(Arguments& arguments, Console& console) {
     if (arguments.json) {
       print_json(console, arguments, job, summary, options.run_id);
     } else {
-      print_summary(console, arguments, job, summary, watcher);
+      print_summary(console, arguments, job, summary, watcher.failures());
     }
     if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
     if (watcher.log_failed()) {
@@ -669,7 +346,7 @@ Exit run(Arguments& arguments, Console& console) {
 }
 
 Action declare(CLI::App& command) {
-  const auto a = std::make_shared<Arguments>();
+  const auto a = std::make_shared<RunArguments>();
   command.add_option("FILE", a->file, "the job file (TOML or JSON)")->required()->type_name("");
   command
       .add_option("--journal", a->journal,

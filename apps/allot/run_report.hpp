@@ -1,0 +1,25 @@
+// What `allot run` says before and after: the dry run, the summary for people and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "allot/jobs/job.hpp"
+#include "allot/run/runner.hpp"
+#include "apps/allot/console.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/run_arguments.hpp"
+
+namespace allot::app {
+
+/// What would be done, without doing it.
+Exit dry_run(const RunArguments& arguments, const Job& job, const RunOptions& options, Console& console);
+
+void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
+                const std::string& run_id);
+
+/// `failures`: the first tasks that failed in this run, a line each.
+void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
+                   const std::vector<std::string>& failures);
+
+}  // namespace allot::app
