@@ -61,7 +61,6 @@ struct RunView {
   std::optional<double> left_low_s;
   std::optional<double> left_high_s;
   std::optional<double> bound_s;
-  bool plan_is_firm = true;  ///< the plan is the same anywhere within the rates' intervals
   std::string plan_note;
 };
 
