@@ -4,7 +4,7 @@ import {readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
 import {
-  allot, allotGenerate, allotProblems, assertClose, example, hashOf, launch, newTab, open, pageAddress, pageFile, scratch, settled, valueOf,
+  allot, allotGenerate, allotProblems, assertClose, example, hashOf, launch, newTab, open, pageAddress, pageFile, pause, scratch, settled, valueOf,
 } from './support.mjs';
 
 let browser;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const throughput = () => valueOf(page, '#throughput');
 const scenarioInAddress = async () => {
-  await page.waitForTimeout(300);
+  await pause(page, 300);
   const hash = await page.evaluate(() => location.hash);
   return JSON.parse(Buffer.from(new URLSearchParams(hash.slice(1)).get('scenario'), 'base64url').toString('utf8'));
 };
@@ -187,7 +187,7 @@ describe('files and links', () => {
     await open(tab);
     await page.selectOption('#preset', 'priorities');
     await page.fill('[id="tasks.0.rates.0"]', '5.5');
-    await page.waitForTimeout(50);
+    await pause(page, 50);
     const answer = await throughput();
     const json = await download('Save JSON');
     const toml = await download('Save TOML');
@@ -227,7 +227,7 @@ describe('files and links', () => {
     assert.match(await page.textContent('[role=alert]'), /1600 pairs/);
     assert.equal(await throughput(), answer);
     await page.fill('[id="tasks.0.count"]', '1000000000');
-    await page.waitForTimeout(100);
+    await pause(page, 100);
     assertClose(await throughput(), allot('solve', JSON.stringify(await scenarioInAddress())).throughput, 1e-12, 'throughput');
     await settled(page);
   });
@@ -246,7 +246,7 @@ describe('files and links', () => {
     await open(tab);
     await page.selectOption('#preset', 'priorities');
     await page.check('input[name=view][value=weighted]');
-    await page.waitForTimeout(300);
+    await pause(page, 300);
     const answer = await throughput();
     const link = await page.evaluate(() => location.href);
     const other = await newTab(browser);
@@ -509,6 +509,8 @@ describe('everybody', () => {
   test('can read the licences of what is inside', async () => {
     await open(tab);
     await page.click('text=Licences of what is inside');
+    // They are drawn after the event that opens them.
+    await page.waitForSelector('footer details pre');
     const text = await page.textContent('footer');
     for (const name of ['preact', '@observablehq/plot', 'emscripten']) assert.ok(text.includes(name), name);
   });

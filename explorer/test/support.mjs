@@ -82,6 +82,10 @@ export async function settled(page) {
   await page.waitForSelector('#verdict[data-done=true]', {timeout: 60_000});
 }
 
+/** Waits by the clock of the page: timers that it set before are through, however slow the machine. */
+export const pause = (page, milliseconds) =>
+  page.evaluate((time) => new Promise((resolve) => { setTimeout(resolve, time); }), milliseconds);
+
 export const valueOf = async (page, selector, name = 'data-value') => Number(await page.getAttribute(selector, name));
 
 export function assertClose(actual, expected, relative, what) {
