@@ -21,13 +21,15 @@ template <typename Number>
 void ServiceOrder::weigh(std::span<const Number> weights) {
   accounts_.resize(std::max(accounts_.size(), weights.size()));
   double sum = 0;
+  for (const Number weight : weights) sum += weight > 0 ? static_cast<double>(weight) : 0.0;  // NaN: none
+  const double stray = sum > 0 ? kStrayWeight * sum : 1.0;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
-    const double weight = i < weights.size() ? static_cast<double>(weights[i]) : 0.0;
-    accounts_[i].weight = weight > 0 ? weight : 0.0;  // NaN: none
-    sum += accounts_[i].weight;
-  }
-  for (Account& account : accounts_) {
-    if (account.weight == 0) account.weight = sum > 0 ? kStrayWeight * sum : 1.0;
+    Account& account = accounts_[i];
+    const double weight = i < weights.size() && weights[i] > 0 ? static_cast<double>(weights[i]) : stray;
+    // What it has had beyond the others stays the same in seconds: a task that ran while its type had next to
+    // no weight is no reason to keep the type waiting once it has some.
+    if (account.tag > minimum_) account.tag = minimum_ + (account.tag - minimum_) * account.weight / weight;
+    account.weight = weight;
   }
 }
 

@@ -30,7 +30,8 @@ class ServiceOrder {
 
   /// One for each type; for kServe in any unit, for kIdle in units of this resource (f_ij). A type without a
   /// weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for ever. All are
-  /// 1 before the first call. More types than before may be given.
+  /// 1 before the first call. More types than before may be given. What a type has had beyond its part stays
+  /// the same in seconds.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
 

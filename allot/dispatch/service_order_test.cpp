@@ -173,6 +173,25 @@ TEST(ServiceOrder, ATypeWithoutAWeightIsServedNowAndThen) {
   EXPECT_NEAR(second, 10, 2);
 }
 
+TEST(ServiceOrder, ATypeThatGetsAWeightIsNotHeldBackByWhatRanWithoutOne) {
+  ServiceOrder order(2);
+  order.set_weights(std::vector<double>{1, 0});
+  const std::vector<Count> both{1, 1};
+  // Seconds of one unit, one task of a second after the other, until the second type has had one.
+  double now = 0;
+  const auto next = [&] {
+    const TaskType type = *order.next(both, now);
+    order.served(type, 1);
+    now += 1;
+    return type;
+  };
+  while (next() == task_type(0)) ASSERT_LT(now, 1000);
+  order.set_weights(std::vector<double>{1, 1});
+  int of_the_second = 0;
+  for (int k = 0; k < 10; ++k) of_the_second += next() == task_type(1) ? 1 : 0;
+  EXPECT_GE(of_the_second, 4);
+}
+
 TEST(ServiceOrder, AnswersNoneWhenNothingWaits) {
   ServiceOrder order(2);
   const Count nothing[] = {0, 0};
