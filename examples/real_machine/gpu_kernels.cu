@@ -79,7 +79,7 @@ class PinnedArray {
 class Product : public Kernel {
  public:
   explicit Product(const Inputs& inputs)
-      : inputs_(inputs), n_(static_cast<int>(inputs.sizes.matrix)), left_(size()), right_(size()), product_(size()), out_(size()) {
+      : inputs_(inputs), left_(inputs.sizes.entries()), right_(inputs.sizes.entries()), products_(inputs.sizes.entries()), out_(inputs.sizes.entries()) {
     CHECK(cublasCreate(&blas_));
     CHECK(cublasSetStream(blas_, stream_));
   }
@@ -88,22 +88,21 @@ class Product : public Kernel {
   void run(std::size_t input) override {
     left_.read(inputs_.left[input].data(), stream_);
     right_.read(inputs_.right[input].data(), stream_);
+    const int n = static_cast<int>(inputs_.sizes.matrix);
+    const long long size = static_cast<long long>(n) * n;
     const float one = 1;
     const float zero = 0;
-    CHECK(cublasSgemm(blas_, CUBLAS_OP_N, CUBLAS_OP_N, n_, n_, n_, &one, left_.data(), n_, right_.data(), n_, &zero,
-                      product_.data(), n_));
-    product_.write(out_.data(), stream_);
+    CHECK(cublasSgemmStridedBatched(blas_, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one, left_.data(), n, size, right_.data(), n,
+                                    size, &zero, products_.data(), n, size, static_cast<int>(inputs_.sizes.products)));
+    products_.write(out_.data(), stream_);
     stream_.wait();
   }
   std::vector<double> result() const override { return out_.values(); }
 
  private:
-  std::size_t size() const { return inputs_.sizes.matrix * inputs_.sizes.matrix; }
-
   const Inputs& inputs_;
-  int n_;
   Stream stream_;
-  DeviceArray<float> left_, right_, product_;
+  DeviceArray<float> left_, right_, products_;
   PinnedArray<float> out_;
   cublasHandle_t blas_{};
 };
@@ -257,6 +256,7 @@ class EngineDecode : public Kernel {
   }
 
   void run(std::size_t input) override {
+    CHECK(cudaSetDevice(0));  // nvJPEG allocates for the engines in the thread's context, so there must be one
     files_.clear();
     lengths_.clear();
     for (const auto& file : inputs_.pictures[input]) {

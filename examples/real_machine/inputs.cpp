@@ -87,8 +87,8 @@ Inputs make_inputs(const Sizes& sizes, std::uint64_t seed) {
     for (std::size_t p = 0; p < sizes.pictures; ++p) batch.push_back(make_picture(sizes, random));
     inputs.pictures.push_back(std::move(batch));
 #endif
-    inputs.left.push_back(numbers(sizes.matrix * sizes.matrix, random));
-    inputs.right.push_back(numbers(sizes.matrix * sizes.matrix, random));
+    inputs.left.push_back(numbers(sizes.entries(), random));
+    inputs.right.push_back(numbers(sizes.entries(), random));
     inputs.keys.push_back(numbers(sizes.keys, random));
     std::vector<Program> programs;
     for (std::size_t p = 0; p < sizes.programs; ++p) programs.push_back(make_program(random));

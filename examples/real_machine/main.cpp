@@ -1,4 +1,5 @@
 // real_machine COMMAND [options]: measures this machine, or an emulated one, and runs the experiments on it.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -29,6 +30,7 @@ Commands
   predict    placements held fixed, predicted against measured: predictions.csv
   policies   every policy on every workload: policies.csv, shares.csv, optima.csv, gantt.csv
   all        everything, in this order
+  load       one pair and nothing else, for other tools to watch: --pair TYPE,RESOURCE
 
 Options
   --out DIR          where the files go (real-machine); `predict` and `policies` read scenario.toml there
@@ -37,16 +39,18 @@ Options
   --warm-up S        before it, for policies that learn (1.5)
   --placements N     held fixed by `predict` (36)
   --repeats N        of each policy (3)
+  --pair TYPE,RESOURCE  of `load`
   --seed N           of placements and order (1)
-  --streams N        servers of the GPU (4)
+  --streams N        servers of the GPU (2)
   --cpu-servers N    cores that run tasks (all that no other server needs)
-  --picture WxH --matrix N --keys N --steps N    how large a task is
+  --picture WxH --products N --matrix N --keys N --steps N    how large a task is
 )";
 
 struct Arguments {
   std::string command;
   std::filesystem::path out = "real-machine";
   std::optional<std::string> emulate;
+  std::string pair;
   MachineOptions machine;
   ExperimentOptions experiment;
   Sizes sizes;
@@ -93,6 +97,8 @@ Arguments parse(int count, char** words) {
       out.out = value;
     } else if (word == "--emulate") {
       out.emulate = value;
+    } else if (word == "--pair") {
+      out.pair = value;
     } else if (word == "--seconds") {
       out.experiment.measure_s = number(word, value);
     } else if (word == "--warm-up") {
@@ -113,6 +119,8 @@ Arguments parse(int count, char** words) {
         throw UsageError("--picture needs WxH, such as 640x360, not '" + value + "'");
       out.sizes.width = whole(word, value.substr(0, x));
       out.sizes.height = whole(word, value.substr(x + 1));
+    } else if (word == "--products") {
+      out.sizes.products = whole(word, value);
     } else if (word == "--matrix") {
       out.sizes.matrix = whole(word, value);
     } else if (word == "--keys") {
@@ -135,7 +143,7 @@ allot::Scenario read(const std::filesystem::path& path) {
   throw std::runtime_error(text);
 }
 
-/// What is in flight: tasks enough that every resource could be busy, in four mixtures.
+/// What is in flight: tasks enough that every resource could be busy, in three mixtures.
 std::vector<Workload> workloads(const Machine& machine) {
   allot::Count servers = 0;
   for (const Station& station : machine.stations) servers += station.resource.servers;
@@ -160,14 +168,37 @@ bool check(const Machine& machine, const Inputs& inputs) {
   return good;
 }
 
+void load(const Machine& machine, const std::string& pair, const ExperimentOptions& options) {
+  for (std::size_t i = 0; i < machine.types.size(); ++i) {
+    for (std::size_t j = 0; j < machine.stations.size(); ++j) {
+      const allot::Resource& resource = machine.stations[j].resource;
+      if (pair != machine.types[i] + "," + resource.name || !machine.can_run(i, j)) continue;
+      LoopOptions loop;
+      loop.counts.assign(machine.types.size(), 0);
+      loop.counts[i] = 2 * resource.servers;
+      loop.policy = "fixed";
+      loop.policy_options.assignment.emplace(machine.types.size(), machine.stations.size());
+      (*loop.policy_options.assignment)(allot::task_type(i), allot::resource_id(j)) = loop.counts[i];
+      loop.warm_up_s = options.warm_up_s;
+      loop.measure_s = options.measure_s;
+      std::printf("%s on %s: %.1f tasks per second\n", machine.types[i].c_str(), resource.name.c_str(),
+                  run_closed_loop(machine, loop).throughput());
+      return;
+    }
+  }
+  throw UsageError("--pair needs a type and a resource that can run it, such as decode,cpu, not '" + pair +
+                   "'");
+}
+
 int run(const Arguments& arguments) {
   const auto asked = [&](std::string_view command) {
     return arguments.command == command || arguments.command == "all";
   };
-  bool known = false;
-  for (const char* command : {"check", "servers", "measure", "predict", "policies", "all"})
-    known = known || arguments.command == command;
-  if (!known) throw UsageError("there is no command " + arguments.command);
+  constexpr std::string_view kCommands[] = {"check",    "servers", "measure", "predict",
+                                            "policies", "all",     "load"};
+  if (std::find(std::begin(kCommands), std::end(kCommands), arguments.command) == std::end(kCommands)) {
+    throw UsageError("there is no command " + arguments.command);
+  }
 
   Inputs inputs;
   if (!arguments.emulate) inputs = make_inputs(arguments.sizes, 1);
@@ -185,6 +216,10 @@ int run(const Arguments& arguments) {
   const MeasureOptions measuring{
       .seconds = 0.5 * experiment.measure_s, .seed = experiment.seed, .folder = arguments.out};
 
+  if (arguments.command == "load") {
+    load(machine, arguments.pair, experiment);
+    return 0;
+  }
   if (asked("check") && !arguments.emulate && !check(machine, inputs)) return 1;
   if (asked("servers")) measure_servers(machine, measuring);
   if (asked("measure")) {

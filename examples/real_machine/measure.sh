@@ -17,4 +17,15 @@ cmake --build "$build" --target real_machine -j "$(nproc)" >"$build.log" 2>&1 ||
 mkdir -p "$out"
 { uname -sr; lscpu | sed -n 's/^\(Model name\|CPU(s)\|Thread(s) per core\|L3 cache\)/\1/p'; nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader || true
   nvcc --version | tail -2 | head -1 || true; } >"$out/machine.txt" 2>/dev/null
-exec "$build/examples/real_machine/real_machine" all --out "$out" "$@"
+program=$build/examples/real_machine/real_machine
+# Who really decodes? What the driver says of the multiprocessors and of the JPEG engines while one pair runs alone.
+if command -v nvidia-smi >/dev/null; then
+  echo "pair,gpu_percent,jpeg_percent" >"$out/utilisation.csv"
+  for pair in decode,gpu decode,jpeg product,gpu; do
+    "$program" load --pair "$pair" --warm-up 0.5 --seconds 3 &
+    sleep 3
+    echo "${pair%,*} on ${pair#*,},$(nvidia-smi --query-gpu=utilization.gpu,utilization.jpeg --format=csv,noheader,nounits)" >>"$out/utilisation.csv"
+    wait
+  done
+fi
+exec "$program" all --out "$out" "$@"

@@ -50,7 +50,7 @@ std::string stand_in(int number) {
 }
 
 /// In gnuplot's single quotes nothing but the quote is special.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') out += '\'';
@@ -209,7 +209,7 @@ void set_ranges(const Chart& chart, std::string& out) {
       out += "set xtics (";
       for (std::size_t at = 0; at < places.size(); ++at) {
         if (at > 0) out += ", ";
-        out += quoted(exact_number(places[at])) + " " + exact_number(places[at]);
+        out += in_quotes(exact_number(places[at])) + " " + exact_number(places[at]);
       }
       out += ")\n";
     }
@@ -255,12 +255,12 @@ std::string gnuplot_script(const Chart& chart) {
       id.begin(), id.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   std::string out = "set encoding utf8\n";
   out += "set terminal svg size " + std::to_string(kChartWidth) + "," + std::to_string(kChartHeight) +
-         " dynamic noenhanced font 'sans-serif,15' name " + quoted(id) + "\n";
+         " dynamic noenhanced font 'sans-serif,15' name " + in_quotes(id) + "\n";
   out += "set border 3 lc " + ink + "\nset tics nomirror out scale 0.5 textcolor " + ink + "\n";
   out += "set grid ytics lt 1 lw 0.6 lc " + stand_in(kGrid) + "\n";
-  out += "set title " + quoted(chart.title) + " textcolor " + ink + "\n";
+  out += "set title " + in_quotes(chart.title) + " textcolor " + ink + "\n";
   out += "set xlabel " + x_label(chart) + " offset 0,0.7 textcolor " + ink + "\n";
-  out += "set ylabel " + quoted(chart.y_label) + " textcolor " + ink + "\n";
+  out += "set ylabel " + in_quotes(chart.y_label) + " textcolor " + ink + "\n";
   out += chart.series.size() > 1 ? "set key below Left reverse samplen 1.5 textcolor " + ink + "\n"
                                  : "unset key\n";
   out += "set boxwidth " +
@@ -290,7 +290,7 @@ std::string gnuplot_script(const Chart& chart) {
         out += "boxes" + colour;
         break;
     }
-    out += " title " + quoted(series.label);
+    out += " title " + in_quotes(series.label);
     if (!series.low.empty()) {
       const std::string whisker = chart.kind == Chart::Kind::kBars ? " lc " + ink : colour;
       out += ", " + data + " using 1:2:3:4 with yerrorbars ps 0 lw 1.2" + whisker + " notitle";

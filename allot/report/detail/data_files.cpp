@@ -8,7 +8,7 @@
 namespace allot::detail {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
@@ -21,7 +21,7 @@ std::string quoted(const std::string& text) {
 void add_line(std::string& out, std::span<const std::string> cells) {
   for (std::size_t at = 0; at < cells.size(); ++at) {
     if (at > 0) out += ',';
-    out += quoted(cells[at]);
+    out += in_quotes(cells[at]);
   }
   out += '\n';
 }

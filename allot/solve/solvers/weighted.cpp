@@ -27,7 +27,7 @@ using detail::LinearProgram;
 /// Time shares below this are rounding.
 constexpr double kTiny = 1e-9;
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
+std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 std::string number(double value) {
   char text[32];
@@ -162,16 +162,16 @@ class Programme {
     std::vector<std::string> sentences;
     for (const ResourceId j : system_.resource_ids()) {
       if (std::abs(duals[static_cast<std::size_t>(capacity_rows_[index(j)])]) > 1e-9) {
-        sentences.push_back("resource " + quoted(system_.resource(j).name) + " is busy all the time");
+        sentences.push_back("resource " + in_quotes(system_.resource(j).name) + " is busy all the time");
       }
     }
     for (const TaskType i : system_.types()) {
       if (system_.count(i) > 0 && std::abs(duals[static_cast<std::size_t>(thread_rows_[index(i)])]) > 1e-9) {
         sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " +
-                            quoted(system_.task(i).name) + " are running");
+                            in_quotes(system_.task(i).name) + " are running");
       }
       if (std::abs(duals[static_cast<std::size_t>(floor_rows_[index(i)])]) > 1e-9) {
-        sentences.push_back("the floor of " + quoted(system_.task(i).name) + " holds it back");
+        sentences.push_back("the floor of " + in_quotes(system_.task(i).name) + " holds it back");
       }
     }
     return sentences;
@@ -298,7 +298,7 @@ class WeightedSearch {
   std::string share_without_threads() const {
     for (const TaskType i : system_.types()) {
       if (system_.shares()[index(i)] > 0 && system_.count(i) == 0) {
-        return "task type " + quoted(system_.task(i).name) + " is to have a share of " +
+        return "task type " + in_quotes(system_.task(i).name) + " is to have a share of " +
                number(system_.shares()[index(i)]) + ", but its count is 0: give it a thread or priority 0";
       }
     }
@@ -329,7 +329,7 @@ class WeightedSearch {
         left -= units;
       }
       if (most < system_.floor(i)) {
-        return "the floor of " + quoted(system_.task(i).name) + " is " + number(system_.floor(i)) +
+        return "the floor of " + in_quotes(system_.task(i).name) + " is " + number(system_.floor(i)) +
                " tasks/s, but its threads complete at most " + number(most) +
                " with the machine to themselves";
       }
@@ -340,7 +340,7 @@ class WeightedSearch {
     }
     if (tightest) {
       return "the floors cannot all be met together with the shares; the tightest is that of " +
-             quoted(system_.task(*tightest).name) + ": " + number(100 * tightness) +
+             in_quotes(system_.task(*tightest).name) + ": " + number(100 * tightness) +
              "% of what its threads complete with the machine to themselves";
     }
     return "no whole numbers of tasks realise the shares with every least depth kept";
@@ -472,7 +472,8 @@ class WeightedSearch {
     for (const TaskType i : system_.types()) {
       if (system_.count(i) > 0 && system_.shares()[index(i)] == 0 && by_task[index(i)] <= kTiny) {
         solution.reason += (solution.reason.empty() ? "" : "; ") +
-                           ("task type " + quoted(system_.task(i).name)) + " has priority 0 and is starved";
+                           ("task type " + in_quotes(system_.task(i).name)) +
+                           " has priority 0 and is starved";
       }
     }
     return level > 0;
