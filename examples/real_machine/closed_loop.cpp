@@ -37,10 +37,10 @@ struct Queue {
   std::vector<std::deque<Waiting>> waiting;  // by type
   std::vector<Count> counts;
   allot::ServiceOrder order;
-  bool by_arrival = true;   // until there is a plan that says otherwise
-  std::uint64_t turns = 0;  // tasks that have come
-  std::uint64_t plan_number = 0;
-  Clock::time_point look_at{};  // when to ask for a new plan
+  bool by_arrival = true;                   // until there is a plan that says otherwise
+  std::uint64_t turns = 0;                  // tasks that have come
+  std::shared_ptr<const allot::Plan> plan;  // that the weights are from
+  Clock::time_point look_at{};              // when to ask for a new plan
 };
 
 class Loop {
@@ -159,36 +159,57 @@ class Loop {
     return Seconds(time - start_).count() - options_.warm_up_s;
   }
 
-  void submit(std::size_t type) {
+  /// `since`: when the task came into being, which is earlier than now if it waited elsewhere before.
+  void submit(std::size_t type, std::optional<Clock::time_point> since = std::nullopt) {
     const Clock::time_point now = Clock::now();
     const auto ticket = dispatcher_.place(allot::task_type(type), now);
-    if (!ticket)
+    if (!ticket) {
       throw std::runtime_error("no resource takes tasks of type '" + machine_.types[type] + "' any more");
+    }
     Queue& queue = *queues_[index(ticket->resource)];
     {
       const std::lock_guard lock(queue.mutex);
-      queue.waiting[type].push_back({*ticket, now, queue.turns++});
+      queue.waiting[type].push_back({*ticket, since.value_or(now), queue.turns++});
       ++queue.counts[type];
     }
     queue.changed.notify_one();
   }
 
-  void follow_plan(Queue& queue, std::size_t station, Clock::time_point now) {
+  /// Looks for a new plan now and then: its weights count from here on, and if it has another target, tasks
+  /// that wait are placed anew. Else they might wait for long where their type has no part any more.
+  void follow_plan(Queue& queue, std::size_t station, std::unique_lock<std::mutex>& lock) {
+    const Clock::time_point now = Clock::now();
     if (now < queue.look_at) return;
     queue.look_at = now + std::chrono::milliseconds(1);
     const auto plan = dispatcher_.plan();
-    if (plan == nullptr || plan->number == queue.plan_number) return;
-    queue.plan_number = plan->number;
+    if (plan == nullptr || (queue.plan != nullptr && plan->number == queue.plan->number)) return;
+    const bool moved = queue.plan != nullptr && plan->target != queue.plan->target;
+    queue.plan = plan;
     queue.by_arrival = options_.order == Order::kArrival || !plan->target;
-    if (queue.by_arrival) return;
-    std::vector<double> weights(types_);
-    for (std::size_t i = 0; i < types_; ++i) {
-      weights[i] =
-          plan->time_shares.empty()
-              ? static_cast<double>((*plan->target)(allot::task_type(i), allot::resource_id(station)))
-              : plan->time_shares[i * queues_.size() + station];
+    if (!queue.by_arrival) {
+      std::vector<double> weights(types_);
+      for (std::size_t i = 0; i < types_; ++i) {
+        weights[i] =
+            plan->time_shares.empty()
+                ? static_cast<double>((*plan->target)(allot::task_type(i), allot::resource_id(station)))
+                : plan->time_shares[i * queues_.size() + station];
+      }
+      queue.order.set_weights(weights);
     }
-    queue.order.set_weights(weights);
+    if (!moved) return;
+    std::vector<Queue::Waiting> again;
+    for (std::size_t i = 0; i < types_; ++i) {
+      const auto stays =
+          std::stable_partition(queue.waiting[i].begin(), queue.waiting[i].end(),
+                                [](const Queue::Waiting& task) { return task.ticket.explores; });
+      again.insert(again.end(), stays, queue.waiting[i].end());
+      queue.waiting[i].erase(stays, queue.waiting[i].end());
+      queue.counts[i] = static_cast<Count>(queue.waiting[i].size());
+    }
+    lock.unlock();
+    for (const Queue::Waiting& task : again) dispatcher_.cancel(task.ticket);
+    for (const Queue::Waiting& task : again) submit(index(task.ticket.type), task.placed);
+    lock.lock();
   }
 
   struct Taken {
@@ -197,9 +218,8 @@ class Loop {
   };
 
   /// The task that a free server starts now.
-  std::optional<Taken> take(Queue& queue, std::size_t station) {
+  std::optional<Taken> take(Queue& queue) {
     const Clock::time_point now = Clock::now();
-    follow_plan(queue, station, now);
     std::optional<std::size_t> type;
     bool in_order = false;
     for (std::size_t i = 0; i < types_; ++i) {
@@ -231,7 +251,8 @@ class Loop {
       Queue& queue = *queues_[station];
       std::unique_lock lock(queue.mutex);
       while (!stop_) {
-        const auto taken = take(queue, station);
+        follow_plan(queue, station, lock);
+        const auto taken = take(queue);
         if (!taken) {
           const auto until = queue.order.idle_until();
           queue.changed.wait_for(

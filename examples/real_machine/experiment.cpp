@@ -16,21 +16,6 @@ namespace {
 using allot::Assignment;
 using allot::Count;
 
-/// Every task of a workload somewhere where it can run. Each type leans towards some resources, so that all
-/// kinds of placement occur: one type in one place, and everything everywhere.
-Assignment random_placement(const allot::System& system, std::mt19937_64& random) {
-  Assignment placement(system.type_count(), system.resource_count());
-  std::uniform_real_distribution<double> uniform;
-  for (const allot::TaskType i : system.types()) {
-    const auto allowed = system.resources_for(i);
-    std::vector<double> lean;
-    for (std::size_t k = 0; k < allowed.size(); ++k) lean.push_back(std::pow(uniform(random), 3) + 1e-6);
-    std::discrete_distribution<std::size_t> choose(lean.begin(), lean.end());
-    for (Count n = 0; n < system.count(i); ++n) ++placement(i, allowed[choose(random)]);
-  }
-  return placement;
-}
-
 std::string as_text(const Assignment& placement) {
   std::string out;
   for (const Count n : placement.values()) out += (out.empty() ? "" : " ") + std::to_string(n);
@@ -62,7 +47,7 @@ void predict(const Machine& machine, const allot::System& system, const std::vec
     const std::string origin = turn < std::size(solvers) ? solvers[turn] : "random";
     const Assignment placement = turn < std::size(solvers)
                                      ? solve(*allot::find_solver(origin), {busy}).assignment
-                                     : random_placement(busy, random);
+                                     : random_placement(machine, workload, random);
     LoopOptions loop = loop_for(workload, options);
     loop.priorities.clear();
     loop.policy = "fixed";

@@ -8,15 +8,9 @@
 
 #include "allot/model/scenario.hpp"
 #include "examples/real_machine/closed_loop.hpp"
+#include "examples/real_machine/placement.hpp"
 
 namespace real_machine {
-
-/// Tasks in flight, and for some the shares that are asked for.
-struct Workload {
-  std::string name;
-  std::vector<allot::Count> counts;
-  std::vector<double> priorities;
-};
 
 struct ExperimentOptions {
   double warm_up_s = 1.5;

@@ -34,7 +34,7 @@ struct Machine {
 
 struct MachineOptions {
   std::size_t cpu_servers = 0;  ///< 0: all cores that no other server needs
-  std::size_t streams = 2;      ///< servers of the GPU
+  std::size_t streams = 1;      ///< servers of the GPU
 };
 
 /// This machine: its cores, and the GPU and the JPEG engines where they are there. The inputs must outlive

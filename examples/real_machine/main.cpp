@@ -29,7 +29,7 @@ Commands
   measure    rates under load, as a scenario: scenario.toml, rates.csv, disciplines.csv
   predict    placements held fixed, predicted against measured: predictions.csv
   policies   every policy on every workload: policies.csv, shares.csv, optima.csv, gantt.csv
-  all        everything, in this order
+  all        check, measure, predict and policies, in this order
   load       one pair and nothing else, for other tools to watch: --pair TYPE,RESOURCE
 
 Options
@@ -41,7 +41,7 @@ Options
   --repeats N        of each policy (3)
   --pair TYPE,RESOURCE  of `load`
   --seed N           of placements and order (1)
-  --streams N        servers of the GPU (2)
+  --streams N        servers of the GPU (1)
   --cpu-servers N    cores that run tasks (all that no other server needs)
   --picture WxH --products N --matrix N --keys N --steps N    how large a task is
 )";
@@ -221,9 +221,9 @@ int run(const Arguments& arguments) {
     return 0;
   }
   if (asked("check") && !arguments.emulate && !check(machine, inputs)) return 1;
-  if (asked("servers")) measure_servers(machine, measuring);
+  if (arguments.command == "servers") measure_servers(machine, measuring);
   if (asked("measure")) {
-    const allot::Scenario scenario = measure_rates(machine, work.front().counts, measuring);
+    const allot::Scenario scenario = measure_rates(machine, work, measuring);
     std::ofstream(scenario_file) << write_scenario(scenario, allot::FileFormat::kToml);
     measure_disciplines(machine, scenario.system, measuring);
   }

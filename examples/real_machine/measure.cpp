@@ -1,7 +1,8 @@
 #include "examples/real_machine/measure.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <random>
 #include <stdexcept>
 
 #include "allot/base/statistics.hpp"
@@ -26,36 +27,22 @@ LoopOptions fixed(const Assignment& placement, const MeasureOptions& options) {
   return loop;
 }
 
-/// The tasks of a pair that ended: their mean time, by tenths of the measurement, since neighbours in time
-/// are alike.
-struct Times {
+/// Mean time of the tasks of a pair that ended; none: no such task.
+std::optional<double> mean_seconds(const LoopResult& result, std::size_t type, std::size_t station) {
+  double sum = 0;
   std::size_t runs = 0;
-  allot::MeanInterval seconds;
-  double rate() const { return seconds.mean > 0 ? 1 / seconds.mean : 0; }
-};
-
-Times times_of(const LoopResult& result, std::size_t type, std::size_t station) {
-  constexpr std::size_t kParts = 10;
-  std::vector<double> sums(kParts, 0);
-  std::vector<std::size_t> counts(kParts, 0);
-  Times out;
   for (const Run& run : result.runs) {
     if (run.type != type || run.station != station) continue;
-    const auto part = std::min(kParts - 1, static_cast<std::size_t>(run.end / result.seconds * kParts));
-    sums[part] += run.end - run.start;
-    ++counts[part];
-    ++out.runs;
+    sum += run.end - run.start;
+    ++runs;
   }
-  std::vector<double> means;
-  double sum = 0;
-  for (std::size_t part = 0; part < kParts; ++part) {
-    sum += sums[part];
-    if (counts[part] > 0) means.push_back(sums[part] / static_cast<double>(counts[part]));
-  }
-  if (out.runs == 0) return out;
-  out.seconds = allot::mean_interval(means);
-  out.seconds.mean = sum / static_cast<double>(out.runs);
-  return out;
+  if (runs == 0) return std::nullopt;
+  return sum / static_cast<double>(runs);
+}
+
+double rate_of(const LoopResult& result, std::size_t type, std::size_t station) {
+  const auto seconds = mean_seconds(result, type, station);
+  return seconds ? 1 / *seconds : 0;
 }
 
 /// So many tasks of one type at one station, and nothing else.
@@ -82,7 +69,7 @@ void measure_servers(const Machine& machine, const MeasureOptions& options) {
         loop.servers[station] = width;
         const LoopResult result = run_closed_loop(machine, loop);
         table.row(machine.types[type], machine.stations[station].resource.name, width, result.throughput(),
-                  times_of(result, type, station).seconds.mean);
+                  mean_seconds(result, type, station).value_or(0));
       }
     }
   }
@@ -113,23 +100,25 @@ void measure_disciplines(const Machine& machine, const allot::System& system, co
   }
 }
 
-allot::Scenario measure_rates(const Machine& machine, const std::vector<Count>& counts,
+allot::Scenario measure_rates(const Machine& machine, const std::vector<Workload>& workloads,
                               const MeasureOptions& options) {
   const std::size_t types = machine.types.size();
   const std::size_t stations = machine.stations.size();
-  // Two tasks of every type for each server of every station: all servers are busy, with all types in turn.
-  Assignment mix(types, stations);
-  for (std::size_t j = 0; j < stations; ++j) {
-    for (std::size_t i = 0; i < types; ++i) {
-      if (machine.can_run(i, j))
-        mix(allot::task_type(i), allot::resource_id(j)) = 2 * machine.stations[j].resource.servers;
+  // A stream of its own, so that no placement of `predict` is among these.
+  std::mt19937_64 random(options.seed ^ 0x6C6F6164);
+  std::vector<std::vector<double>> times(types *
+                                         stations);  // mean seconds in each placement that has the pair
+  for (std::size_t k = 0; k < options.placements; ++k) {
+    const Assignment placement = random_placement(machine, workloads[k % workloads.size()], random);
+    const LoopResult result = run_closed_loop(machine, fixed(placement, options));
+    for (std::size_t pair = 0; pair < times.size(); ++pair) {
+      if (const auto mean = mean_seconds(result, pair / stations, pair % stations))
+        times[pair].push_back(*mean);
     }
   }
-  MeasureOptions longer = options;
-  longer.seconds = 6 * options.seconds;
-  const LoopResult mixed = run_closed_loop(machine, fixed(mix, longer));
 
-  Table table(options.folder, "rates.csv", "type,resource,alone,full,mixed,mixed_low,mixed_high,runs");
+  Table table(options.folder, "rates.csv",
+              "type,resource,alone,full,loaded,loaded_low,loaded_high,placements");
   std::vector<double> rates(types * stations, 0);
   std::vector<allot::MeasuredRate> measured;
   for (std::size_t i = 0; i < types; ++i) {
@@ -138,29 +127,30 @@ allot::Scenario measure_rates(const Machine& machine, const std::vector<Count>& 
       LoopOptions alone = fixed(only(machine, i, j, 1), options);
       alone.servers.assign(stations, 0);
       alone.servers[j] = 1;
-      const double alone_rate = times_of(run_closed_loop(machine, alone), i, j).rate();
+      const double alone_rate = rate_of(run_closed_loop(machine, alone), i, j);
       const LoopOptions full = fixed(only(machine, i, j, 2 * machine.stations[j].resource.servers), options);
-      const double full_rate = times_of(run_closed_loop(machine, full), i, j).rate();
-      const Times times = times_of(mixed, i, j);
-      if (times.runs == 0) {
-        throw std::runtime_error("no " + machine.types[i] + " ended on " + machine.stations[j].resource.name +
-                                 " in " + std::to_string(longer.seconds) + " s: measure for longer");
-      }
-      const double half = times.seconds.half_width.value_or(times.seconds.mean);
-      const double low = 1 / (times.seconds.mean + half);
-      const double high = 1 / std::max(times.seconds.mean - half, times.seconds.mean / 100);
-      rates[i * stations + j] = times.rate();
+      const double full_rate = rate_of(run_closed_loop(machine, full), i, j);
+      const std::vector<double>& loaded = times[i * stations + j];
+      const std::string pair = machine.types[i] + " on " + machine.stations[j].resource.name;
+      if (loaded.empty())
+        throw std::runtime_error("no placement had " + pair + ": measure more of them, or for longer");
+      const allot::MeanInterval seconds = allot::mean_interval(loaded);
+      const double half = std::min(seconds.half_width.value_or(seconds.mean), 0.99 * seconds.mean);
+      const double low = 1 / (seconds.mean + half);
+      const double high = 1 / (seconds.mean - half);
+      rates[i * stations + j] = 1 / seconds.mean;
       measured.push_back({allot::task_type(i), allot::resource_id(j), low, high,
-                          static_cast<Count>(times.runs), alone_rate, times.rate(),
-                          half <= 0.05 * times.seconds.mean});
-      table.row(machine.types[i], machine.stations[j].resource.name, alone_rate, full_rate, times.rate(), low,
-                high, times.runs);
+                          static_cast<Count>(loaded.size()), alone_rate, 1 / seconds.mean,
+                          half <= 0.05 * seconds.mean});
+      table.row(machine.types[i], machine.stations[j].resource.name, alone_rate, full_rate, 1 / seconds.mean,
+                low, high, loaded.size());
     }
   }
   std::vector<allot::Resource> resources;
   for (const Station& station : machine.stations) resources.push_back(station.resource);
   std::vector<allot::TaskClass> tasks;
-  for (std::size_t i = 0; i < types; ++i) tasks.push_back({.name = machine.types[i], .count = counts[i]});
+  for (std::size_t i = 0; i < types; ++i)
+    tasks.push_back({.name = machine.types[i], .count = workloads.front().counts[i]});
   return {.name = "measured: " + machine.description,
           .system = allot::System(std::move(resources), std::move(tasks),
                                   allot::Rates(types, stations, std::move(rates))),

@@ -6,11 +6,13 @@
 
 #include "allot/model/scenario.hpp"
 #include "examples/real_machine/closed_loop.hpp"
+#include "examples/real_machine/placement.hpp"
 
 namespace real_machine {
 
 struct MeasureOptions {
-  double seconds = 1;  ///< of one measurement, after a fifth of it as warm-up
+  double seconds = 1;           ///< of one measurement, after a fifth of it as warm-up
+  std::size_t placements = 18;  ///< that rates under load are a mean over
   std::uint64_t seed = 1;
   std::filesystem::path folder;
 };
@@ -22,10 +24,10 @@ void measure_servers(const Machine& machine, const MeasureOptions& options);
 /// service, beside what the model says for first come first served and for processor sharing.
 void measure_disciplines(const Machine& machine, const allot::System& system, const MeasureOptions& options);
 
-/// The rates of all pairs with 95% intervals, as a scenario with the counts given: of one server while all
-/// servers of all resources run a mix of everything. Also rates.csv: alone, with the resource full, and in
-/// the mix.
-allot::Scenario measure_rates(const Machine& machine, const std::vector<allot::Count>& counts,
+/// The rates of all pairs with 95% intervals, as a scenario with the counts of the first workload. A rate is
+/// that of one server under the load that there will be: the mean over placements of the workloads drawn at
+/// random. Also rates.csv: alone, with the resource full of one type, and under load.
+allot::Scenario measure_rates(const Machine& machine, const std::vector<Workload>& workloads,
                               const MeasureOptions& options);
 
 }  // namespace real_machine

@@ -22,10 +22,12 @@ program=$build/examples/real_machine/real_machine
 if command -v nvidia-smi >/dev/null; then
   echo "pair,gpu_percent,jpeg_percent" >"$out/utilisation.csv"
   for pair in decode,gpu decode,jpeg product,gpu; do
-    "$program" load --pair "$pair" --warm-up 0.5 --seconds 3 &
-    sleep 3
+    "$program" load --pair "$pair" --warm-up 0.5 --seconds 7 &
+    sleep 5 # it makes its inputs first
     echo "${pair%,*} on ${pair#*,},$(nvidia-smi --query-gpu=utilization.gpu,utilization.jpeg --format=csv,noheader,nounits)" >>"$out/utilisation.csv"
     wait
   done
 fi
+# How many streams behave as servers? More of them than the experiments use.
+"$program" servers --streams 4 --out "$out" "$@"
 exec "$program" all --out "$out" "$@"
