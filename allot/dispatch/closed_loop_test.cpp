@@ -161,6 +161,21 @@ TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
   EXPECT_LT(seen.explored, 200U);
 }
 
+TEST(ClosedLoop, TriesTakeNoMoreOfADeviceThanItsPartOfTheBudget) {
+  // Many slow units beside one fast device, on which type b is slow: a try there takes the time of 50 tasks
+  // of a. A budget that counted the time of all units would give a third of the device to tries.
+  const System truth({{.name = "cpu", .servers = 16}, {.name = "gpu"}},
+                     {{.name = "a", .count = 8}, {.name = "b", .count = 24}}, Rates(2, 2, {1, 50, 4, 1}));
+  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+                        ClosedLoop::at(0));
+  ClosedLoop loop(truth, dispatcher, 1);
+  loop.run(20000);
+  const DispatchStatistics seen = dispatcher.statistics(ClosedLoop::at(loop.now()));
+  const double tried = static_cast<double>(seen.completions[3]);  // b on the device, a second each
+  EXPECT_GE(tried, 2);
+  EXPECT_LE(tried, 0.03 * loop.now() + 5);
+}
+
 TEST(ClosedLoop, WeightedServiceGivesEachTypeItsShare) {
   if (find_policy("weighted") == nullptr) GTEST_SKIP() << "needs linear programmes";
   const System truth({{.name = "big"}, {.name = "little"}},

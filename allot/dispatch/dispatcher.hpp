@@ -32,7 +32,7 @@ struct DispatcherOptions {
   /// The background planner looks this often while tasks end, and every 100 ms while none do.
   std::chrono::milliseconds look_every{5};
   RateEstimatorOptions estimator;
-  /// Part of all busy time that may go into trying again what the plan does not use; 0: never try again.
+  /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
   double exploration = 0.02;
   /// Room for types and resources that are added later.

@@ -316,6 +316,24 @@ double LoopResult::throughput(std::size_t type) const {
          seconds;
 }
 
+double LoopResult::throughput_of_station(std::size_t station) const {
+  return static_cast<double>(std::count_if(runs.begin(), runs.end(),
+                                           [&](const Run& run) { return run.station == station; })) /
+         seconds;
+}
+
+std::optional<double> LoopResult::mean_seconds(std::size_t type, std::size_t station) const {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Run& run : runs) {
+    if (run.type != type || run.station != station) continue;
+    sum += run.end - run.start;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
 double LoopResult::mean_response() const {
   double sum = 0;
   for (const Run& run : runs) sum += run.end - run.placed;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct LoopResult {
 
   double throughput() const { return static_cast<double>(runs.size()) / seconds; }
   double throughput(std::size_t type) const;
+  double throughput_of_station(std::size_t station) const;
+  /// Mean time of the tasks of a pair in service; none: no such task ended.
+  std::optional<double> mean_seconds(std::size_t type, std::size_t station) const;
   double mean_response() const;
   /// Little's law, measured: X E[T] / tasks in flight.
   double little() const { return throughput() * mean_response() / static_cast<double>(in_flight); }

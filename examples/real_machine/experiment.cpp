@@ -32,21 +32,42 @@ LoopOptions loop_for(const Workload& workload, const ExperimentOptions& options)
   return loop;
 }
 
+/// How much of its rates the latest run makes up.
+constexpr double kFollow = 0.3;
+
+void report_errors(const char* what, std::vector<double> errors) {
+  for (double& error : errors) error = std::abs(error);
+  std::sort(errors.begin(), errors.end());
+  std::printf("%zu placements, %s: median error %.1f%%, worst %.1f%%\n", errors.size(), what,
+              100 * errors[errors.size() / 2], 100 * errors.back());
+}
+
 }  // namespace
 
 void predict(const Machine& machine, const allot::System& system, const std::vector<Workload>& workloads,
              const ExperimentOptions& options) {
-  Table table(options.folder, "predictions.csv", "workload,placement,counts,predicted,measured,error,little");
+  const std::size_t stations = machine.stations.size();
+  std::string columns =
+      "seconds,workload,placement,counts,predicted,measured,error,profiled,profiled_error,little";
+  for (const Station& station : machine.stations) {
+    columns += "," + station.resource.name + "_predicted," + station.resource.name + "_measured";
+  }
+  Table table(options.folder, "predictions.csv", columns.c_str());
+  const auto begin = allot::Clock::now();
   std::mt19937_64 random(options.seed);
+  std::vector<double> rates = system.rates().values();
   std::vector<double> errors;
+  std::vector<double> profiled_errors;
   for (std::size_t k = 0; k < options.placements; ++k) {
     const Workload& workload = workloads[k % workloads.size()];
-    const allot::System busy = system.with_counts(workload.counts);
+    const allot::System profiled = system.with_counts(workload.counts);
+    const allot::System now(profiled.resources(), profiled.tasks(),
+                            allot::Rates(machine.types.size(), stations, rates));
     const std::size_t turn = k / workloads.size();
     const char* const solvers[] = {"map", "best-fit"};
     const std::string origin = turn < std::size(solvers) ? solvers[turn] : "random";
     const Assignment placement = turn < std::size(solvers)
-                                     ? solve(*allot::find_solver(origin), {busy}).assignment
+                                     ? solve(*allot::find_solver(origin), {profiled}).assignment
                                      : random_placement(machine, workload, random);
     LoopOptions loop = loop_for(workload, options);
     loop.priorities.clear();
@@ -54,15 +75,26 @@ void predict(const Machine& machine, const allot::System& system, const std::vec
     loop.policy_options.assignment = placement;
     loop.warm_up_s = std::min(0.5, options.warm_up_s);
     const LoopResult result = run_closed_loop(machine, loop);
-    const double predicted = evaluate(busy, placement).throughput;
-    const double error = predicted / result.throughput() - 1;
-    errors.push_back(std::abs(error));
-    table.row(workload.name, origin, as_text(placement), predicted, result.throughput(), error,
-              result.little());
+    const allot::Performance predicted = evaluate(now, placement);
+    const double from_profile = evaluate(profiled, placement).throughput;
+    errors.push_back(predicted.throughput / result.throughput() - 1);
+    profiled_errors.push_back(from_profile / result.throughput() - 1);
+    std::string by_station;
+    for (std::size_t j = 0; j < stations; ++j) {
+      by_station += (j == 0 ? "" : ",") + std::to_string(predicted.throughput_by_resource[j]) + "," +
+                    std::to_string(result.throughput_of_station(j));
+    }
+    table.row(std::chrono::duration<double>(allot::Clock::now() - begin).count(), workload.name, origin,
+              as_text(placement), predicted.throughput, result.throughput(), errors.back(), from_profile,
+              profiled_errors.back(), result.little(), by_station);
+    // What a live scheduler would know by now.
+    for (std::size_t pair = 0; pair < rates.size(); ++pair) {
+      const auto seconds = result.mean_seconds(pair / stations, pair % stations);
+      if (seconds) rates[pair] = 1 / ((1 - kFollow) / rates[pair] + kFollow * *seconds);
+    }
   }
-  std::sort(errors.begin(), errors.end());
-  std::printf("%zu placements: median error %.1f%%, worst %.1f%%\n", errors.size(),
-              100 * errors[errors.size() / 2], 100 * errors.back());
+  report_errors("rates as they were before each run", errors);
+  report_errors("rates of the profile", profiled_errors);
 }
 
 void compare_policies(const Machine& machine, const allot::System& system,

@@ -22,7 +22,8 @@ struct ExperimentOptions {
 };
 
 /// predictions.csv: placements held fixed, drawn from a seed over all workloads, with those of the solvers
-/// among them.
+/// among them. Predicted twice: from the rates of the profile, and from rates that follow the machine as a
+/// live scheduler's do: those of the runs before, never of the run that is predicted.
 void predict(const Machine& machine, const allot::System& system, const std::vector<Workload>& workloads,
              const ExperimentOptions& options);
 

@@ -21,27 +21,14 @@ LoopOptions fixed(const Assignment& placement, const MeasureOptions& options) {
     loop.counts.push_back(placement.row_sum(allot::task_type(i)));
   loop.policy = "fixed";
   loop.policy_options.assignment = placement;
-  loop.warm_up_s = 0.2 * options.seconds;
+  loop.warm_up_s = options.warm_up_s;
   loop.measure_s = options.seconds;
   loop.seed = options.seed;
   return loop;
 }
 
-/// Mean time of the tasks of a pair that ended; none: no such task.
-std::optional<double> mean_seconds(const LoopResult& result, std::size_t type, std::size_t station) {
-  double sum = 0;
-  std::size_t runs = 0;
-  for (const Run& run : result.runs) {
-    if (run.type != type || run.station != station) continue;
-    sum += run.end - run.start;
-    ++runs;
-  }
-  if (runs == 0) return std::nullopt;
-  return sum / static_cast<double>(runs);
-}
-
 double rate_of(const LoopResult& result, std::size_t type, std::size_t station) {
-  const auto seconds = mean_seconds(result, type, station);
+  const auto seconds = result.mean_seconds(type, station);
   return seconds ? 1 / *seconds : 0;
 }
 
@@ -69,7 +56,7 @@ void measure_servers(const Machine& machine, const MeasureOptions& options) {
         loop.servers[station] = width;
         const LoopResult result = run_closed_loop(machine, loop);
         table.row(machine.types[type], machine.stations[station].resource.name, width, result.throughput(),
-                  mean_seconds(result, type, station).value_or(0));
+                  result.mean_seconds(type, station).value_or(0));
       }
     }
   }
@@ -112,7 +99,7 @@ allot::Scenario measure_rates(const Machine& machine, const std::vector<Workload
     const Assignment placement = random_placement(machine, workloads[k % workloads.size()], random);
     const LoopResult result = run_closed_loop(machine, fixed(placement, options));
     for (std::size_t pair = 0; pair < times.size(); ++pair) {
-      if (const auto mean = mean_seconds(result, pair / stations, pair % stations))
+      if (const auto mean = result.mean_seconds(pair / stations, pair % stations))
         times[pair].push_back(*mean);
     }
   }

@@ -11,7 +11,8 @@
 namespace real_machine {
 
 struct MeasureOptions {
-  double seconds = 1;           ///< of one measurement, after a fifth of it as warm-up
+  double warm_up_s = 0.3;
+  double seconds = 1;           ///< of one measurement, after the warm-up
   std::size_t placements = 18;  ///< that rates under load are a mean over
   std::uint64_t seed = 1;
   std::filesystem::path folder;

@@ -280,11 +280,21 @@ void Knowledge::open_and_close(double now) {
 }
 
 void Knowledge::make_wishes() {
-  double idle_pairs = 0;  // those that the plan does not use share the budget
-  for (const TaskType i : type_ids()) {
-    for (const ResourceId j : resource_ids()) {
+  double servers = 0;
+  for (const ResourceId j : resource_ids()) {
+    if (presence_[index(j)] == Presence::kHere) servers += static_cast<double>(resources_[index(j)].servers);
+  }
+  // Each resource has its part of the budget, by its servers: else a pair that is slow on the one device that
+  // others are fast on would take the time of all the rest from there. Those that the plan does not use share
+  // it.
+  budgets_.assign(resources_.size(), 0);
+  for (const ResourceId j : resource_ids()) {
+    double idle_pairs = 0;
+    for (const TaskType i : type_ids()) {
       idle_pairs += present(i, j) && completions_ - pair(i, j).latest_sample > kInUse ? 1 : 0;
     }
+    const double part = static_cast<double>(resources_[index(j)].servers) / std::max(1.0, servers);
+    budgets_[index(j)] = exploration_ * busy_seconds_ * part / std::max(1.0, idle_pairs);
   }
   for (const TaskType i : type_ids()) {
     if (types_[index(i)].count == 0) continue;
@@ -298,19 +308,18 @@ void Knowledge::make_wishes() {
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j) || board_.wished(i, j)) continue;
       if (board_.count(i, j).load(std::memory_order_relaxed) != 0) continue;  // one at a time
-      if (worth_trying(i, j, fastest, idle_pairs)) board_.wish(i, j);
+      if (worth_trying(i, j, fastest)) board_.wish(i, j);
     }
   }
 }
 
-bool Knowledge::worth_trying(TaskType i, ResourceId j, double fastest, double idle_pairs) const {
+bool Knowledge::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const Pair& candidate = pair(i, j);
   const RateEstimator& known = candidate.estimator;
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
   if (!hopeless(known, fastest) && known.weight() < kLearnt) return true;
   if (completions_ - candidate.latest_sample < kFresh) return false;
-  const double budget = exploration_ * busy_seconds_ / std::max(1.0, idle_pairs);
-  return candidate.explored_seconds + known.seconds() <= budget;
+  return candidate.explored_seconds + known.seconds() <= budgets_[index(j)];
 }
 
 // ---- planning

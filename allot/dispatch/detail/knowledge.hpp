@@ -69,7 +69,7 @@ class Knowledge {
   void open_and_close(double now);
   void make_wishes();
   bool has_moved(const Pair& known) const;
-  bool worth_trying(TaskType i, ResourceId j, double fastest, double idle_pairs) const;
+  bool worth_trying(TaskType i, ResourceId j, double fastest) const;
 
   Board& board_;
   RateEstimatorOptions estimator_options_;
@@ -81,6 +81,7 @@ class Knowledge {
   std::vector<Pair> pairs_;
   std::uint64_t completions_ = 0;
   double busy_seconds_ = 0;
+  std::vector<double> budgets_;  ///< seconds for trying again what is not used, by resource and pair
   bool changed_ = true;
 };
 
