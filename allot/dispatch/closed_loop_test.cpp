@@ -163,7 +163,7 @@ TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
 
 TEST(ClosedLoop, TriesTakeNoMoreOfADeviceThanItsPartOfTheBudget) {
   // Many slow units beside one fast device, on which type b is slow: a try there takes the time of 50 tasks
-  // of a. A budget that counted the time of all units would give a third of the device to tries.
+  // of a. A budget that counted the time of all units would give a tenth of the device to tries.
   const System truth({{.name = "cpu", .servers = 16}, {.name = "gpu"}},
                      {{.name = "a", .count = 8}, {.name = "b", .count = 24}}, Rates(2, 2, {1, 50, 4, 1}));
   Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),

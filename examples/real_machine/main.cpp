@@ -213,8 +213,10 @@ int run(const Arguments& arguments) {
   const std::vector<Workload> work = workloads(machine);
   ExperimentOptions experiment = arguments.experiment;
   experiment.folder = arguments.out;
-  const MeasureOptions measuring{
-      .seconds = 0.5 * experiment.measure_s, .seed = experiment.seed, .folder = arguments.out};
+  const MeasureOptions measuring{.warm_up_s = std::min(0.3, experiment.warm_up_s),
+                                 .seconds = 0.5 * experiment.measure_s,
+                                 .seed = experiment.seed,
+                                 .folder = arguments.out};
 
   if (arguments.command == "load") {
     load(machine, arguments.pair, experiment);
