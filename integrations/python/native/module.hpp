@@ -28,7 +28,7 @@ Class& in_package(Class& bound) {
   return bound;
 }
 
-/// The documentation of a function with its signature in the form that `inspect` reads: "f($self, x=1)".
+/// The documentation of a function with its signature in the form that `inspect` reads: "f(self, x=1)".
 inline std::string signed_doc(const char* signature, const char* text) {
   return std::string(signature) + "\n--\n\n" + text;
 }
@@ -40,11 +40,11 @@ void add_json(Class& bound, const char* command, Text text, pybind11::object (*p
   const std::string what = "`allot " + std::string(command) + " --json` prints";
   bound.def(
       "to_dict", [text, parsed](const Result& self) { return parsed(text(self)); },
-      signed_doc("to_dict($self)", ("What " + what + ", as Python's own json module reads it.").c_str())
+      signed_doc("to_dict(self)", ("What " + what + ", as Python's own json module reads it.").c_str())
           .c_str());
   bound.def(
       "to_json", [text](const Result& self) { return text(self); },
-      signed_doc("to_json($self)", ("The text that " + what + ".").c_str()).c_str());
+      signed_doc("to_json(self)", ("The text that " + what + ".").c_str()).c_str());
 }
 
 }  // namespace allot::python

@@ -1,6 +1,7 @@
 #include "integrations/python/native/python_policy.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -208,18 +209,21 @@ std::vector<ChosenPolicy> chosen_policies(const py::object& values) {
   std::vector<ChosenPolicy> chosen;
   for (const py::handle value : values) {
     ChosenPolicy policy = chosen_policy("policies", py::reinterpret_borrow<py::object>(value));
-    std::string name = policy.name;
-    const auto is_taken = [&](const ChosenPolicy& other) { return other.name == name; };
     for (const ChosenPolicy& other : chosen) {
-      const bool is_same = policy.builtin != nullptr
-                               ? other.builtin == policy.builtin
-                               : other.builtin == nullptr && other.function.equal(policy.function);
-      if (is_same) raise_invalid("policies", "'" + policy.name + "' is there twice");
+      if (other.builtin == policy.builtin && other.function.equal(policy.function))
+        raise_invalid("policies", "'" + policy.name + "' is there twice");
     }
-    for (int number = 2; std::any_of(chosen.begin(), chosen.end(), is_taken); ++number)
-      name = policy.name + " (" + std::to_string(number) + ")";
-    policy.name = std::move(name);
     chosen.push_back(std::move(policy));
+  }
+  std::set<std::string> taken;  // by the built-in ones first
+  for (const ChosenPolicy& policy : chosen) {
+    if (policy.builtin != nullptr) taken.insert(policy.name);
+  }
+  for (ChosenPolicy& policy : chosen) {
+    if (policy.builtin != nullptr) continue;
+    const std::string name = policy.name;
+    for (int number = 2; !taken.insert(policy.name).second; ++number)
+      policy.name = name + " (" + std::to_string(number) + ")";
   }
   if (chosen.empty()) raise_invalid("policies", "must name at least one");
   return chosen;
@@ -257,7 +261,7 @@ void bind_policy_state(py::module_& module) {
       "What the policy remembers: as many whole numbers as its memory_size, at first 0. "
       "Write into it.");
   state.def("random", &PolicyState::random,
-            signed_doc("random($self)", "A number from (0, 1), the same for the same seed.").c_str());
+            signed_doc("random(self)", "A number from (0, 1), the same for the same seed.").c_str());
 }
 
 }  // namespace allot::python

@@ -154,7 +154,7 @@ void bind_scenario(py::module_& module) {
       py::arg("disciplines") = none, py::arg("min_depths") = none, py::arg("powers") = none,
       py::arg("idle_powers") = none, py::arg("homes") = none, py::arg("priorities") = none,
       py::arg("floors") = none, py::arg("name") = "",
-      signed_doc("__init__($self, rates, counts, *, tasks=None, resources=None, servers=None, kinds=None, "
+      signed_doc("__init__(self, rates, counts, *, tasks=None, resources=None, servers=None, kinds=None, "
                  "disciplines=None, min_depths=None, powers=None, idle_powers=None, homes=None, "
                  "priorities=None, floors=None, name='')",
                  "From arrays; the class says how.")
@@ -180,14 +180,14 @@ void bind_scenario(py::module_& module) {
                           .c_str());
   scenario.def(
       "to_dict", [](const Scenario& self) { return from_json(write_scenario(self, FileFormat::kJson)); },
-      signed_doc("to_dict($self)",
+      signed_doc("to_dict(self)",
                  "The content of a scenario file, defaults left out: what `allot generate --json` prints.")
           .c_str());
   scenario.def(
       "to_text",
       [](const Scenario& self, const py::object& format) { return write_scenario(self, format_of(format)); },
       py::arg("format") = "toml",
-      signed_doc("to_text($self, format='toml')", "The text of a scenario file; format: 'toml' or 'json'.")
+      signed_doc("to_text(self, format='toml')", "The text of a scenario file; format: 'toml' or 'json'.")
           .c_str());
 
   scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
@@ -282,7 +282,7 @@ void bind_scenario(py::module_& module) {
         return evaluate(self.system, pattern_from("assignment", assignment, self.system)).throughput;
       },
       py::arg("assignment"),
-      signed_doc("throughput($self, assignment)",
+      signed_doc("throughput(self, assignment)",
                  "Completions per second of a state: tasks of each type (rows) at each resource (columns). A "
                  "result that\nholds one, its frame or its file will do.\n\n"
                  ">>> import allot\n"
@@ -290,7 +290,7 @@ void bind_scenario(py::module_& module) {
                  "14.0\n")
           .c_str());
   scenario.def("with_counts", &with_counts, py::arg("counts"),
-               signed_doc("with_counts($self, counts)",
+               signed_doc("with_counts(self, counts)",
                           "A copy with other numbers of threads: one for each type, or a dict of those that "
                           "change.\n\n"
                           ">>> import allot\n"
@@ -298,16 +298,16 @@ void bind_scenario(py::module_& module) {
                           "array([2, 5])\n")
                    .c_str());
   scenario.def("with_rate", &with_rate, py::arg("task"), py::arg("resource"), py::arg("rate"),
-               signed_doc("with_rate($self, task, resource, rate)",
+               signed_doc("with_rate(self, task, resource, rate)",
                           "A copy with one other rate; task and resource by name or index.")
                    .c_str());
   scenario.def("with_servers", &with_servers, py::arg("resource"), py::arg("servers"),
-               signed_doc("with_servers($self, resource, servers)",
+               signed_doc("with_servers(self, resource, servers)",
                           "A copy with another number of servers of a resource, by name or index.")
                    .c_str());
   scenario.def(
       "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator(),
-      signed_doc("__eq__($self, other, /)", "Whether all of it is the same.").c_str());
+      signed_doc("__eq__(self, other, /)", "Whether all of it is the same.").c_str());
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));

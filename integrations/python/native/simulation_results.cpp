@@ -60,7 +60,7 @@ void bind_estimates(py::module_& module) {
   one.def_readonly("half_width", &Estimate::half_width, "None with too few data.");
   one.def(
       "__float__", [](const Estimate& self) { return self.mean; },
-      signed_doc("__float__($self, /)", "The mean.").c_str());
+      signed_doc("__float__(self, /)", "The mean.").c_str());
   one.def(py::pickle([](const Estimate& self) { return py::make_tuple(self.mean, self.half_width); },
                      [](const py::tuple& state) {
                        return Estimate{state[0].cast<double>(), state[1].cast<std::optional<double>>()};
@@ -92,13 +92,13 @@ void bind_estimates(py::module_& module) {
       "The half-widths; NaN with too few data.");
   many.def(
       "__len__", [](const Estimates& self) { return self.values.size(); },
-      signed_doc("__len__($self, /)", "How many there are.").c_str());
+      signed_doc("__len__(self, /)", "How many there are.").c_str());
   many.def(
       "__getitem__", [](const Estimates& self, const py::object& at) { return element(self.values, at); },
-      py::arg("at"), signed_doc("__getitem__($self, at, /)", "The Estimate at an index.").c_str());
+      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The Estimate at an index.").c_str());
   many.def(
       "__iter__", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
-      signed_doc("__iter__($self, /)", "An Estimate each.").c_str());
+      signed_doc("__iter__(self, /)", "An Estimate each.").c_str());
   many.def(py::pickle([](const Estimates& self) { return packed(self); },
                       [](const py::bytes& state) {
                         Estimates self;
@@ -279,13 +279,13 @@ void bind_comparison(py::module_& module) {
                               "What a careful reader should know; each Simulation has notes of its own.");
   bound.def(
       "__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
-      signed_doc("__len__($self, /)", "The number of policies.").c_str());
+      signed_doc("__len__(self, /)", "The number of policies.").c_str());
   bound.def(
       "__getitem__", &run_of, py::arg("policy"),
-      signed_doc("__getitem__($self, policy, /)", "The Simulation of a policy, by name or index.").c_str());
+      signed_doc("__getitem__(self, policy, /)", "The Simulation of a policy, by name or index.").c_str());
   bound.def(
       "__iter__", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
-      signed_doc("__iter__($self, /)", "A Simulation for each policy.").c_str());
+      signed_doc("__iter__(self, /)", "A Simulation for each policy.").c_str());
   bound.def(
       "__contains__",
       [](const ComparisonRun& self, const py::object& policy) {
@@ -295,7 +295,7 @@ void bind_comparison(py::module_& module) {
         });
       },
       py::arg("policy"),
-      signed_doc("__contains__($self, policy, /)", "Whether a policy of that name is there.").c_str());
+      signed_doc("__contains__(self, policy, /)", "Whether a policy of that name is there.").c_str());
   const auto text = [](const ComparisonRun& self) {
     return comparison_json(self.scenario->system, self.comparison, self.best ? &*self.best : nullptr);
   };

@@ -339,7 +339,7 @@ void bind_pareto(py::module_& module) {
       "scenario", [](const ParetoResult& self) { return self.scenario; }, "What was solved.");
   bound.def(
       "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
-      signed_doc("__len__($self, /)", "The number of points.").c_str());
+      signed_doc("__len__(self, /)", "The number of points.").c_str());
   bound.def_property_readonly(
       "outcome", [](const ParetoResult& self) { return to_string(self.frontier.outcome); },
       "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
@@ -405,7 +405,7 @@ void bind_what_if(py::module_& module) {
       "The solution without any change.");
   bound.def(
       "__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
-      signed_doc("__len__($self, /)", "The number of changes.").c_str());
+      signed_doc("__len__(self, /)", "The number of changes.").c_str());
   bound.def_property_readonly(
       "changes",
       [](const WhatIfResult& self) {

@@ -182,7 +182,7 @@ def test_functions_of_the_same_name_are_numbered(machine):
     def map(state, task):
         return task
 
-    assert [run.policy for run in allot.compare(machine, [map, "map"], **SMALL)] == ["map", "map (2)"]
+    assert [run.policy for run in allot.compare(machine, [map, "map"], **SMALL)] == ["map (2)", "map"]
     with pytest.raises(allot.InvalidInput, match="'to' is there twice"):
         twice = functools.partial(to, 0)
         allot.compare(machine, [twice, twice], **SMALL)
