@@ -12,6 +12,7 @@ LIGHT = {"#E69F00", "#56B4E9", "#F0E442"}  # letters on these are black
 MOST_NAMES = 40
 MOST_CELLS = 400
 MOST_IN_LEGEND = 16
+LONGEST_NAME = 20
 
 
 def axes(ax: Optional[Any]) -> Any:
@@ -28,8 +29,10 @@ def name_ticks(axis: Any, names: Sequence[str]) -> None:
     """Names along an axis: those of the horizontal one are turned where they would run into each other, and some are
     left out where there are too many."""
     every = -(-len(names) // MOST_NAMES)
-    axis.set_ticks(range(0, len(names), every), names[::every])
-    if axis.axis_name == "x" and sum(len(name) + 2 for name in names[::every]) > 50:
+    most = LONGEST_NAME if axis.axis_name == "x" else 2 * LONGEST_NAME
+    words = [name if len(name) <= most else name[: most - 8] + "…" + name[-7:] for name in names[::every]]
+    axis.set_ticks(range(0, len(names), every), words)
+    if axis.axis_name == "x" and sum(len(word) + 2 for word in words) > 50:
         axis.set_tick_params(rotation=45)
         for label in axis.get_ticklabels():
             label.set(ha="right", rotation_mode="anchor")
@@ -56,8 +59,9 @@ def intervals(ax: Any, at: Any, means: Any, half_widths: Any, across: bool = Fal
         ax.errorbar(x, y, **width, fmt="none", capsize=3, color="black", elinewidth=1)
 
 
-def of_name(scenario: Any) -> str:
-    return f" of {scenario.name}" if scenario.name else ""
+def titled(scenario: Any, words: str) -> str:
+    """A title that says of what."""
+    return f"{scenario.name}: {words}" if scenario.name else words[0].upper() + words[1:]
 
 
 def matrix(scenario: Any, values: Any, title: str, label: str, number: str, ax: Optional[Any]) -> Any:
@@ -101,7 +105,8 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
         ax.set_ylim(0, 1.08 * tallest)
     name_ticks(ax.xaxis, scenario.resources)
     ax.set_ylabel("tasks per second")
-    ax.set_title(f"{answer.solver}{of_name(scenario)}: {answer.throughput:.4g} tasks/s\n(numbers of tasks in the bars)")
+    words = titled(scenario, f"{answer.throughput:.4g} tasks/s by {answer.solver}")
+    ax.set_title(f"{words}\n(numbers of tasks in the bars)")
     legend(ax, "task type")
     return ax
 
@@ -114,7 +119,7 @@ def pareto(frontier: Any, ax: Optional[Any]) -> Any:
         ax.plot(weighted.throughput, weighted.priority_error, "*", ms=14, color=COLOURS[3], label="weighted service")
     ax.set_xlabel("throughput, tasks per second")
     ax.set_ylabel("priority error")
-    ax.set_title(f"What priorities cost{of_name(frontier.scenario)}")
+    ax.set_title(titled(frontier.scenario, "what priorities cost"))
     ax.legend()
     return ax
 
@@ -123,12 +128,14 @@ def changes(result: Any, ax: Optional[Any], top: int) -> Any:
     ax = axes(ax)
     rows = result.changes[:top][::-1]
     places = range(len(rows))
-    bars = ax.barh(places, [100 * change.gain for change in rows], color=COLOURS[0])
-    ax.bar_label(bars, [f"{100 * change.gain:+.2g}%" for change in rows], padding=3)
+    gains = [100 * change.gain for change in rows]
+    ax.barh(places, gains, color=COLOURS[0])
+    for place, gain in zip(places, gains):
+        ax.annotate(f"{gain:+.2g}%", (max(gain, 0.0), place), (4, 0), textcoords="offset points", va="center")
     ax.margins(x=0.15)
     name_ticks(ax.yaxis, [describe(change) for change in rows])
     ax.set_xlabel("gain in throughput, %")
-    ax.set_title(f"What would help{of_name(result.scenario)}: today {result.base.throughput:.4g} tasks/s")
+    ax.set_title(titled(result.scenario, f"what would help (today {result.base.throughput:.4g} tasks/s)"))
     return ax
 
 
@@ -150,7 +157,7 @@ def simulation(run: Any, ax: Optional[Any]) -> Any:
     name_ticks(ax.xaxis, run.scenario.tasks)
     ax.set_ylabel("tasks per second")
     measured = f"{run.throughput.mean:.4g} tasks/s" if np.isfinite(run.throughput.mean) else "nothing measured"
-    ax.set_title(f"{run.policy}{of_name(run.scenario)}: {measured}")
+    ax.set_title(titled(run.scenario, f"{measured} by {run.policy}"))
     return ax
 
 
@@ -178,5 +185,5 @@ def comparison(result: Any, ax: Optional[Any]) -> Any:
     ax.set_xlim(0, 1.18 * max([best or 0.0, *np.nan_to_num(means + pads), 1e-300]))
     ax.set_xlabel("throughput, tasks per second")
     missing = f" ({len(result.missing)} missing)" if result.missing else ""
-    ax.set_title(f"Policies{of_name(result.scenario)}, {result[0].distribution} sizes{missing}")
+    ax.set_title(titled(result.scenario, f"policies, {result[0].distribution} sizes{missing}"))
     return ax

@@ -240,7 +240,7 @@ def _frame_of_target(self: Any) -> Any:
 
 def _plot_scenario(self: Any, ax: Optional[Any] = None) -> Any:
     """A heat map of the rates, on the given Matplotlib axes or new ones, which are returned."""
-    return _plots.matrix(self, self.rates, f"Rates{_plots.of_name(self)}", "tasks per second", ".3g", ax)
+    return _plots.matrix(self, self.rates, _plots.titled(self, "rates"), "tasks per second", ".3g", ax)
 
 
 def _plot_solution(self: Any, ax: Optional[Any] = None) -> Any:
@@ -270,7 +270,7 @@ def _plot_comparison(self: Any, ax: Optional[Any] = None) -> Any:
 
 def _plot_analysis(self: Any, ax: Optional[Any] = None) -> Any:
     """A heat map of the mean numbers of tasks, on the given Matplotlib axes or new ones, which are returned."""
-    title = f"{self.policy}{_plots.of_name(self.scenario)}: {_number(self.throughput)} tasks/s, exact"
+    title = _plots.titled(self.scenario, f"{_number(self.throughput)} tasks/s by {self.policy}, exact")
     return _plots.matrix(self.scenario, self.occupancy, title, "mean number of tasks", ".2f", ax)
 
 
