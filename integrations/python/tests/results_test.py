@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import allot
-from conftest import without_times
 
 SMALL = dict(completions=500, replications=3)
 
