@@ -96,7 +96,7 @@ class Pace {
   }
 
  private:
-  std::uint64_t completions_ = 16;
+  std::uint64_t completions_ = 1;
   Clock::time_point last_ = Clock::now();
 };
 

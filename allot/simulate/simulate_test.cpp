@@ -412,7 +412,9 @@ TEST(Compare, StopsWithThePoliciesThatItReached) {
   EXPECT_LT(comparison.policies.size(), 4U);
   EXPECT_FALSE(comparison.policies.front().partial);
   EXPECT_TRUE(comparison.policies.back().partial);
-  EXPECT_EQ(comparison.differences.size(), comparison.policies.size() - 1);
+  // The last may have no replication that is complete, and then nothing to compare.
+  EXPECT_GE(comparison.differences.size(), comparison.policies.size() - 2);
+  EXPECT_LE(comparison.differences.size(), comparison.policies.size() - 1);
 }
 
 TEST(Simulate, ReplicatesUntilItIsPreciseEnough) {
@@ -770,7 +772,7 @@ const NamedPolicy kSlow{"slow", [](const System&, const PolicyOptions&) -> std::
 TEST(Simulate, MeasuresASlowPolicyWithinTheTimeThereIs) {
   SimulateOptions options;
   options.threads = 1;
-  options.stop.deadline = Clock::now() + std::chrono::milliseconds(1500);
+  options.stop.deadline = Clock::now() + std::chrono::seconds(3);
   const SimulationResult result =
       simulate(small_scenario(), kSlow, *make_distribution("exponential"), options);
   EXPECT_TRUE(result.partial);
