@@ -238,11 +238,11 @@ def simulate(
     """What a policy does, event by event, and how sure that is.
 
     policy: a name (`allot.policies()` has them all) or a function of the state and the task type, see `allot.policy`.
-    warmup: completions that are not counted; None or 'auto': found by a pilot run. precision: replicate until the throughput's
-    95% interval is within this part of it. assignment: what 'fixed' holds. probabilities: where 'random' places each
-    type, a row per type. trace: a CSV file for every event of the first replication. After time_limit seconds the
-    result is a partial one, of NaN where nothing was measured by then. progress: called with the share of the work done, 0 to 1. The rest is as in
-    `allot simulate --help`; the same seed gives the same result.
+    warmup: completions that are not counted; None or 'auto': found by a pilot run. precision: replicate until the
+    throughput's 95% interval is within this part of it. assignment: what 'fixed' holds. probabilities: where 'random'
+    places each type, a row per type. trace: a CSV file for every event of the first replication. After time_limit
+    seconds the result is a partial one, of NaN where nothing was measured by then. progress: called with the share of
+    the work done, 0 to 1. The rest is as in `allot simulate --help`; the same seed gives the same result.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
@@ -278,9 +278,9 @@ def compare(
 ) -> Comparison:
     """Several policies on the same random numbers, with the differences from the first and their intervals.
 
-    policies: names and functions; None: all built-in ones that suit the scenario. Functions of the same name, as lambdas
-    are, get numbers: '<lambda>', '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies that do
-    not get a turn before the time limit are named in `missing`. The rest is as in `simulate`.
+    policies: names and functions; None: all built-in ones that suit the scenario. Functions of the same name, as
+    lambdas are, get numbers: '<lambda>', '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies
+    that do not get a turn before the time limit are named in `missing`. The rest is as in `simulate`.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])

@@ -77,10 +77,10 @@ class Dispatcher(_native.Dispatcher):
     >>> dispatcher.statistics().ended
     1
 
-    rates: what is known beforehand, a matrix, a pandas frame or a dict of dicts, in tasks per second of one server: 0 (or not there)
-    where a type cannot run, NaN (or None) where it can but nobody knows how fast. None: the scenario's; without a
-    scenario, all unknown. worth: how many completions such a rate counts like; 0: a rate only says that a type can run
-    there.
+    rates: what is known beforehand, a matrix, a pandas frame or a dict of dicts, in tasks per second of one server: 0
+    (or not there) where a type cannot run, NaN (or None) where it can but nobody knows how fast. None: the scenario's;
+    without a scenario, all unknown. worth: how many completions such a rate counts like; 0: a rate only says that a
+    type can run there.
 
     >>> known = allot.Dispatcher(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]), background=False)
     >>> known.plan().target
