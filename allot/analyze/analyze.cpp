@@ -150,8 +150,10 @@ Analysis analyze_network(const detail::Network& network, const Policy& policy, c
     policy.choices(i, situation, memory, out);
   };
   const detail::Exploration graph = detail::explore(
-      network, placing, {options.max_states, options.random_start, policy.memory_size()}, poll);
+      network, placing, {options.max_states, options.random_start, policy.memory_size(), options.progress},
+      poll);
   analysis.states = graph.states.size();
+  if (options.progress && !poll.stopped()) options.progress(analysis.states);
   if (!poll.stopped()) {
     const std::vector<detail::ClosedClass> classes = detail::long_run(generator_of(graph), graph.start, poll);
     if (!poll.stopped()) add_up(network, graph, classes, best, analysis);

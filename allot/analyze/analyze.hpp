@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@ struct AnalyzeOptions {
   bool random_start = true;            ///< threads enter in a random order, or as listed
   bool optimal_control = false;        ///< also solve the average-reward decision process
   StopLimits stop;
+  /// Called from the calling thread with the number of states found so far.
+  std::function<void(std::uint64_t)> progress{};
 };
 
 /// Long-run means of a policy. With several closed classes, each figure is weighted by the chance of reaching

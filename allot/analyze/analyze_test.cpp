@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -384,6 +385,16 @@ TEST(Analyze, TakesAPolicyThatIsNotBuiltIn) {
   const NamedPolicy clairvoyant{"clairvoyant", policy("load-balance").make};
   EXPECT_THAT(message_of([&] { analyze(system, clairvoyant); }),
               HasSubstr("'clairvoyant' looks at the sizes"));
+}
+
+TEST(Analyze, TellsHowManyStatesItHasFound) {
+  std::vector<std::uint64_t> found;
+  AnalyzeOptions options;
+  options.progress = [&](std::uint64_t states) { found.push_back(states); };
+  const Analysis analysis = analyze(generate({.threads = 24}).system, policy("random"), options);
+  ASSERT_GE(found.size(), 2U);
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+  EXPECT_EQ(found.back(), analysis.states);
 }
 
 }  // namespace

@@ -224,7 +224,10 @@ class Dispatcher::State {
 
   std::unique_ptr<Live> first_plan() {
     knowledge_.look(0);
-    return detail::make_live(policy_, knowledge_.system(), solve_options(), ++plans_, nullptr);
+    PolicyOptions options = solve_options();
+    // Nobody can destroy what is not made yet, but its maker may have changed his mind.
+    if (const StopFlag* const flag = options_.policy_options.solve.flag) options.solve.flag = flag;
+    return detail::make_live(policy_, knowledge_.system(), options, ++plans_, nullptr);
   }
 
   /// The present plan again, with a note that it could not be renewed. Its policy is made for the system it

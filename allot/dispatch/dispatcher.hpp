@@ -25,6 +25,7 @@ enum class Planning {
 
 struct DispatcherOptions {
   std::string policy = "map";  ///< one of `builtin_policies()`
+  /// Its `solve.flag` stops the first plan, and is not looked at once the constructor has returned.
   PolicyOptions policy_options;
   Planning planning = Planning::kBackground;
   /// For one plan; the best found so far is taken then.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/model/generate.hpp"
 
 namespace allot {
 namespace {
@@ -293,6 +294,22 @@ TEST(Dispatcher, KeepsAResourceAtItsLeastDepth) {
   Dispatcher dispatcher(resources, two_types(), measured(), deferred(), at(0));
   const Count depth = dispatcher.plan()->target->column_sum(kGpu);
   EXPECT_TRUE(depth == 0 || depth >= 2);
+}
+
+TEST(Dispatcher, ItsFirstPlanCanBeStopped) {
+  const System system =
+      generate({.general = 24, .specialized = 0, .threads = 4000, .rule = AffinityRule::kNone}).system;
+  std::vector<DispatchType> types;
+  std::vector<RatePrior> priors;
+  for (const TaskClass& task : system.tasks()) types.push_back({.name = task.name, .count = task.count});
+  for (const double rate : system.rates().values()) priors.push_back(RatePrior::measured(rate));
+  DispatcherOptions options = deferred("optimal");
+  options.solve_limit = std::chrono::hours(1);
+  const StopFlag stop{true};
+  options.policy_options.solve.flag = &stop;
+  // Without the flag the proof of the optimum would take the hour.
+  const Dispatcher dispatcher(system.resources(), types, priors, options);
+  EXPECT_EQ(dispatcher.plan()->number, 1U);
 }
 
 }  // namespace

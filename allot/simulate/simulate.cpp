@@ -17,9 +17,11 @@
 namespace allot {
 namespace {
 
-/// Completions between two looks at the stop flag; fewer where a completion may have a policy solve anew.
+/// Completions between two looks at the stop flag, at most.
 constexpr std::uint64_t kChunk = 8192;
-constexpr std::uint64_t kSmallChunk = 256;
+constexpr std::chrono::milliseconds kMoment{1};
+/// The part of the time left that a pilot run may take.
+constexpr int kPilotPart = 4;
 /// The replication number of pilot runs: apart from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
 /// Up to the variance of exponential sizes, there is no tail to miss.
@@ -76,6 +78,28 @@ void check(const Scenario& scenario) {
   }
 }
 
+/// How many completions to simulate between two looks at the stop flag: as many as take a moment, since a
+/// policy may be slow.
+class Pace {
+ public:
+  std::uint64_t completions() const noexcept { return completions_; }
+
+  /// A look is taken.
+  void look() noexcept {
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < kMoment) {
+      completions_ = std::min(kChunk, 2 * completions_);
+    } else if (now - last_ > 4 * kMoment) {
+      completions_ = std::max<std::uint64_t>(1, completions_ / 4);
+    }
+    last_ = now;
+  }
+
+ private:
+  std::uint64_t completions_ = 1;
+  Clock::time_point last_ = Clock::now();
+};
+
 /// The work of one call of `simulate`.
 class Campaign {
  public:
@@ -108,6 +132,10 @@ class Campaign {
     }
     SimulationResult result = summary();
     result.precise = precise;
+    if (stopped_ && result.throughput_by_replication.empty()) {
+      result.precise = false;
+      result.notes.emplace_back("stopped before anything was measured: the figures say nothing");
+    }
     if (options_.precision && !precise) {
       result.notes.push_back("the wanted precision was not reached with " +
                              std::to_string(result.replications) + " replications");
@@ -156,11 +184,16 @@ class Campaign {
   /// MSER-5 on the throughput and the response times of a pilot run, but not before every thread has had some
   /// turns; a longer pilot run until that is so. Turns matter because all tasks are new at the start: a
   /// window that begins before they are as old as in the long run misses what they lack of the response
-  /// times. Work that ends is measured from its beginning.
+  /// times. Work that ends is measured from its beginning. With a deadline, a part of the time must do.
   std::uint64_t find_warmup() {
     constexpr std::size_t kPoints = 500;
     constexpr std::uint64_t kTurns = 4;
     const std::uint64_t enough = std::max<std::uint64_t>(options_.completions, kLeastPilot);
+    std::optional<Clock::time_point> deadline;
+    if (options_.stop.deadline)
+      deadline = Clock::now() + (*options_.stop.deadline - Clock::now()) / kPilotPart;
+    const auto is_late = [&] { return asked_to_stop() || (deadline && Clock::now() >= *deadline); };
+    bool late = false;
     std::uint64_t warmup = 0;
     for (std::uint64_t step = std::clamp<std::uint64_t>(options_.completions / 10 / kPoints, 1, 64);
          step <= 4096; step *= 4) {
@@ -170,13 +203,19 @@ class Campaign {
       std::vector<double> throughput;
       std::vector<double> response;
       std::size_t turned = 0;  // points until all threads have had their turns
-      for (std::size_t point = 0; point < kPoints && !asked_to_stop(); ++point) {
+      Pace pace;
+      for (std::size_t point = 0; point < kPoints && !late; ++point) {
         const double before = engine->now();
         const double sum = engine->response_sum();
         std::uint64_t done = 0;
-        while (done < step && !engine->dry() && !asked_to_stop()) done += engine->run(step - done);
+        while (done < step && !engine->dry() && !late) {
+          done += engine->run(std::min(step - done, pace.completions()));
+          pace.look();
+          late = is_late();
+        }
         simulated_ += done;
-        if (done < step) return 0;
+        if (done < step && !late) return 0;
+        if (done < step) break;
         throughput.push_back(static_cast<double>(step) / std::max(engine->now() - before, 1e-300));
         response.push_back((engine->response_sum() - sum) / static_cast<double>(step));
         if (turned == point && engine->fewest_turns() < kTurns) ++turned;
@@ -184,8 +223,8 @@ class Campaign {
       const WarmUp by_throughput = mser5(throughput);
       const WarmUp by_response = mser5(response);
       warmup = step * std::max({by_throughput.values, by_response.values, turned});
-      settled_ = by_throughput.settled && by_response.settled && turned < kPoints;
-      if (settled_ || step * kPoints >= enough) break;
+      settled_ = !late && by_throughput.settled && by_response.settled && turned < kPoints;
+      if (late || settled_ || step * kPoints >= enough) break;
     }
     return warmup;
   }
@@ -229,11 +268,12 @@ class Campaign {
     const bool batches = options_.replications == 1;
     const std::uint64_t total = warmup_ + options_.completions;
     std::uint64_t reported = 0;
-    const std::uint64_t chunk = scenario_.is_static() ? kChunk : kSmallChunk;
+    Pace pace;
     const auto advance = [&](std::uint64_t completions) {
       for (std::uint64_t left = completions; left > 0;) {
         if (asked_to_stop()) return false;
-        const std::uint64_t done = engine->run(std::min(left, chunk));
+        const std::uint64_t done = engine->run(std::min(left, pace.completions()));
+        pace.look();
         simulated_ += done;
         left -= done;
         reported += done;

@@ -54,8 +54,9 @@ struct SimulationResult {
   std::uint32_t replications = 0;  ///< that were completed
   std::uint64_t completions = 0;   ///< of each
   std::uint64_t warmup = 0;
-  bool partial = false;   ///< stopped before all was done
-  bool precise = true;    ///< the wanted precision was reached (true when none was asked for)
+  bool partial = false;  ///< stopped before all was done
+  bool precise =
+      true;  ///< the wanted precision was reached (true when none was asked for, unless nothing was measured)
   double population = 0;  ///< mean number of tasks in the system
   Estimate throughput;
   Estimate response_time;

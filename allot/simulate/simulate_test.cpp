@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <thread>
 
 #include "allot/base/error.hpp"
@@ -410,7 +412,9 @@ TEST(Compare, StopsWithThePoliciesThatItReached) {
   EXPECT_LT(comparison.policies.size(), 4U);
   EXPECT_FALSE(comparison.policies.front().partial);
   EXPECT_TRUE(comparison.policies.back().partial);
-  EXPECT_EQ(comparison.differences.size(), comparison.policies.size() - 1);
+  // The last may have no replication that is complete, and then nothing to compare.
+  EXPECT_GE(comparison.differences.size(), comparison.policies.size() - 2);
+  EXPECT_LE(comparison.differences.size(), comparison.policies.size() - 1);
 }
 
 TEST(Simulate, ReplicatesUntilItIsPreciseEnough) {
@@ -749,6 +753,43 @@ TEST(ReferenceAssignment, IsTheBestOfConstantWork) {
   EXPECT_EQ(best->performance.throughput, exact.performance.throughput);
   EXPECT_FALSE(reference_assignment(changing_scenario(Discipline::kPs)).has_value());
   EXPECT_FALSE(reference_assignment(single_scenario(0, 1)).has_value());
+}
+
+/// Takes half a millisecond for each decision, as a policy of somebody else's may.
+class Slow final : public Policy {
+ public:
+  ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
+                   RandomStream&) const noexcept override {
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
+    return situation.system->resources_for(i)[0];
+  }
+};
+
+const NamedPolicy kSlow{"slow", [](const System&, const PolicyOptions&) -> std::unique_ptr<Policy> {
+                          return std::make_unique<Slow>();
+                        }};
+
+TEST(Simulate, MeasuresASlowPolicyWithinTheTimeThereIs) {
+  SimulateOptions options;
+  options.threads = 1;
+  options.stop.deadline = Clock::now() + std::chrono::seconds(3);
+  const SimulationResult result =
+      simulate(small_scenario(), kSlow, *make_distribution("exponential"), options);
+  EXPECT_TRUE(result.partial);
+  EXPECT_GT(result.throughput.mean, 0);
+  EXPECT_LT(result.wall_seconds,
+            60);  // a chunk of as many completions as a fast policy has would take longer
+}
+
+TEST(Simulate, SaysSoWhenNothingWasMeasured) {
+  const StopFlag flag{true};
+  SimulateOptions options = quick();
+  options.stop.flag = &flag;
+  const SimulationResult result =
+      simulate(small_scenario(), *find_policy("jsq"), *make_distribution("exponential"), options);
+  EXPECT_TRUE(result.partial);
+  EXPECT_FALSE(result.precise);
+  EXPECT_THAT(result.notes, Contains(HasSubstr("before anything was measured")));
 }
 
 }  // namespace

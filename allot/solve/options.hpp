@@ -47,8 +47,11 @@ struct SolveOptions {
   /// An assignment to start from, besides the solver's own starts. Ignored unless it fits the system.
   std::optional<Assignment> start;
 
-  /// Called from the solver's thread when `exact` has found a better assignment or bound.
+  /// Called from the solver's thread when `exact` has found a better assignment or bound, `local` and
+  /// `exhaustive` a better assignment.
   std::function<void(const SolveProgress&)> progress;
+  /// Called by `pareto` and `what_if`, from their thread, with the share of the work done (0 to 1).
+  std::function<void(double)> share_done;
 
   Sensitivity sensitivity = Sensitivity::kExact;
   MapMoves map_moves = MapMoves::kBulk;

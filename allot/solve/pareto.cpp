@@ -46,10 +46,15 @@ class Archive {
   std::map<double, ParetoPoint, std::greater<>> points_;
 };
 
-void enumerate(const System& system, Archive& archive, StopPoll& poll) {
+void enumerate(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
+  constexpr std::uint64_t kBetweenReports = 4096;
   detail::StateVisitor visitor(system);
+  const double states = detail::count_states(system);
+  std::uint64_t visited = 0;
   std::vector<double> by_task;
   visitor.visit_all([&] {
+    if (++visited % kBetweenReports == 0 && options.share_done)
+      options.share_done(std::min(1.0, static_cast<double>(visited) / states));
     if (system.has_depths() && !visitor.keeps_depths()) return !poll.should_stop();
     const double x = visitor.throughput_by_task(by_task);
     if (x > 0 && floor_shortfall(system, by_task) == 0) {
@@ -85,6 +90,8 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
   detail::SearchState state;
   RandomStream random(options.seed, 1);
   const int decades = 6;  // weights from 10 down to 1e-5
+  const int steps = 2 * (decades * kWeightsPerDecade + 1);
+  int done = 0;
   for (const bool from_fastest : {true, false}) {
     Assignment at = from_fastest ? fastest.assignment : fairest.assignment;
     for (int step = 0; step <= decades * kWeightsPerDecade && !poll.stopped(); ++step) {
@@ -95,6 +102,7 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
       walk.perturb(state, random, 20 * system.type_count() * system.resource_count());
       state.write(at);
       offer(system, archive, at);
+      if (options.share_done) options.share_done(static_cast<double>(++done) / steps);
     }
   }
 }
@@ -134,10 +142,11 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   ParetoFrontier frontier;
   const bool small = detail::count_states(system) <= kEnumerated;
   if (small) {
-    enumerate(system, archive, poll);
+    enumerate(system, archive, options, poll);
   } else {
     search(system, archive, options, poll);
   }
+  if (options.share_done && !poll.stopped()) options.share_done(1.0);
   frontier.exhaustive = small && !poll.stopped();
   frontier.approximate = system.approximate();
   frontier.points = archive.points();

@@ -182,5 +182,20 @@ TEST(Pareto, MarksStatesWithoutAnExactFormula) {
   EXPECT_NE(frontier.outcome, Outcome::kOptimal);
 }
 
+TEST(Pareto, TellsHowMuchOfTheWorkIsDone) {
+  for (const Count threads : {18, 400}) {  // few are enumerated, many searched
+    const System system =
+        generate({.general = 5, .specialized = 0, .threads = threads, .priorities = true}).system;
+    std::vector<double> shares;
+    SolveOptions options;
+    options.share_done = [&](double share) { shares.push_back(share); };
+    pareto(system, 10, options);
+    ASSERT_GT(shares.size(), 2U);
+    EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+    EXPECT_GT(shares.front(), 0);
+    EXPECT_EQ(shares.back(), 1);
+  }
+}
+
 }  // namespace
 }  // namespace allot

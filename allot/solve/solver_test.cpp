@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/model/generate.hpp"
 
 namespace allot {
 namespace {
@@ -115,6 +118,22 @@ TEST(Solution, GapIsRelativeToTheBound) {
   EXPECT_EQ(*solution.gap(), 0.0);
   solution.upper_bound = 0;
   EXPECT_EQ(*solution.gap(), 0.0);
+}
+
+TEST(Solve, SearchesTellOfEveryBetterAssignment) {
+  const System system =
+      generate({.general = 4, .specialized = 0, .threads = 12, .rule = AffinityRule::kNone}).system;
+  for (const char* name : {"local", "exhaustive", "exact"}) {
+    SCOPED_TRACE(name);
+    std::vector<double> best;
+    SolveOptions options;
+    options.progress = [&](const SolveProgress& state) {
+      if (state.best) best.push_back(*state.best);
+    };
+    const Solution solution = solve(*find_solver(name), {system, Objective::kThroughput}, options);
+    ASSERT_FALSE(best.empty());
+    EXPECT_NEAR(*std::max_element(best.begin(), best.end()), solution.performance.throughput, 1e-9);
+  }
 }
 
 }  // namespace

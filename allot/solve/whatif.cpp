@@ -55,7 +55,11 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   WhatIf result;
   StopPoll poll(options.stop, 1);
   result.base = best_of(system, options, options.start ? &*options.start : nullptr);
-  for (Change change : possible_changes(system)) {
+  const std::vector<Change> possible = possible_changes(system);
+  for (std::size_t at = 0; at < possible.size(); ++at) {
+    if (options.share_done)
+      options.share_done(static_cast<double>(at + 1) / static_cast<double>(possible.size() + 1));
+    Change change = possible[at];
     if (poll.should_stop_now()) break;
     const System other = changed(system, change);
     Assignment start = result.base.assignment;
@@ -92,6 +96,7 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](const Change& a, const Change& b) { return a.gain > b.gain; });
   result.outcome = detail::outcome_of(poll);
+  if (options.share_done && !poll.stopped()) options.share_done(1.0);
   return result;
 }
 

@@ -174,5 +174,15 @@ TEST(WhatIf, HoldsWhatItHasTriedWhenStopped) {
   EXPECT_EQ(limited.outcome, Outcome::kTimeLimit);
 }
 
+TEST(WhatIf, TellsHowMuchOfTheWorkIsDone) {
+  std::vector<double> shares;
+  SolveOptions options;
+  options.share_done = [&](double share) { shares.push_back(share); };
+  const WhatIf result = what_if(generate({}).system, options);
+  EXPECT_EQ(shares.size(), result.changes.size() + 1);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_EQ(shares.back(), 1);
+}
+
 }  // namespace
 }  // namespace allot

@@ -11,6 +11,7 @@ namespace {
 /// Two layers of the start are alive at a time and neither has transitions, so they may be larger than the
 /// chain.
 constexpr std::uint64_t kStartLayerFactor = 8;
+constexpr std::size_t kStatesBetweenReports = 1024;
 
 class Explorer {
  public:
@@ -48,6 +49,7 @@ class Explorer {
     std::vector<Completion> completions;
     for (std::size_t s = 0; s < out.states.size(); ++s) {
       if (poll_.should_stop()) return;
+      if (options_.progress && s % kStatesBetweenReports == 0) options_.progress(out.states.size());
       const std::span<const Word> words = out.states[s];
       from.assign(words.begin(), words.end());  // new states move the table's words
       network_.unpack(from, content_);

@@ -32,7 +32,8 @@ struct Exploration {
 struct ExploreOptions {
   std::uint64_t max_states = 200'000;
   bool random_start = true;
-  std::size_t memory = 0;  ///< how many words the policy remembers
+  std::size_t memory = 0;                         ///< how many words the policy remembers
+  std::function<void(std::uint64_t)> progress{};  ///< called now and then with the number of states so far
 };
 
 /// The distribution over states when the threads have entered the empty system one by one, in a random order

@@ -19,8 +19,9 @@ class Champion {
  public:
   Champion(const System& system, Objective objective) : system_(system), objective_(objective) {}
 
-  void offer(const detail::StateVisitor& state) {
-    if (system_.has_depths() && !state.keeps_depths()) return;
+  /// Whether it is the best now.
+  bool offer(const detail::StateVisitor& state) {
+    if (system_.has_depths() && !state.keeps_depths()) return false;
     double throughput = 0;
     double cost = 0;
     double missing = 0;
@@ -34,11 +35,12 @@ class Champion {
              : throughput > 0                     ? priority_error(by_task_, throughput, system_.shares())
                                                   : 4.0;
     }
-    if (found_ && (missing > missing_ || (missing == missing_ && cost >= cost_))) return;
+    if (found_ && (missing > missing_ || (missing == missing_ && cost >= cost_))) return false;
     found_ = true;
     missing_ = missing;
     cost_ = cost;
     state.write(best_);
+    return true;
   }
 
   bool found() const noexcept { return found_; }
@@ -70,7 +72,8 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
   Champion champion(system, problem.objective);
   detail::StateVisitor visitor(system);
   visitor.visit_all([&] {
-    champion.offer(visitor);
+    if (champion.offer(visitor) && options.progress)
+      options.progress({evaluate(system, champion.best()).throughput, std::nullopt});
     return !poll.should_stop();
   });
   if (champion.found()) solution.assignment = champion.best();

@@ -3,6 +3,7 @@
 // Descents from several starts, the best of them perturbed and descended again and again. The effort is
 // counted in rated moves, not in seconds, so that a seed gives the same answer everywhere.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "allot/solve/detail/local_search.hpp"
@@ -45,10 +46,20 @@ std::uint32_t stride(const Problem& problem) {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
 }
 
+/// Tells of every state that is better than those before.
+LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
+  if (!options.progress) return {};
+  return [&system, &options, best = std::optional<double>()](const SearchState& state) mutable {
+    if (best && state.cost() >= *best) return;
+    best = state.cost();
+    options.progress({evaluate(system, state.assignment()).throughput, std::nullopt});
+  };
+}
+
 Solution local_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   StopPoll poll(options.stop, stride(problem));
-  LocalSearch search(poll);
+  LocalSearch search(poll, told(system, options));
   SearchState state;
   std::optional<Assignment> best;
   double best_cost = 0;

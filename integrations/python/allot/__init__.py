@@ -23,8 +23,9 @@ The guide is docs/guides/python.md in the source tree.
 """
 from __future__ import annotations
 
+import functools
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast, overload
 
 from . import _native
 from ._dispatch import Dispatcher
@@ -102,7 +103,15 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Scenario:
-    """The scenario of a .toml or .json file; InvalidInput with every problem of the file."""
+    """The scenario of a .toml or .json file; InvalidInput with every problem of the file.
+
+    >>> import allot, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "machine.toml")
+    ...     _ = path.write_text(allot.generate().to_text())
+    ...     allot.load(path) == allot.generate()
+    True
+    """
     return Scenario.from_file(path)
 
 
@@ -128,7 +137,7 @@ def solve(
     objective: 'throughput' (default) or 'priority'. solver: 'map' is the default for throughput, 'mis' for priority;
     `allot.solvers()` names them all. After time_limit seconds the best so far is the answer. explain: let `to_dict`
     say what moving a task elsewhere would change. start: an assignment to begin from. progress: called with the best
-    throughput and the proven bound so far, by the solver 'exact'. The others are details of single solvers, as in
+    throughput and the proven bound so far, None where there is none. The others are details of single solvers, as in
     `allot solve --help`.
 
     >>> import allot
@@ -171,27 +180,39 @@ def certify(
 
 
 def pareto(
-    scenario: ScenarioLike, *, points: int = 20, time_limit: Optional[float] = None, seed: int = 1
+    scenario: ScenarioLike,
+    *,
+    points: int = 20,
+    time_limit: Optional[float] = None,
+    seed: int = 1,
+    progress: Optional[Callable[[float], None]] = None,
 ) -> Pareto:
     """What matching the priorities costs: at most `points` assignments that no other beats in both throughput and
-    priority error, from the fastest on.
+    priority error, from the fastest on. progress: called with the share of the work done, 0 to 1.
 
     >>> import allot
     >>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))
     >>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())
     True
     """
-    return _native.pareto(_scenario(scenario), points, time_limit, seed)
+    return _native.pareto(_scenario(scenario), points, time_limit, seed, progress)
 
 
-def whatif(scenario: ScenarioLike, *, time_limit: Optional[float] = None, seed: int = 1) -> WhatIf:
-    """What one more server, one more thread, or a pair 10% faster would be worth, the largest gain first.
+def whatif(
+    scenario: ScenarioLike,
+    *,
+    time_limit: Optional[float] = None,
+    seed: int = 1,
+    progress: Optional[Callable[[float], None]] = None,
+) -> WhatIf:
+    """What one more server, one more thread, or a pair 10% faster would be worth, the largest gain first. progress:
+    called with the share of the work done, 0 to 1.
 
     >>> import allot
     >>> allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0].change
     'server'
     """
-    return _native.whatif(_scenario(scenario), time_limit, seed)
+    return _native.whatif(_scenario(scenario), time_limit, seed, progress)
 
 
 def simulate(
@@ -200,7 +221,7 @@ def simulate(
     *,
     distribution: str = "exponential",
     completions: int = 100_000,
-    warmup: Optional[int] = None,
+    warmup: Union[int, str, None] = None,
     replications: int = 10,
     precision: Optional[float] = None,
     max_replications: int = 1000,
@@ -217,11 +238,11 @@ def simulate(
     """What a policy does, event by event, and how sure that is.
 
     policy: a name (`allot.policies()` has them all) or a function of the state and the task type, see `allot.policy`.
-    warmup: completions that are not counted; None: found by a pilot run. precision: replicate until the throughput's
-    95% interval is within this part of it. assignment: what 'fixed' holds. probabilities: where 'random' places each
-    type, a row per type. trace: a CSV file for every event of the first replication. After time_limit seconds the
-    result is a partial one. progress: called with the share of the work done, 0 to 1. The rest is as in
-    `allot simulate --help`; the same seed gives the same result.
+    warmup: completions that are not counted; None or 'auto': found by a pilot run. precision: replicate until the
+    throughput's 95% interval is within this part of it. assignment: what 'fixed' holds. probabilities: where 'random'
+    places each type, a row per type. trace: a CSV file for every event of the first replication. After time_limit
+    seconds the result is a partial one, of NaN where nothing was measured by then. progress: called with the share of
+    the work done, 0 to 1. The rest is as in `allot simulate --help`; the same seed gives the same result.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
@@ -231,18 +252,17 @@ def simulate(
     """
     return _native.simulate(
         _scenario(scenario), policy, distribution, completions, warmup, replications, precision, max_replications,
-        start, seed, threads, assignment, probabilities, shares, os.fspath(trace) if trace is not None else "",
-        time_limit, progress,
+        start, seed, threads, assignment, probabilities, shares, trace, time_limit, progress,
     )
 
 
 def compare(
     scenario: ScenarioLike,
-    policies: Optional[Sequence[Union[str, PolicyFunction]]] = None,
+    policies: Optional[Iterable[Union[str, PolicyFunction]]] = None,
     *,
     distribution: str = "exponential",
     completions: int = 100_000,
-    warmup: Optional[int] = None,
+    warmup: Union[int, str, None] = None,
     replications: int = 10,
     precision: Optional[float] = None,
     max_replications: int = 1000,
@@ -258,7 +278,9 @@ def compare(
 ) -> Comparison:
     """Several policies on the same random numbers, with the differences from the first and their intervals.
 
-    policies: names and functions; None: all built-in ones that suit the scenario. The rest is as in `simulate`.
+    policies: names and functions; None: all built-in ones that suit the scenario. Functions of the same name, as
+    lambdas are, get numbers: '<lambda>', '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies
+    that do not get a turn before the time limit are named in `missing`. The rest is as in `simulate`.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
@@ -267,9 +289,8 @@ def compare(
     True
     """
     return _native.compare(
-        _scenario(scenario), None if policies is None else list(policies), distribution, completions, warmup,
-        replications, precision, max_replications, start, seed, threads, assignment, probabilities, shares,
-        os.fspath(trace) if trace is not None else "", time_limit, progress,
+        _scenario(scenario), policies, distribution, completions, warmup, replications, precision, max_replications,
+        start, seed, threads, assignment, probabilities, shares, trace, time_limit, progress,
     )
 
 
@@ -284,11 +305,13 @@ def analyze(
     probabilities: Optional[Any] = None,
     shares: str = "exact",
     time_limit: Optional[float] = None,
+    progress: Optional[Callable[[int], None]] = None,
 ) -> Analysis:
     """The long run of a policy, exactly: the Markov chain for exponential sizes.
 
     A policy of one's own must decide by the state, the type and its memory alone. optimal_control: also find the best
     that any policy could reach. TimeoutError after time_limit seconds: a chain that is not solved says nothing.
+    progress: called with the number of states found so far.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [2, 2])
@@ -300,7 +323,8 @@ def analyze(
     True
     """
     return _native.analyze(
-        _scenario(scenario), policy, optimal_control, start, max_states, assignment, probabilities, shares, time_limit
+        _scenario(scenario), policy, optimal_control, start, max_states, assignment, probabilities, shares, time_limit,
+        progress,
     )
 
 
@@ -310,7 +334,7 @@ def generate(
     sas: int = 1,
     threads: int = 18,
     rule: str = "row",
-    rates: Tuple[float, float] = (0.0, 1.0),
+    rates: Union[Tuple[float, float], Sequence[float]] = (0.0, 1.0),
     priorities: bool = False,
     powers: bool = False,
     seed: int = 1,
@@ -326,20 +350,29 @@ def generate(
     return _native.generate(gps, sas, threads, rule, rates, priorities, powers, seed)
 
 
+@overload
+def policy(
+    function: _Function, *, name: Optional[str] = ..., memory_size: int = ..., looks_at_sizes: bool = ...
+) -> _Function: ...
+@overload
+def policy(
+    *, name: Optional[str] = ..., memory_size: int = ..., looks_at_sizes: bool = ...
+) -> Callable[[_Function], _Function]: ...
 def policy(
     function: Optional[_Function] = None,
     *,
     name: Optional[str] = None,
     memory_size: int = 0,
     looks_at_sizes: bool = False,
-) -> Any:
+) -> Union[_Function, Callable[[_Function], _Function]]:
     """Marks a function of (state, task) as a policy; needed only for what a plain function cannot say.
 
     The function returns the resource, by index or by name, for a task of type `task` (an index) in `state`, an
     `allot.State`. It may draw `state.random()`. name: what results call it. memory_size: so many whole numbers are
     kept in `state.memory` for each run. looks_at_sizes: `state.remaining` holds the seconds of work left at each
-    resource. An object with `__call__` will do as well; where it has a method `set_population(counts)`, that is called
-    before the first decision and whenever the numbers of threads change.
+    resource. Whatever can be called will do as well: an object, a method, a functools.partial. Where it has a method
+    `set_population(counts)`, that is called before the first decision and whenever the numbers of threads change. What
+    is given stays as it is; the marked one is returned.
 
     >>> import allot
     >>> @allot.policy(name="in-turn", memory_size=1)
@@ -351,12 +384,22 @@ def policy(
     'in-turn'
     """
 
-    def mark(marked: _Function) -> _Function:
-        if name is not None:
-            marked.policy_name = name  # type: ignore[attr-defined]
-        marked.memory_size = memory_size  # type: ignore[attr-defined]
-        marked.looks_at_sizes = looks_at_sizes  # type: ignore[attr-defined]
-        return marked
+    def mark(chosen: _Function) -> _Function:
+        @functools.wraps(chosen, updated=())
+        def marked(state: State, task: int) -> Union[int, str]:
+            answer: Union[int, str] = chosen(state, task)
+            return answer
+
+        about: Dict[str, Any] = {
+            "policy_function": getattr(chosen, "policy_function", chosen),  # what is really called
+            "policy_name": name if name is not None else _native.policy_name(chosen),
+            "memory_size": memory_size,
+            "looks_at_sizes": looks_at_sizes,
+        }
+        if hasattr(chosen, "set_population"):
+            about["set_population"] = chosen.set_population
+        vars(marked).update(about)
+        return cast(_Function, marked)
 
     return mark if function is None else mark(function)
 
@@ -386,15 +429,30 @@ def solvers() -> List[str]:
 
 
 def policies() -> List[str]:
-    """The names of all built-in policies."""
+    """The names of all built-in policies.
+
+    >>> import allot
+    >>> {"map", "jsq", "random"} <= set(allot.policies())
+    True
+    """
     return _names("policies")
 
 
 def distributions() -> List[str]:
-    """The names of all distributions of task sizes."""
+    """The names of all distributions of task sizes.
+
+    >>> import allot
+    >>> "exponential" in allot.distributions()
+    True
+    """
     return _names("distributions")
 
 
 def disciplines() -> List[str]:
-    """The names of all disciplines."""
+    """The names of all disciplines.
+
+    >>> import allot
+    >>> allot.disciplines()
+    ['ps', 'fcfs']
+    """
     return _names("disciplines")

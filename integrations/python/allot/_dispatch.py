@@ -1,73 +1,65 @@
 """Live scheduling: the native dispatcher with what is pleasant in Python around it."""
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional, Sequence, Type, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
 
 from . import _native
-from ._errors import Unavailable
+from ._errors import InvalidInput, Unavailable
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Scenario, Ticket
 
-#: How fast one type is on each resource: a sequence, NaN where that is unknown and 0 where it cannot run; or a dict by
-#: name, None where it is unknown, without those where it cannot run. None: all unknown.
+#: How fast one type is on each resource: a sequence, NaN or None where that is unknown and 0 where it cannot run; or by
+#: name (a mapping or a pandas Series), without those where it cannot run. None: all unknown.
 RatesLike = Any
 
 
-def _row(rates: RatesLike, names: Sequence[str]) -> Any:
-    if rates is None:
-        return np.full(len(names), np.nan)
-    if not isinstance(rates, Mapping):
-        return rates
-    for name in rates:
-        if name not in names:
-            raise ValueError(f"rates: there is no {name!r}")
-    row = [rates.get(name, 0.0) for name in names]
-    return [np.nan if rate is None else rate for rate in row]
-
-
-def _matrix(rates: RatesLike, tasks: Sequence[str], resources: Sequence[str]) -> Any:
-    if isinstance(rates, Mapping):
-        if set(rates) != set(tasks):
-            raise ValueError(f"rates: must have a row for each of {', '.join(tasks)}")
-        rates = [_row(rates[task], resources) for task in tasks]
-    try:
-        matrix = np.asarray(rates, dtype=float)
-    except (TypeError, ValueError):
-        matrix = np.empty(0)
-    if matrix.shape != (len(tasks), len(resources)):
-        raise ValueError(f"rates: must be a matrix of numbers, {len(tasks)} task types by {len(resources)} resources")
-    return matrix
-
-
-def _by_name(values: Union[Mapping[str, int], Sequence[str]]) -> Dict[str, int]:
-    return dict(values) if isinstance(values, Mapping) else {name: 1 for name in values}
+def _names(option: str, values: Union[Mapping[str, int], Sequence[str]]) -> Tuple[List[str], List[Any]]:
+    """Names, and a number for each: as a mapping has them, or 1."""
+    if isinstance(values, Mapping):
+        return list(values), list(values.values())
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise InvalidInput([(option, f"must be a list or a dict of names, is {values!r}")])
+    names = list(values)
+    return names, [1] * len(names)
 
 
 class _Task:
-    """Places a task on entry and gives its ticket back on exit."""
+    """Places a task on entry and gives its ticket back on exit. One at a time: another task needs another context."""
 
-    __slots__ = ("_dispatcher", "_task", "_resource", "_ticket")
+    __slots__ = ("_dispatcher", "_task", "_resource", "_ticket", "_free")
 
     def __init__(self, dispatcher: _native.Dispatcher, task: Union[str, int], resource: Union[str, int, None]) -> None:
         self._dispatcher = dispatcher
         self._task = task
         self._resource = resource
+        self._free = [True]  # taken by a pop, which no two threads do at once
 
     def __enter__(self) -> Ticket:
-        if self._resource is not None:
-            ticket: Optional[Ticket] = self._dispatcher.place_at(self._task, self._resource)
-        else:
-            ticket = self._dispatcher.place(self._task)
+        try:
+            self._free.pop()
+        except IndexError:
+            raise InvalidInput([("task", "this context is in use; call `task` for each task")]) from None
+        ticket: Optional[Ticket] = None
+        try:
+            if self._resource is not None:
+                ticket = self._dispatcher.place_at(self._task, self._resource)
+            else:
+                ticket = self._dispatcher.place(self._task)
+        finally:
+            if ticket is None:
+                self._free.append(True)
         if ticket is None:
             raise Unavailable(f"nothing that could run {self._task!r} is available")
         self._ticket = ticket
         return ticket
 
     def __exit__(self, kind: Optional[Type[BaseException]], *_: Any) -> None:
-        if self._ticket.open:
-            self._dispatcher.complete(self._ticket, None, kind is None)
+        ticket = self._ticket
+        self._free.append(True)
+        if ticket.open:
+            self._dispatcher.complete(ticket, None, kind is None)
 
 
 class Dispatcher(_native.Dispatcher):
@@ -85,10 +77,10 @@ class Dispatcher(_native.Dispatcher):
     >>> dispatcher.statistics().ended
     1
 
-    rates: what is known beforehand, a matrix or a dict of dicts, in tasks per second of one server: 0 (or not there)
-    where a type cannot run, NaN (or None) where it can but nobody knows how fast. None: the scenario's; without a
-    scenario, all unknown. worth: how many completions such a rate counts like; 0: a rate only says that a type can run
-    there.
+    rates: what is known beforehand, a matrix, a pandas frame or a dict of dicts, in tasks per second of one server: 0
+    (or not there) where a type cannot run, NaN (or None) where it can but nobody knows how fast. None: the scenario's;
+    without a scenario, all unknown. worth: how many completions such a rate counts like; 0: a rate only says that a
+    type can run there.
 
     >>> known = allot.Dispatcher(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]), background=False)
     >>> known.plan().target
@@ -132,20 +124,15 @@ class Dispatcher(_native.Dispatcher):
             if resources is not None or tasks is not None:
                 raise TypeError("a scenario has its resources and tasks; give no others")
             machine = scenario_of(scenario)
-            known = machine.rates if rates is None else _matrix(rates, machine.tasks, machine.resources)
+            known = machine.rates if rates is None else rates
         else:
             if resources is None or tasks is None:
                 raise TypeError("a dispatcher needs a scenario, or resources and tasks")
-            servers, counts = _by_name(resources), _by_name(tasks)
-            shape = (len(counts), len(servers))
-            known = np.full(shape, np.nan) if rates is None else _matrix(rates, list(counts), list(servers))
-            machine = Scenario(
-                np.where(np.isnan(known), 1.0, known),
-                list(counts.values()),
-                tasks=list(counts),
-                resources=list(servers),
-                servers=list(servers.values()),
-            )
+            types, counts = _names("tasks", tasks)
+            devices, servers = _names("resources", resources)
+            anywhere = np.ones((len(types), len(devices)))
+            machine = Scenario(anywhere, counts, tasks=types, resources=devices, servers=servers)
+            known = rates
         super().__init__(
             machine, known, worth, policy, assignment, probabilities, shares, background, solve_limit, look_every,
             exploration, memory, breaker_failures, breaker_hold, room, seed,
@@ -193,7 +180,7 @@ class Dispatcher(_native.Dispatcher):
         >>> dispatcher.tasks, dispatcher.allows("fft", "cpu")
         (('decode', 'fft'), False)
         """
-        self._add_task_type(name, count, _row(rates, self.resources), priority, floor, home)
+        self._add_task_type(name, count, rates, priority, floor, home)
 
     def add_resource(
         self,
@@ -213,7 +200,7 @@ class Dispatcher(_native.Dispatcher):
         >>> dispatcher.estimates().rate.shape
         (1, 2)
         """
-        self._add_resource(name, servers, _row(rates, self.tasks), kind, discipline, min_depth)
+        self._add_resource(name, servers, rates, kind, discipline, min_depth)
 
     def __repr__(self) -> str:
         seen = self.statistics()

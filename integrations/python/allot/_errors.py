@@ -5,7 +5,12 @@ from typing import Iterable, NamedTuple, Tuple
 
 
 class Diagnostic(NamedTuple):
-    """One problem: where it is and what would be right."""
+    """One problem: where it is and what would be right.
+
+    >>> import allot
+    >>> print(allot.Diagnostic("servers", "must have 2 values, has 3"))
+    servers: must have 2 values, has 3
+    """
 
     place: str
     message: str
@@ -36,7 +41,18 @@ class InvalidInput(ValueError):
 
 
 class Unavailable(RuntimeError):
-    """Everything that could run a task is drained, lost or disabled at present."""
+    """Everything that could run a task is drained, lost or disabled at present.
+
+    >>> import allot
+    >>> dispatcher = allot.Dispatcher(resources=["cpu"], tasks=["sort"])
+    >>> dispatcher.drain("cpu")
+    >>> try:
+    ...     with dispatcher.task("sort"):
+    ...         pass
+    ... except allot.Unavailable as error:
+    ...     print(error)
+    nothing that could run 'sort' is available
+    """
 
 
 # Users know them by the package.

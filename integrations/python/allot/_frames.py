@@ -14,7 +14,7 @@ def pandas() -> Any:
 
 def by_pair(scenario: Any, values: Any) -> Any:
     """A row per task type, a column per resource."""
-    frame = pandas().DataFrame(values, index=list(scenario.tasks), columns=list(scenario.resources))
+    frame = pandas().DataFrame(values.copy(), index=list(scenario.tasks), columns=list(scenario.resources))
     return frame.rename_axis(index="task", columns="resource")
 
 

@@ -14,7 +14,13 @@ Counts = NDArray[np.int64]
 
 
 class Change(NamedTuple):
-    """One more server, one more thread, or a pair 10% faster, and what it would be worth."""
+    """One more server, one more thread, or a pair 10% faster, and what it would be worth.
+
+    >>> import allot
+    >>> best = allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0]
+    >>> best.change, best.resource, best.task, round(best.gain, 3)
+    ('server', 'r0', None, 0.8)
+    """
 
     change: str
     resource: Optional[str]
@@ -25,7 +31,12 @@ class Change(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The throughput of a policy less that of another, on the same random numbers."""
+    """The throughput of a policy less that of another, on the same random numbers.
+
+    >>> import allot
+    >>> allot.compare(allot.generate(), ["map", "jsq"], completions=1000).differences[0].against
+    'map'
+    """
 
     policy: str
     against: str
@@ -34,7 +45,13 @@ class Difference(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the model says about the target of a plan: completions per second, seconds, shares of the completions."""
+    """What the model says about the target of a plan: completions per second, seconds, shares of the completions.
+
+    >>> import allot
+    >>> dispatcher = allot.Dispatcher(allot.Scenario([[8.0, 2.0]], [2]), background=False)
+    >>> dispatcher.plan().predicted.throughput_by_resource
+    array([8., 2.])
+    """
 
     throughput: float
     throughput_by_task: Floats
@@ -52,6 +69,12 @@ class RateEstimate(NamedTuple):
     the effective number of completions behind it. outliers: completions that were set aside. resets: times that the
     past was found to be no guide any more. breaker: 'closed'; 'open' while the pair only fails; 'half-open' while one
     task finds out whether it works again.
+
+    >>> import allot
+    >>> dispatcher = allot.Dispatcher(allot.Scenario([[8.0, 2.0]], [2]), background=False)
+    >>> known = dispatcher.estimate("t0", "r1")
+    >>> round(known.rate, 6), known.known, known.completions
+    (2.0, True, 0)
     """
 
     seconds: float
@@ -74,7 +97,13 @@ class RateEstimate(NamedTuple):
 
 
 class RateEstimates(NamedTuple):
-    """What a dispatcher knows about all pairs, as `RateEstimate`: arrays, a row per task type, a column per resource."""
+    """What a dispatcher knows about all pairs, as `RateEstimate`: arrays, a row per task type, a column per resource.
+
+    >>> import allot
+    >>> dispatcher = allot.Dispatcher(allot.Scenario([[8.0, 2.0]], [2]), background=False)
+    >>> dispatcher.estimates().rate.round(6)
+    array([[8., 2.]])
+    """
 
     tasks: Tuple[str, ...]
     resources: Tuple[str, ...]
@@ -109,6 +138,13 @@ class DispatchStatistics(NamedTuple):
     completions that no estimator saw, because more came than the planner took. throughput: successful completions per
     second; departures: all that ended. little: departures * mean_response / mean_in_flight; what stays below 1 is
     tickets that were never given back.
+
+    >>> import allot
+    >>> dispatcher = allot.Dispatcher(resources=["cpu"], tasks=["sort"])
+    >>> with dispatcher.task("sort"):
+    ...     pass
+    >>> dispatcher.statistics().completions
+    array([[1]])
     """
 
     completions: Counts
@@ -131,6 +167,10 @@ class PlanDoubt(NamedTuple):
 
     would_change: one of the draws has another target that is better by more than 1%. at_stake: the most that this
     target would lose against the other, a part of the throughput.
+
+    >>> import allot
+    >>> allot.Dispatcher(allot.Scenario([[8.0, 2.0]], [2]), background=False).doubt(4).draws
+    4
     """
 
     draws: int

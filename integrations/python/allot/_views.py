@@ -62,6 +62,10 @@ def _number(value: Optional[float]) -> str:
     return "" if value is None or value != value else format(value, ".4g")
 
 
+def _or_zero(value: float) -> float:
+    return value if value == value else 0.0
+
+
 def _percent(part: float) -> str:
     return format(100 * part, ".3g") + "%"
 
@@ -136,7 +140,7 @@ def _view_of_what_if(self: Any) -> View:
 def _view_of_simulation(self: Any) -> View:
     title = (
         f"Simulation of {self.policy}, {self.distribution}: "
-        f"{_estimate(self.throughput.mean, self.throughput.half_width)} tasks/s"
+        f"{_estimate(self.throughput.mean, self.throughput.half_width) or 'unknown'} tasks/s"
     )
     if self.response_time is not None:
         title += f", mean response time {_estimate(self.response_time.mean, self.response_time.half_width)} s"
@@ -146,26 +150,29 @@ def _view_of_simulation(self: Any) -> View:
         for task, a, b in zip(self.scenario.tasks, zip(x.mean, x.half_width), zip(t.mean, t.half_width))
     ]
     effort = f"{self.replications} replications of {self.completions:,} completions after {self.warmup:,} of warm-up"
-    busy = ", ".join(f"{name} {_percent(u)}" for name, u in zip(self.scenario.resources, self.utilization))
-    notes = [effort + (" (partial)" if self.partial else ""), f"busy: {busy}", *self.notes]
+    busy = [f"{name} {_percent(u)}" for name, u in zip(self.scenario.resources, self.utilization) if u == u]
+    notes = [effort + (" (partial)" if self.partial else "")]
+    if busy:
+        notes.append("busy: " + ", ".join(_clipped(busy, MOST_COLUMNS, "…")))
+    notes += self.notes
     return View(title, ["task", "tasks/s", "response s"], rows, notes)
 
 
 def _view_of_comparison(self: Any) -> View:
     differences = {d.policy: d for d in self.differences}
-    rows = []
-    for run in sorted(self.policies, key=lambda run: -run.throughput.mean):
+    rows: List[List[str]] = []
+    for run in sorted(self, key=lambda run: _or_zero(run.throughput.mean), reverse=True):
         difference = differences.get(run.policy)
         against = "" if difference is None else f"{difference.throughput.mean:+.3g}" + " *" * difference.significant
         response = _number(run.response_time.mean) if run.response_time else ""
         rows.append([run.policy, _estimate(run.throughput.mean, run.throughput.half_width), against, response])
-    first = self.policies[0].policy
-    notes = ["* beyond chance: the 95% interval of the difference excludes 0"]
+    first = self[0].policy
+    notes = [*self.notes, "* beyond chance: the 95% interval of the difference excludes 0"]
     if self.best_assignment_throughput is not None:
         proven = ", proven" if self.best_assignment_proven else ""
         notes.append(f"best constant assignment: {_number(self.best_assignment_throughput)} tasks/s{proven}")
     header = ["policy", "tasks/s", f"against {first}", "response s"]
-    return View(f"Comparison of {len(self)} policies, {self.policies[0].distribution}", header, rows, notes)
+    return View(f"Comparison of {len(self)} policies, {self[0].distribution}", header, rows, notes)
 
 
 def _view_of_analysis(self: Any) -> View:
@@ -233,7 +240,7 @@ def _frame_of_target(self: Any) -> Any:
 
 def _plot_scenario(self: Any, ax: Optional[Any] = None) -> Any:
     """A heat map of the rates, on the given Matplotlib axes or new ones, which are returned."""
-    return _plots.matrix(self, self.rates, "tasks per second", ".3g", ax)
+    return _plots.matrix(self, self.rates, _plots.titled(self, "rates"), "tasks per second", ".3g", ax)
 
 
 def _plot_solution(self: Any, ax: Optional[Any] = None) -> Any:
@@ -263,7 +270,8 @@ def _plot_comparison(self: Any, ax: Optional[Any] = None) -> Any:
 
 def _plot_analysis(self: Any, ax: Optional[Any] = None) -> Any:
     """A heat map of the mean numbers of tasks, on the given Matplotlib axes or new ones, which are returned."""
-    return _plots.matrix(self.scenario, self.occupancy, "mean number of tasks", ".2f", ax)
+    title = _plots.titled(self.scenario, f"{_number(self.throughput)} tasks/s by {self.policy}, exact")
+    return _plots.matrix(self.scenario, self.occupancy, title, "mean number of tasks", ".2f", ax)
 
 
 def _plot_plan(self: Any, ax: Optional[Any] = None) -> Any:
@@ -271,7 +279,8 @@ def _plot_plan(self: Any, ax: Optional[Any] = None) -> Any:
     returned."""
     if self.target is None:
         return _plot_scenario(self.scenario, ax)
-    return _plots.matrix(self.scenario, self.target, "tasks to keep there", "d", ax)
+    title = f"Plan {self.number}: {_number(self.predicted.throughput)} tasks/s predicted"
+    return _plots.matrix(self.scenario, self.target, title, "tasks to keep there", "d", ax)
 
 
 _methods_of(_native.Scenario, _view_of_scenario, _frame_of_rates, _plot_scenario)

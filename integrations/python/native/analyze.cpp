@@ -7,11 +7,13 @@
 #include <string>
 
 #include "allot/io/result_json.hpp"
+#include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/python_policy.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
@@ -22,45 +24,51 @@ struct AnalysisResult {
   Analysis analysis;
 };
 
-Analysis analyze_function(const py::object& function, const ScenarioPointer& scenario,
-                          AnalyzeOptions options) {
-  PythonHost host(function, scenario, false);
+void fields(auto& archive, AnalysisResult& r) { archive(r.policy, r.analysis); }
+
+Analysis analyze_function(const ChosenPolicy& policy, const ScenarioPointer& scenario, AnalyzeOptions options,
+                          const py::object& progress) {
+  PythonHost host(policy.function, policy.name, scenario, false);
   options.stop.flag = &host.stop();
+  if (!progress.is_none())
+    options.progress = [&](std::uint64_t states) { host.guarded([&] { progress(states); }); };
   Analysis analysis = analyze(scenario->system, host.policy(), options);
   host.rethrow();
   return analysis;
 }
 
 Analysis analyze_builtin(const PolicyInfo& policy, const Scenario& scenario, AnalyzeOptions options,
-                         const PolicyOptions& policy_options) {
+                         const PolicyOptions& policy_options, const py::object& progress) {
   Attendant attendant;
   options.stop.flag = &attendant.stop();
+  if (!progress.is_none()) {
+    options.progress = [&](std::uint64_t states) {
+      attendant.send([&progress, states] { progress(states); });
+    };
+  }
   return attendant.run([&] { return analyze(scenario.system, policy, options, policy_options); });
 }
 
 AnalysisResult analyze_scenario(const ScenarioPointer& scenario, const py::object& policy,
-                                bool optimal_control, const std::string& start, const py::object& max_states,
-                                const py::object& assignment, const py::object& probabilities,
-                                const std::string& shares, std::optional<double> time_limit) {
+                                const py::object& optimal_control, const py::object& start,
+                                const py::object& max_states, const py::object& assignment,
+                                const py::object& probabilities, const py::object& shares,
+                                const py::object& time_limit, const py::object& progress) {
   require_constant_work(*scenario, "analyze");
   AnalyzeOptions options;
-  options.optimal_control = optimal_control;
+  options.optimal_control = flag("optimal_control", optimal_control);
   options.random_start = choice<bool>("start", start, {{"random", true}, {"listed", false}});
   options.max_states = whole("max_states", max_states, 1, 100'000'000);
   options.stop.deadline = deadline_after(time_limit);
+  function_or_none("progress", progress);
   const PolicyOptions told = policy_options(*scenario, assignment, probabilities, shares);
-  AnalysisResult result{scenario, "", {}};
-  if (PyCallable_Check(policy.ptr()) != 0) {
-    result.policy = policy_name(policy);
-    result.analysis = analyze_function(policy, scenario, options);
-  } else {
-    result.policy = policy.cast<std::string>();
-    const PolicyInfo* const info = find_policy(result.policy);
-    if (info == nullptr) raise_invalid("policy", "there is no '" + result.policy + "'");
-    if (info->name == "fixed" && assignment.is_none())
-      raise_invalid("assignment", "the policy 'fixed' needs one to hold");
-    result.analysis = analyze_builtin(*info, *scenario, options, told);
-  }
+  const ChosenPolicy chosen = chosen_policy("policy", policy);
+  if (chosen.builtin != nullptr && chosen.name == "fixed" && assignment.is_none())
+    raise_invalid("assignment", "the policy 'fixed' needs one to hold");
+  AnalysisResult result{scenario, chosen.name, {}};
+  result.analysis = chosen.builtin == nullptr
+                        ? analyze_function(chosen, scenario, options, progress)
+                        : analyze_builtin(*chosen.builtin, *scenario, options, told, progress);
   if (result.analysis.stopped == StopReason::kTimeLimit) {
     PyErr_SetString(PyExc_TimeoutError,
                     "the time limit came first, and a chain that is not solved says nothing");
@@ -69,7 +77,7 @@ AnalysisResult analyze_scenario(const ScenarioPointer& scenario, const py::objec
   return result;
 }
 
-std::string text(const AnalysisResult& result) {
+std::string analysis_text(const AnalysisResult& result) {
   return analysis_json(result.scenario->system, result.policy, result.analysis);
 }
 
@@ -77,9 +85,13 @@ std::string text(const AnalysisResult& result) {
 
 void bind_analyze(py::module_& module) {
   py::class_<AnalysisResult> bound(module, "Analysis",
-                                   "The long run of a policy, exactly: exponential sizes, small systems.");
+                                   "The long run of a policy, exactly: exponential sizes, small systems.\n\n"
+                                   ">>> import allot\n"
+                                   ">>> exact = allot.analyze(allot.Scenario([[8.0, 2.0]], [2]), 'jsq')\n"
+                                   ">>> exact.throughput, exact.occupancy\n"
+                                   "(10.0, array([[1., 1.]]))\n");
   in_package(bound);
-  const auto property = [&](const char* name, auto get, const char* doc = "") {
+  const auto property = [&](const char* name, auto get, const char* doc) {
     bound.def_property_readonly(
         name, [get](const AnalysisResult& self) { return get(self.analysis); }, doc);
   };
@@ -92,10 +104,15 @@ void bind_analyze(py::module_& module) {
         },
         doc);
   };
-  bound.def_property_readonly("scenario", [](const AnalysisResult& self) { return self.scenario; });
-  bound.def_readonly("policy", &AnalysisResult::policy);
-  property("note", [](const Analysis& a) { return a.note; });
-  property("states", [](const Analysis& a) { return a.states; });
+  bound.def_property_readonly(
+      "scenario", [](const AnalysisResult& self) { return self.scenario; }, "What was analysed.");
+  bound.def_readonly("policy", &AnalysisResult::policy, "The name of the policy.");
+  property(
+      "note", [](const Analysis& a) { return a.note; },
+      "What the policy says about its target; mostly empty.");
+  property(
+      "states", [](const Analysis& a) { return a.states; },
+      "The number of states that can be reached, the policy's memory included.");
   property(
       "classes", [](const Analysis& a) { return a.classes; },
       "Closed classes: sets of states never left once entered.");
@@ -105,8 +122,12 @@ void bind_analyze(py::module_& module) {
       "lowest_throughput", [](const Analysis& a) { return a.lowest_throughput; }, "Of the closed classes.");
   property(
       "highest_throughput", [](const Analysis& a) { return a.highest_throughput; }, "Of the closed classes.");
-  property("throughput_by_task", [](const Analysis& a) { return to_array(a.throughput_by_task); });
-  property("throughput_by_resource", [](const Analysis& a) { return to_array(a.throughput_by_resource); });
+  property(
+      "throughput_by_task", [](const Analysis& a) { return to_array(a.throughput_by_task); },
+      "Tasks per second of each type.");
+  property(
+      "throughput_by_resource", [](const Analysis& a) { return to_array(a.throughput_by_resource); },
+      "Tasks per second of each resource.");
   if_any("response_time", &Analysis::response_time, "Seconds; None without threads.");
   bound.def_property_readonly(
       "occupancy",
@@ -116,19 +137,21 @@ void bind_analyze(py::module_& module) {
       "Mean number of tasks of each type (rows) at each resource (columns).");
   if_any("best_state_probability", &Analysis::best_state_probability,
          "Of being in a state of the largest throughput.");
-  property("best_state_throughput", [](const Analysis& a) { return a.best_state_throughput; });
-  property("best_state_approximate", [](const Analysis& a) { return a.best_state_approximate; });
+  property(
+      "best_state_throughput", [](const Analysis& a) { return a.best_state_throughput; },
+      "The largest throughput of a state.");
+  property(
+      "best_state_approximate", [](const Analysis& a) { return a.best_state_approximate; },
+      "That throughput has no exact formula: tasks wait for several fcfs servers.");
   property(
       "optimal_control_throughput", [](const Analysis& a) { return a.optimal_control_throughput; },
       "The best that any policy could reach, where it was asked for; else None.");
-  bound.def(
-      "to_dict", [](const AnalysisResult& self) { return from_json(text(self)); },
-      "What `allot analyze --json` prints, as Python's own json module reads it.");
-  bound.def("to_json", &text, "The text that `allot analyze --json` prints.");
+  add_json(bound, "analyze", &analysis_text, &from_json);
+  add_pickle(bound);
 
   module.def("analyze", &analyze_scenario, py::arg("scenario"), py::arg("policy"), py::arg("optimal_control"),
              py::arg("start"), py::arg("max_states"), py::arg("assignment"), py::arg("probabilities"),
-             py::arg("shares"), py::arg("time_limit"));
+             py::arg("shares"), py::arg("time_limit"), py::arg("progress"));
 }
 
 }  // namespace allot::python

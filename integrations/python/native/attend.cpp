@@ -48,7 +48,7 @@ void Attendant::run_work(const std::function<void()>& work) {
     std::unique_lock lock(mutex_);
     while (!ended.wait_for(lock, kPatience, [&] { return done; })) {
       if (raised) continue;
-      const std::function<void()> message = std::exchange(message_, nullptr);
+      const std::function<void()> message = message_;
       lock.unlock();
       {
         const py::gil_scoped_acquire held;

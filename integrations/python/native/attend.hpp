@@ -15,15 +15,16 @@ namespace allot::python {
 namespace py = pybind11;
 
 /// Runs work on a thread of its own while the calling thread waits without the interpreter lock. Some twenty
-/// times a second the calling thread takes the lock, lets Python handle signals and hands on the last message
-/// of the work. So Python code runs in the thread that asked for the work, and nowhere else.
+/// times a second, and at the end, the calling thread takes the lock, lets Python handle signals and hands on
+/// the last message of the work, again where there is no newer one: a sign of life. So Python code runs in
+/// the thread that asked for the work, and nowhere else.
 class Attendant {
  public:
   /// For the work: set as soon as a signal handler or a message raises an exception.
   const StopFlag& stop() const noexcept { return stop_; }
 
   /// Called by the work, from any thread and without the interpreter lock. The message is called with the
-  /// lock, by the waiting thread; a newer message takes the place of one that was not called yet.
+  /// lock, by the waiting thread, perhaps several times; a newer message takes its place.
   void send(std::function<void()> message);
 
   /// Returns the result of the work, or throws what it threw, or what a signal handler or a message raised.

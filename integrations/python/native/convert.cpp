@@ -1,38 +1,145 @@
 #include "integrations/python/native/convert.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
+#include <variant>
 
-#include "allot/base/stop.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
 
 std::string type_name(py::handle value) { return Py_TYPE(value.ptr())->tp_name; }
 
-std::int64_t to_int64(py::handle value, bool& overflows) {
-  int direction = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &direction);
-  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  overflows = direction != 0;
-  return number;
-}
+/// Makes nodes, knowing where it is.
+class TreeReader {
+ public:
+  explicit TreeReader(std::string root) : root_(std::move(root)) {}
+
+  Node read(py::handle value) {
+    if (path_.size() > kMaxNesting)
+      raise_invalid(root_.empty() ? "$" : root_,
+                    "is nested more than " + std::to_string(kMaxNesting) + " levels deep");
+    PyObject* const object = value.ptr();
+    if (value.is_none()) return make_node(Node::Null{});
+    if (PyBool_Check(object)) return make_node(object == Py_True);
+    if (PyLong_Check(object)) return read_int(object);
+    if (PyFloat_Check(object)) return make_node(PyFloat_AS_DOUBLE(object));
+    if (PyUnicode_Check(object)) return make_node(text(place().c_str(), value));
+    if (PyList_Check(object) || PyTuple_Check(object)) return read_elements(value);
+    if (const std::optional<py::object> items = labelled(value)) return read_table(*items);
+    // NumPy's arrays and numbers, and those of its kin.
+    if (py::hasattr(value, "tolist")) {
+      const py::object plain = value.attr("tolist")();
+      if (!plain.is(value)) return read(plain);
+    }
+    const bool is_set = PyAnySet_Check(object) != 0 || PyBytes_Check(object);
+    if (!is_set && py::hasattr(value, "__iter__") && py::hasattr(value, "__len__"))
+      return read_elements(value);
+    if (PyIndex_Check(object) != 0)
+      return read_int(py::int_(py::reinterpret_borrow<py::object>(value)).ptr());
+    if (py::hasattr(value, "__float__")) return make_node(number(place().c_str(), value));
+    raise_invalid(place(), "may hold dicts, lists, arrays, strings and numbers, not " + type_name(value));
+  }
+
+ private:
+  using Step = std::variant<std::string, std::size_t>;
+
+  static Node read_int(PyObject* object) {
+    int overflows = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(object, &overflows);
+    if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    if (overflows == 0) return make_node(std::int64_t{number});
+    // Out of every range that the readers allow, and told so by them.
+    const double about = PyLong_AsDouble(object);
+    if (PyErr_Occurred() == nullptr) return make_node(about);
+    PyErr_Clear();
+    return make_node(std::numeric_limits<double>::infinity());
+  }
+
+  Node read_elements(py::handle values) {
+    Node::Array array;
+    for (const py::handle element : values) {
+      path_.emplace_back(array.size());
+      array.push_back(read(element));
+      path_.pop_back();
+    }
+    return make_node(std::move(array));
+  }
+
+  Node read_table(const py::object& items) {
+    Node::Table table;
+    for (const py::handle item : items) {
+      const auto [key, value] = py::cast<std::pair<py::object, py::object>>(item);
+      if (!py::isinstance<py::str>(key))
+        raise_invalid(place(), "a key must be a string, not " + type_name(key));
+      std::string name = text(place().c_str(), key);
+      path_.emplace_back(name);
+      table.push_back({std::move(name), read(value)});
+      path_.pop_back();
+    }
+    return make_node(std::move(table));
+  }
+
+  /// As a Diagnostic has it.
+  std::string place() const {
+    std::string text = root_;
+    for (const Step& step : path_) {
+      if (const auto* const at = std::get_if<std::size_t>(&step)) {
+        text += "[" + std::to_string(*at) + "]";
+      } else {
+        text += (text.empty() ? "" : ".") + std::get<std::string>(step);
+      }
+    }
+    return text.empty() ? "$" : text;
+  }
+
+  std::string root_;
+  std::vector<Step> path_;
+};
 
 }  // namespace
 
-void raise_invalid(const std::vector<Diagnostic>& diagnostics) {
-  py::list entries;
-  for (const Diagnostic& diagnostic : diagnostics) {
-    entries.append(py::make_tuple(diagnostic.place, diagnostic.message));
-  }
-  const py::object kind = py::module_::import("allot._errors").attr("InvalidInput");
-  PyErr_SetObject(kind.ptr(), kind(entries).ptr());
-  throw py::error_already_set();
-}
+void raise_invalid(std::vector<Diagnostic> diagnostics) { throw Invalid(std::move(diagnostics)); }
 
 void raise_invalid(std::string place, std::string message) {
-  raise_invalid({Diagnostic{std::move(place), std::move(message)}});
+  throw Invalid({Diagnostic{std::move(place), std::move(message)}});
+}
+
+void set_python_error(const Invalid& invalid) {
+  py::list entries;
+  for (const Diagnostic& diagnostic : invalid.diagnostics())
+    entries.append(py::make_tuple(to_str(diagnostic.place), to_str(diagnostic.message)));
+  const py::object kind = py::module_::import("allot._errors").attr("InvalidInput");
+  PyErr_SetObject(kind.ptr(), kind(entries).ptr());
+}
+
+py::str to_str(std::string_view text) {
+  return py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+std::string shown(py::handle value) {
+  constexpr std::size_t kMost = 80;
+  const py::object written = py::reinterpret_steal<py::object>(PyObject_ASCII(value.ptr()));
+  if (!written) {
+    PyErr_Clear();
+    return "of type " + type_name(value);
+  }
+  // ASCII only where Python's own writing cannot be UTF-8.
+  const py::object natural = py::reinterpret_steal<py::object>(PyObject_Repr(value.ptr()));
+  Py_ssize_t size = 0;
+  const char* bytes = natural ? PyUnicode_AsUTF8AndSize(natural.ptr(), &size) : nullptr;
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    bytes = PyUnicode_AsUTF8AndSize(written.ptr(), &size);
+  }
+  std::string text(bytes, static_cast<std::size_t>(size));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  if (text.size() <= kMost) return text;
+  text.resize(kMost);
+  while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80) != 0) text.pop_back();
+  return text + "...";
 }
 
 Node make_node(Node::Content content) {
@@ -41,44 +148,43 @@ Node make_node(Node::Content content) {
   return node;
 }
 
-Node to_node(py::handle value, std::size_t depth) {
-  if (depth > kMaxNesting)
-    raise_invalid("$", "is nested more than " + std::to_string(kMaxNesting) + " levels deep");
-  if (value.is_none()) return make_node(Node::Null{});
-  if (py::isinstance<py::bool_>(value)) return make_node(value.cast<bool>());
-  if (py::isinstance<py::int_>(value)) {
-    bool overflows = false;
-    const std::int64_t number = to_int64(value, overflows);
-    // Out of every range that the readers allow, and told so by them.
-    return overflows ? make_node(value.cast<double>()) : make_node(number);
-  }
-  if (py::isinstance<py::float_>(value)) return make_node(value.cast<double>());
-  if (py::isinstance<py::str>(value)) return make_node(value.cast<std::string>());
-  if (py::isinstance<py::dict>(value)) {
-    Node::Table table;
-    for (const auto& [key, element] : py::reinterpret_borrow<py::dict>(value)) {
-      if (!py::isinstance<py::str>(key)) raise_invalid("$", "a key must be a string, not " + type_name(key));
-      table.push_back({key.cast<std::string>(), to_node(element, depth + 1)});
-    }
-    return make_node(std::move(table));
-  }
-  if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
-    Node::Array array;
-    for (const py::handle element : py::reinterpret_borrow<py::sequence>(value))
-      array.push_back(to_node(element, depth + 1));
-    return make_node(std::move(array));
-  }
-  // NumPy's arrays and numbers, and those of its kin.
-  if (py::hasattr(value, "tolist")) return to_node(value.attr("tolist")(), depth + 1);
-  raise_invalid("$", "may hold dicts, lists, arrays, strings and numbers, not " + type_name(value));
+Node to_node(py::handle value, const std::string& place) { return TreeReader(place).read(value); }
+
+Document to_document(py::handle value) { return {FileFormat::kJson, "", to_node(value, "")}; }
+
+bool is_mapping(py::handle value) {
+  if (PyDict_Check(value.ptr())) return true;
+  if (!py::hasattr(value, "keys") || !py::hasattr(value, "items")) return false;
+  return py::isinstance(value, py::module_::import("collections.abc").attr("Mapping"));
 }
 
-Document to_document(py::handle value) { return {FileFormat::kJson, "", to_node(value)}; }
+bool is_frame(py::handle value) {
+  return !is_plain_array(value) && py::hasattr(value, "columns") && py::hasattr(value, "index") &&
+         py::hasattr(value, "to_numpy");
+}
+
+bool is_plain_array(py::handle value) {
+  return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_;
+}
+
+std::optional<py::object> labelled(py::handle value) {
+  if (is_mapping(value)) return value.attr("items")();
+  if (is_plain_array(value) || !py::hasattr(value, "index") || !py::hasattr(value, "items") ||
+      !py::hasattr(value, "to_numpy") || py::hasattr(value, "columns"))
+    return {};
+  // Without labels of its own, a Series counts from 0.
+  std::size_t at = 0;
+  for (const py::handle label : value.attr("index").attr("tolist")()) {
+    if (!PyLong_Check(label.ptr()) || !label.equal(py::int_(at))) return value.attr("items")();
+    ++at;
+  }
+  return {};
+}
 
 py::object from_json(const std::string& text) { return py::module_::import("json").attr("loads")(text); }
 
 py::array_t<double> to_array(std::span<const double> values) {
-  return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+  return read_only(py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data()));
 }
 
 py::array_t<double> to_array(std::span<const std::optional<double>> values) {
@@ -86,43 +192,20 @@ py::array_t<double> to_array(std::span<const std::optional<double>> values) {
   double* out = array.mutable_data();
   for (const std::optional<double>& value : values)
     *out++ = value.value_or(std::numeric_limits<double>::quiet_NaN());
-  return array;
+  return read_only(std::move(array));
 }
 
 py::array_t<Count> to_array(std::span<const Count> values) {
-  return py::array_t<Count>(static_cast<py::ssize_t>(values.size()), values.data());
+  return read_only(py::array_t<Count>(static_cast<py::ssize_t>(values.size()), values.data()));
 }
 
 py::array_t<double> to_matrix(std::span<const double> values, std::size_t columns) {
-  return py::array_t<double>({values.size() / columns, columns}, values.data());
+  return read_only(py::array_t<double>({values.size() / columns, columns}, values.data()));
 }
 
 py::array_t<Count> to_matrix(const Assignment& assignment) {
-  return py::array_t<Count>({assignment.types(), assignment.resources()}, assignment.values().data());
-}
-
-std::uint64_t whole(const char* option, py::handle value, std::uint64_t least, std::uint64_t most) {
-  const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-  if (!number) {
-    PyErr_Clear();
-  } else {
-    const std::uint64_t result = PyLong_AsUnsignedLongLong(number.ptr());
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-    } else if (result >= least && result <= most) {
-      return result;
-    }
-  }
-  raise_invalid(option, "must be a whole number from " + std::to_string(least) + " to " +
-                            std::to_string(most) + ", is " + py::repr(value).cast<std::string>());
-}
-
-std::optional<Clock::time_point> deadline_after(const std::optional<double>& seconds) {
-  constexpr double kForever = 1e9;  // seconds; more would overflow the clock
-  if (!seconds) return {};
-  if (!(*seconds > 0)) raise_invalid("time_limit", "must be above 0 seconds, is " + std::to_string(*seconds));
-  if (*seconds >= kForever) return {};
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+  return read_only(
+      py::array_t<Count>({assignment.types(), assignment.resources()}, assignment.values().data()));
 }
 
 void require_constant_work(const Scenario& scenario, const std::string& function) {

@@ -1,20 +1,18 @@
-// Values between Python and the library: trees, arrays, choices, and the exception for what is wrong.
+// Trees and arrays between Python and the library, and the exception for what is wrong.
 #pragma once
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
-#include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "allot/base/stop.hpp"
 #include "allot/io/diagnostic.hpp"
 #include "allot/io/document.hpp"
 #include "allot/model/assignment.hpp"
@@ -26,29 +24,62 @@ namespace py = pybind11;
 
 using ScenarioPointer = std::shared_ptr<Scenario>;
 
-/// Raises allot.InvalidInput, a ValueError that carries all diagnostics.
-[[noreturn]] void raise_invalid(const std::vector<Diagnostic>& diagnostics);
-[[noreturn]] void raise_invalid(std::string place, std::string message);
+/// What Python sees as allot.InvalidInput, a ValueError that carries all diagnostics.
+class Invalid : public std::exception {
+ public:
+  explicit Invalid(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {}
+  const std::vector<Diagnostic>& diagnostics() const noexcept { return diagnostics_; }
+  const char* what() const noexcept override { return "invalid input"; }
 
-/// What was read, or InvalidInput.
+ private:
+  std::vector<Diagnostic> diagnostics_;
+};
+
+[[noreturn]] void raise_invalid(std::vector<Diagnostic> diagnostics);
+[[noreturn]] void raise_invalid(std::string place, std::string message);
+/// Makes the Python exception the current one; for the translator.
+void set_python_error(const Invalid& invalid);
+
+/// What was read, or Invalid.
 template <typename Value>
 Value value_or_raise(ReadResult<Value> result) {
   if (!result) raise_invalid(result.diagnostics());
   return std::move(result).value();
 }
 
+/// A value in a message: as Python writes it, cut where it is long.
+std::string shown(py::handle value);
+/// The text of a library's string, whatever its bytes.
+py::str to_str(std::string_view text);
+
 /// A node of a document that is still to be made.
 Node make_node(Node::Content content);
 
-/// A tree of dicts, lists, tuples, arrays, strings and numbers as a document. InvalidInput for anything else.
+/// A tree of mappings, sequences, arrays, strings and numbers as a document. A masked entry of an array is a
+/// null, a pandas Series with labels a table. Invalid for anything else, with its place.
 Document to_document(py::handle value);
-/// The same as a part of one.
-Node to_node(py::handle value, std::size_t depth = 0);
+/// The same as a part of one; `place` names it in problems.
+Node to_node(py::handle value, const std::string& place);
+
+/// What has labels: pairs of label and value of a mapping or of a pandas Series; nothing for all others.
+std::optional<py::object> labelled(py::handle value);
+bool is_mapping(py::handle value);
+/// A pandas frame, or what has its attributes.
+bool is_frame(py::handle value);
+/// NumPy's array itself, not a subclass, which may mean more than its numbers.
+bool is_plain_array(py::handle value);
 
 /// The text of one of the library's JSON writers, as Python's own json module reads it.
 py::object from_json(const std::string& text);
 
-/// New arrays, the caller's to change. An absent number is NaN.
+/// Nobody should take a copy for the thing itself: what is handed out cannot be written to.
+template <typename Value>
+py::array_t<Value> read_only(py::array_t<Value> array) {
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+/// New arrays, read-only. An absent number is NaN.
 py::array_t<double> to_array(std::span<const double> values);
 py::array_t<double> to_array(std::span<const std::optional<double>> values);
 py::array_t<Count> to_array(std::span<const Count> values);
@@ -60,25 +91,7 @@ py::tuple to_names(const auto& entries) {
   return names;
 }
 
-/// One of a few words; InvalidInput, naming the option, for any other.
-template <typename Value>
-Value choice(const char* option, std::string_view word,
-             std::initializer_list<std::pair<std::string_view, Value>> choices) {
-  std::string known;
-  for (const auto& [name, value] : choices) {
-    if (name == word) return value;
-    known += (known.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  raise_invalid(option, "must be one of " + known + ", is '" + std::string(word) + "'");
-}
-
-/// A whole number from `least` to `most`; InvalidInput, naming the option, otherwise.
-std::uint64_t whole(const char* option, py::handle value, std::uint64_t least, std::uint64_t most);
-
-/// A deadline from a number of seconds (> 0) or None.
-std::optional<Clock::time_point> deadline_after(const std::optional<double>& seconds);
-
-/// InvalidInput where the work varies over time, which `function` does not take.
+/// Invalid where the work varies over time, which `function` does not take.
 void require_constant_work(const Scenario& scenario, const std::string& function);
 
 }  // namespace allot::python

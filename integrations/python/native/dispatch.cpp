@@ -13,15 +13,16 @@
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
+#include "integrations/python/native/archive.hpp"
+#include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/policy_options.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
-
-using RateMatrix = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 /// Who may be meant by a name. Each dispatcher has one of its own, by which it knows its tickets.
 struct Directories {
@@ -42,28 +43,85 @@ struct LivePlan {
   std::shared_ptr<const Plan> plan;
 };
 
-std::chrono::milliseconds milliseconds(const char* option, double seconds) {
-  if (!(seconds >= 1e-3 && seconds <= 1e6)) raise_invalid(option, "must be from 0.001 to 1e6 seconds");
+std::chrono::milliseconds milliseconds(const char* option, py::handle value) {
+  const double seconds = number(
+      option, value, [](double given) { return given >= 1e-3 && given <= 1e6; },
+      "must be from 0.001 to 1e6 seconds");
   return std::chrono::milliseconds(std::llround(1e3 * seconds));
 }
 
-/// Above 0: known. 0: cannot run. NaN: unknown.
-RatePrior prior_of(double rate, double worth) {
-  if (std::isnan(rate)) return RatePrior::unknown();
-  if (!(rate >= 0 && rate <= kMaxNumber))
-    raise_invalid("rates", "must be numbers from 0 to 1e100, or NaN where a rate is unknown");
-  if (rate == 0) return RatePrior::cannot_run();
-  return worth > 0 ? RatePrior::measured(rate, RatePrior().relative_deviation, worth) : RatePrior::unknown();
+bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
+
+double worth_of(py::handle value) {
+  return number(
+      "worth", value, [](double given) { return given >= 0 && given <= 1e9; },
+      "must be from 0 to 1e9 completions");
 }
 
-std::vector<RatePrior> priors_of(const RateMatrix& rates, std::size_t size, double worth) {
-  if (static_cast<std::size_t>(rates.size()) != size)
-    raise_invalid("rates",
-                  "must have " + std::to_string(size) + " values, has " + std::to_string(rates.size()));
-  if (!(worth >= 0 && worth <= 1e9)) raise_invalid("worth", "must be from 0 to 1e9 completions");
+std::optional<double> number_or_none(const char* option, py::handle value) {
+  return unless_none(value, [option](py::handle given) { return number(option, given); });
+}
+
+/// How fast a type is at a place: above 0, known; 0, it cannot run there; null or NaN, nobody knows.
+RatePrior prior_of(const Node& rate, double worth) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const auto* const whole = rate.get<std::int64_t>();
+  const auto* const real = rate.get<double>();
+  const bool is_unknown = rate.get<Node::Null>() != nullptr;
+  if (whole == nullptr && real == nullptr && !is_unknown)
+    raise_invalid("rates", "must be numbers, or None where a rate is unknown");
+  const double value = is_unknown ? kUnknown : whole != nullptr ? static_cast<double>(*whole) : *real;
+  if (std::isnan(value)) return RatePrior::unknown();
+  if (!(value >= 0 && value <= kMaxNumber))
+    raise_invalid("rates", "must be numbers from 0 to 1e100, or NaN where a rate is unknown");
+  if (value == 0) return RatePrior::cannot_run();
+  return worth > 0 ? RatePrior::measured(value, RatePrior().relative_deviation, worth) : RatePrior::unknown();
+}
+
+/// One per name; None: all unknown.
+std::vector<RatePrior> priors_of(const py::object& rates, const Directory& names, double worth) {
+  std::vector<Node> row(names.size());
+  if (!rates.is_none()) {
+    const Node zero = make_node(0.0);
+    row.assign(names.size(), zero);
+    for (const auto& [at, rate] : names.values("rates", rates, false)) row[at] = to_node(rate, "rates");
+  }
   std::vector<RatePrior> priors;
-  for (std::size_t at = 0; at < size; ++at) priors.push_back(prior_of(rates.data()[at], worth));
+  for (const Node& rate : row) priors.push_back(prior_of(rate, worth));
   return priors;
+}
+
+/// One per pair, row-major.
+std::vector<RatePrior> priors_of(const py::object& rates, const Directory& tasks, const Directory& resources,
+                                 double worth) {
+  const Node unknown = make_node(Node::Array(resources.size()));
+  const Node matrix = matrix_from("rates", rates, tasks, resources);
+  const auto* const rows = matrix.get<Node::Array>();
+  const auto wrong = [&] {
+    raise_invalid("rates", "must be a matrix of numbers, " + std::to_string(tasks.size()) +
+                               " task types by " + std::to_string(resources.size()) + " resources");
+  };
+  if (rows == nullptr || rows->size() != tasks.size()) wrong();
+  std::vector<RatePrior> priors;
+  for (const Node& row : *rows) {
+    const Node& given = row.get<Node::Null>() != nullptr ? unknown : row;  // None: all of the row
+    const auto* const entries = given.get<Node::Array>();
+    if (entries == nullptr || entries->size() != resources.size()) wrong();
+    for (const Node& rate : *entries) priors.push_back(prior_of(rate, worth));
+  }
+  return priors;
+}
+
+/// The scenario with the rates that are known, and a guess for the others: what policies are told is about
+/// it.
+Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior>& priors) {
+  const System& system = scenario.system;
+  std::vector<double> rates;
+  for (const RatePrior& prior : priors) rates.push_back(prior.can_run ? prior.rate.value_or(1.0) : 0.0);
+  Scenario changed = scenario;
+  changed.system = System(system.resources(), system.tasks(),
+                          Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  return changed;
 }
 
 /// A named tuple of the package.
@@ -85,20 +143,20 @@ const char* word(Breaker breaker) {
 /// planner's thread never wants it. Additions keep it, so that names and dispatcher grow together.
 class LiveDispatcher {
  public:
-  LiveDispatcher(const ScenarioPointer& scenario, const RateMatrix& rates, double worth,
-                 DispatcherOptions options)
+  LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
       : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
-    const System& system = scenario->system;
     std::vector<DispatchType> types;
-    for (const TaskClass& task : system.tasks()) {
+    for (const TaskClass& task : system.tasks())
       types.push_back({task.name, task.count, task.priority, task.floor, task.home});
-      directories_->tasks.add(task.name);
-    }
-    for (const Resource& resource : system.resources()) directories_->resources.add(resource.name);
-    std::vector<RatePrior> priors = priors_of(rates, types.size() * system.resource_count(), worth);
-    const py::gil_scoped_release released;
-    dispatcher_ = std::make_unique<Dispatcher>(system.resources(), std::move(types), std::move(priors),
-                                               std::move(options));
+    directories_->tasks = Directory(system.tasks());
+    directories_->resources = Directory(system.resources());
+    // The first plan may take long, and its maker may change his mind.
+    Attendant attendant;
+    options.policy_options.solve.flag = &attendant.stop();
+    dispatcher_ = attendant.run([&] {
+      return std::make_unique<Dispatcher>(system.resources(), std::move(types), std::move(priors),
+                                          std::move(options));
+    });
   }
 
   ~LiveDispatcher() {
@@ -131,17 +189,19 @@ class LiveDispatcher {
     return {directories_, dispatcher_->place_at(type(task), this->resource(resource), now), now};
   }
 
-  void complete(LiveTicket& ticket, std::optional<double> seconds, bool ok) {
+  void complete(py::handle given_back, const py::object& seconds, const py::object& ok) {
+    LiveTicket& ticket = ticket_of(given_back);
     const Clock::time_point now = Clock::now();
-    const double busy =
-        seconds ? *seconds : std::max(0.0, std::chrono::duration<double>(now - ticket.began).count());
-    if (!(busy >= 0) || !std::isfinite(busy))
-      raise_invalid("seconds", "must be a number >= 0, is " + py::repr(py::float_(busy)).cast<std::string>());
+    const double busy = seconds.is_none()
+                            ? std::max(0.0, std::chrono::duration<double>(now - ticket.began).count())
+                            : number("seconds", seconds, is_amount, "must be a number >= 0");
+    const bool succeeded = flag("ok", ok);
     take_back(ticket);
-    dispatcher_->complete(ticket.ticket, busy, ok, now);
+    dispatcher_->complete(ticket.ticket, busy, succeeded, now);
   }
 
-  void cancel(LiveTicket& ticket) {
+  void cancel(py::handle given_back) {
+    LiveTicket& ticket = ticket_of(given_back);
     take_back(ticket);
     dispatcher_->cancel(ticket.ticket);
   }
@@ -170,27 +230,31 @@ class LiveDispatcher {
     dispatcher_->set_priorities(values);
   }
 
-  void add_task(const std::string& name, const py::object& count, const RateMatrix& rates,
-                std::optional<double> priority, std::optional<double> floor, const py::object& home) {
-    DispatchType added{name, static_cast<Count>(whole("count", count, 0, kMaxCount)), priority, floor, {}};
+  void add_task(const py::object& name, const py::object& count, const py::object& rates,
+                const py::object& priority, const py::object& floor, const py::object& home) {
+    DispatchType added{text("name", name),
+                       static_cast<Count>(whole("count", count, 0, kMaxCount)),
+                       number_or_none("priority", priority),
+                       number_or_none("floor", floor),
+                       {}};
     if (!home.is_none()) added.home = resource(home);
-    const std::vector<RatePrior> priors = priors_of(rates, directories_->resources.size(), worth_);
+    const std::vector<RatePrior> priors = priors_of(rates, directories_->resources, worth_);
     dispatcher_->add_type(added, priors);
-    directories_->tasks.add(name);
+    directories_->tasks.add(added.name);
   }
 
-  void add_resource(const std::string& name, const py::object& servers, const RateMatrix& rates,
-                    const std::string& kind, const std::string& discipline, const py::object& min_depth) {
+  void add_resource(const py::object& name, const py::object& servers, const py::object& rates,
+                    const py::object& kind, const py::object& discipline, const py::object& min_depth) {
     Resource added;
-    added.name = name;
+    added.name = text("name", name);
     added.servers = static_cast<Count>(whole("servers", servers, 1, kMaxCount));
     added.kind = choice<Kind>("kind", kind, {{"gp", Kind::kGeneral}, {"sa", Kind::kSpecialized}});
     added.discipline =
         choice<Discipline>("discipline", discipline, {{"ps", Discipline::kPs}, {"fcfs", Discipline::kFcfs}});
     added.min_depth = static_cast<Count>(whole("min_depth", min_depth, 1, kMaxCount));
-    const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks.size(), worth_);
+    const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks, worth_);
     dispatcher_->add_resource(added, priors);
-    directories_->resources.add(name);
+    directories_->resources.add(added.name);
   }
 
   void remove_task(py::handle task) {
@@ -212,14 +276,16 @@ class LiveDispatcher {
     dispatcher_->disable(i, j);
   }
 
-  void report_running(py::handle task, py::handle resource, const std::vector<double>& seconds) {
+  void report_running(py::handle task, py::handle resource, const py::object& seconds) {
     const TaskType i = type(task);
     const ResourceId j = this->resource(resource);
-    for (const double busy : seconds) {
-      if (!(busy >= 0) || !std::isfinite(busy)) raise_invalid("seconds", "must be numbers >= 0");
-    }
+    if (!py::isinstance<py::iterable>(seconds))
+      raise_invalid("seconds", "must be a list of numbers, is " + shown(seconds));
+    std::vector<double> busy;
+    for (const py::handle value : seconds)
+      busy.push_back(number("seconds", value, is_amount, "must be numbers >= 0"));
     const py::gil_scoped_release released;
-    dispatcher_->report_running(i, j, seconds);
+    dispatcher_->report_running(i, j, busy);
   }
 
   // ---- what is known
@@ -259,7 +325,7 @@ class LiveDispatcher {
       py::array_t<decltype(get(known[0]))> array({types, resources});
       auto* out = array.mutable_data();
       for (const RateEstimate& estimate : known) *out++ = get(estimate);
-      return array;
+      return read_only(std::move(array));
     };
     const auto numbers = [&](double RateEstimate::*member) {
       return matrix([member](const RateEstimate& estimate) { return estimate.*member; });
@@ -285,7 +351,7 @@ class LiveDispatcher {
       py::array_t<Count> array({values.size() / resources, resources});
       Count* out = array.mutable_data();
       for (const auto value : values) *out++ = static_cast<Count>(value);
-      return array;
+      return read_only(std::move(array));
     };
     return record("DispatchStatistics")(matrix(seen.completions), matrix(seen.failures),
                                         matrix(seen.in_flight), seen.placed, seen.ended, seen.explored,
@@ -303,15 +369,22 @@ class LiveDispatcher {
     return record("PlanDoubt")(doubt.draws, doubt.would_change, doubt.at_stake);
   }
 
-  bool solve(bool always) {
+  bool solve(const py::object& always) {
+    const bool in_any_case = flag("always", always);
     const py::gil_scoped_release released;
-    return dispatcher_->solve(Clock::now(), always);
+    return dispatcher_->solve(Clock::now(), in_any_case);
   }
 
  private:
   TaskType type(py::handle task) const { return task_type(directories_->tasks.at("task", task)); }
   ResourceId resource(py::handle resource) const {
     return resource_id(directories_->resources.at("resource", resource));
+  }
+
+  static LiveTicket& ticket_of(py::handle value) {
+    if (!py::isinstance<LiveTicket>(value))
+      raise_invalid("ticket", "must be one that `place` gave, is " + shown(value));
+    return value.cast<LiveTicket&>();
   }
 
   void take_back(LiveTicket& ticket) const {
@@ -326,38 +399,57 @@ class LiveDispatcher {
   std::unique_ptr<Dispatcher> dispatcher_;
 };
 
-std::unique_ptr<LiveDispatcher> make_dispatcher(
-    const ScenarioPointer& scenario, const RateMatrix& rates, double worth, const std::string& policy,
-    const py::object& assignment, const py::object& probabilities, const std::string& shares, bool background,
-    double solve_limit, double look_every, double exploration, double memory,
-    const py::object& breaker_failures, double breaker_hold, const py::object& room, const py::object& seed) {
+std::unique_ptr<LiveDispatcher> make_dispatcher(const ScenarioPointer& scenario, const py::object& rates,
+                                                const py::object& worth, const py::object& policy,
+                                                const py::object& assignment, const py::object& probabilities,
+                                                const py::object& shares, const py::object& background,
+                                                const py::object& solve_limit, const py::object& look_every,
+                                                const py::object& exploration, const py::object& memory,
+                                                const py::object& breaker_failures,
+                                                const py::object& breaker_hold, const py::object& room,
+                                                const py::object& seed) {
   constexpr std::uint64_t kMostRoom = 4096;
   require_constant_work(*scenario, "Dispatcher");
+  const System& given = scenario->system;
+  const double worth_value = worth_of(worth);
+  std::vector<RatePrior> priors(given.type_count() * given.resource_count());
+  if (!rates.is_none())
+    priors = priors_of(rates, Directory(given.tasks()), Directory(given.resources()), worth_value);
+  const Scenario known = with_rates(*scenario, priors);
   DispatcherOptions options;
-  options.policy = policy;
-  options.policy_options = policy_options(*scenario, assignment, probabilities, shares);
-  if (policy == "fixed" && assignment.is_none())
+  options.policy = text("policy", policy);
+  options.policy_options = policy_options(known, assignment, probabilities, shares);
+  if (options.policy == "fixed" && assignment.is_none())
     raise_invalid("assignment", "the policy 'fixed' needs one to hold");
-  options.planning = background ? Planning::kBackground : Planning::kDeferred;
+  options.planning = flag("background", background) ? Planning::kBackground : Planning::kDeferred;
   options.solve_limit = milliseconds("solve_limit", solve_limit);
   options.look_every = milliseconds("look_every", look_every);
-  if (!(exploration >= 0 && exploration <= 1)) raise_invalid("exploration", "must be from 0 to 1");
-  options.exploration = exploration;
-  if (!(memory >= 2 && memory <= 1e9)) raise_invalid("memory", "must be from 2 to 1e9 completions");
-  options.estimator.memory = memory;
+  options.exploration = number(
+      "exploration", exploration, [](double part) { return part >= 0 && part <= 1; }, "must be from 0 to 1");
+  options.estimator.memory = number(
+      "memory", memory, [](double count) { return count >= 2 && count <= 1e9; },
+      "must be from 2 to 1e9 completions");
   options.estimator.breaker_failures =
       static_cast<std::uint32_t>(whole("breaker_failures", breaker_failures, 1, 1'000'000'000));
-  if (!(breaker_hold > 0 && breaker_hold <= 1e6))
-    raise_invalid("breaker_hold", "must be above 0 and at most 1e6 seconds");
-  options.estimator.breaker_hold_seconds = breaker_hold;
+  options.estimator.breaker_hold_seconds = number(
+      "breaker_hold", breaker_hold, [](double seconds) { return seconds > 0 && seconds <= 1e6; },
+      "must be above 0 and at most 1e6 seconds");
   options.more_types = options.more_resources = whole("room", room, 0, kMostRoom);
-  options.seed = whole("seed", seed, 0, std::numeric_limits<std::uint64_t>::max());
-  return std::make_unique<LiveDispatcher>(scenario, rates, worth, std::move(options));
+  options.seed = seed_of(seed);
+  return std::make_unique<LiveDispatcher>(known.system, std::move(priors), worth_value, std::move(options));
 }
 
 void bind_ticket(py::module_& module) {
   py::class_<LiveTicket> bound(module, "Ticket",
-                               "A task that has been placed: give it back to `complete` or `cancel` once.");
+                               "A task that has been placed: give it back to `complete` or `cancel` once.\n\n"
+                               ">>> import allot\n"
+                               ">>> dispatcher = allot.Dispatcher(resources=['cpu'], tasks=['sort'])\n"
+                               ">>> ticket = dispatcher.place('sort')\n"
+                               ">>> ticket.resource, ticket.open\n"
+                               "('cpu', True)\n"
+                               ">>> dispatcher.complete(ticket, seconds=0.01)\n"
+                               ">>> ticket.open\n"
+                               "False\n");
   in_package(bound);
   bound.def_property_readonly(
       "task", [](const LiveTicket& self) { return self.from->tasks.name(index(self.ticket.type)); },
@@ -366,9 +458,11 @@ void bind_ticket(py::module_& module) {
       "resource",
       [](const LiveTicket& self) { return self.from->resources.name(index(self.ticket.resource)); },
       "The name of the resource where it is to run.");
-  bound.def_property_readonly("task_index", [](const LiveTicket& self) { return index(self.ticket.type); });
-  bound.def_property_readonly("resource_index",
-                              [](const LiveTicket& self) { return index(self.ticket.resource); });
+  bound.def_property_readonly(
+      "task_index", [](const LiveTicket& self) { return index(self.ticket.type); }, "The index of its type.");
+  bound.def_property_readonly(
+      "resource_index", [](const LiveTicket& self) { return index(self.ticket.resource); },
+      "The index of that resource.");
   bound.def_property_readonly(
       "explores", [](const LiveTicket& self) { return self.ticket.explores; },
       "Whether it is sent there to learn its rate rather than by the policy.");
@@ -376,18 +470,28 @@ void bind_ticket(py::module_& module) {
       "open", [](const LiveTicket& self) { return self.open; }, "Whether it is yet to be given back.");
   bound.def(
       "start", [](LiveTicket& self) { self.began = Clock::now(); },
-      "The task has a unit of the resource to itself from now on; until now it has waited, which counts in "
-      "no rate.");
-  bound.def("__repr__", [](const LiveTicket& self) {
-    return "Ticket(" + py::repr(self.from->tasks.name(index(self.ticket.type))).cast<std::string>() + " on " +
-           py::repr(self.from->resources.name(index(self.ticket.resource))).cast<std::string>() +
-           (self.ticket.explores ? ", explores" : "") + (self.open ? "" : ", given back") + ")";
-  });
+      signed_doc("start(self)",
+                 "The task has a unit of the resource to itself from now on; until now it has waited, which "
+                 "counts in no rate.")
+          .c_str());
+  bound.def(
+      "__repr__",
+      [](const LiveTicket& self) {
+        return "Ticket(" + shown(self.from->tasks.name(index(self.ticket.type))) + " on " +
+               shown(self.from->resources.name(index(self.ticket.resource))) +
+               (self.ticket.explores ? ", explores" : "") + (self.open ? "" : ", given back") + ")";
+      },
+      signed_doc("__repr__(self, /)", "Which task, where, and whether it is given back.").c_str());
 }
 
 void bind_plan(py::module_& module) {
-  py::class_<LivePlan> bound(
-      module, "Plan", "What a dispatcher holds to at a time. Arrays are copies, the caller's to change.");
+  py::class_<LivePlan> bound(module, "Plan",
+                             "What a dispatcher holds to at a time.\n\n"
+                             ">>> import allot\n"
+                             ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"
+                             ">>> plan = allot.Dispatcher(machine, background=False).plan()\n"
+                             ">>> plan.number, plan.target.tolist(), round(plan.predicted.throughput, 2)\n"
+                             "(1, [[1, 3], [0, 4]], 14.64)\n");
   in_package(bound);
   bound.def_property_readonly(
       "number", [](const LivePlan& self) { return self.plan->number; }, "Counts up from 1.");
@@ -424,7 +528,16 @@ void bind_plan(py::module_& module) {
       "The model's prediction for the target, an allot.Prediction, or None without a target.");
   bound.def_property_readonly(
       "note", [](const LivePlan& self) { return self.plan->note; }, "The policy's; mostly empty.");
-  bound.def_property_readonly("solve_seconds", [](const LivePlan& self) { return self.plan->solve_seconds; });
+  bound.def_property_readonly(
+      "solve_seconds", [](const LivePlan& self) { return self.plan->solve_seconds; },
+      "How long it took to make.");
+  bound.def(py::pickle([](const LivePlan& self) { return py::make_tuple(self.scenario, packed(*self.plan)); },
+                       [](const py::tuple& state) {
+                         auto scenario = state[0].cast<ScenarioPointer>();
+                         auto plan = std::make_shared<Plan>(Plan{0, scenario->system, {}, {}, {}, {}, 0});
+                         unpack(state[1].cast<py::bytes>(), *plan);
+                         return LivePlan{std::move(scenario), std::move(plan)};
+                       }));
 }
 
 }  // namespace
@@ -446,37 +559,58 @@ void bind_dispatch(py::module_& module) {
       "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
       "The names of the resources.");
 
-  bound.def("place", &LiveDispatcher::place, py::arg("task"),
-            "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
-            "now: everything that could run it is drained, lost or disabled.");
-  bound.def("place_at", &LiveDispatcher::place_at, py::arg("task"), py::arg("resource"),
-            "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
-            "for you to ask: see `allows`.");
-  bound.def("complete", &LiveDispatcher::complete, py::arg("ticket"), py::arg("seconds") = py::none(),
-            py::arg("ok") = true,
-            "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
-            "included; None: since the ticket's `start()`, or since it was placed where that was never "
-            "called.");
+  bound.def(
+      "place", &LiveDispatcher::place, py::arg("task"),
+      signed_doc(
+          "place(self, task)",
+          "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
+          "now: everything that could run it is drained, lost or disabled.")
+          .c_str());
+  bound.def(
+      "place_at", &LiveDispatcher::place_at, py::arg("task"), py::arg("resource"),
+      signed_doc(
+          "place_at(self, task, resource)",
+          "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
+          "for you to ask: see `allows`.")
+          .c_str());
+  bound.def(
+      "complete", &LiveDispatcher::complete, py::arg("ticket"), py::arg("seconds") = py::none(),
+      py::arg("ok") = true,
+      signed_doc("complete(self, ticket, seconds=None, ok=True)",
+                 "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
+                 "included; None: since the ticket's `start()`, or since it was placed where that was never "
+                 "called.")
+          .c_str());
   bound.def("cancel", &LiveDispatcher::cancel, py::arg("ticket"),
-            "The task has left without having run: as if it had never been placed.");
-  bound.def("allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
-            "Whether tasks of the type may be sent there now.");
+            signed_doc("cancel(self, ticket)",
+                       "The task has left without having run: as if it had never been placed.")
+                .c_str());
+  bound.def(
+      "allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
+      signed_doc("allows(self, task, resource)", "Whether tasks of the type may be sent there now.").c_str());
 
-  bound.def("set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
-            "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
-            "change. The plan follows.");
-  bound.def("set_priorities", &LiveDispatcher::set_priorities, py::arg("priorities"),
-            "One number per type, or a dict of all types.");
+  bound.def(
+      "set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
+      signed_doc(
+          "set_counts(self, counts)",
+          "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
+          "change. The plan follows.")
+          .c_str());
+  bound.def(
+      "set_priorities", &LiveDispatcher::set_priorities, py::arg("priorities"),
+      signed_doc("set_priorities(self, priorities)", "One number per type, or a dict of all types.").c_str());
   bound.def("_add_task_type", &LiveDispatcher::add_task, py::arg("name"), py::arg("count"), py::arg("rates"),
             py::arg("priority"), py::arg("floor"), py::arg("home"));
   bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("name"), py::arg("servers"),
             py::arg("rates"), py::arg("kind"), py::arg("discipline"), py::arg("min_depth"));
   bound.def("remove_task_type", &LiveDispatcher::remove_task, py::arg("task"),
-            "Nothing of the type is placed any more. Its name is not used again.");
+            signed_doc("remove_task_type(self, task)",
+                       "Nothing of the type is placed any more. Its name is not used again.")
+                .c_str());
   const auto change = [&](const char* name, void (Dispatcher::*method)(ResourceId), const char* doc) {
     bound.def(
         name, [method](LiveDispatcher& self, const py::object& resource) { self.change(resource, method); },
-        py::arg("resource"), doc);
+        py::arg("resource"), signed_doc((std::string(name) + "(self, resource)").c_str(), doc).c_str());
   };
   change("drain", &Dispatcher::drain,
          "Nothing new goes there. What is there goes on, and counts in the rates.");
@@ -485,28 +619,49 @@ void bind_dispatch(py::module_& module) {
          "same.");
   change("restore", &Dispatcher::restore, "The resource is there again.");
   bound.def("disable", &LiveDispatcher::disable, py::arg("task"), py::arg("resource"),
-            "The pair does not work, as when a program is not there. For good.");
-  bound.def("report_running", &LiveDispatcher::report_running, py::arg("task"), py::arg("resource"),
-            py::arg("seconds"),
-            "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
-            "A task that hangs makes its pair look slower before it ends.");
+            signed_doc("disable(self, task, resource)",
+                       "The pair does not work, as when a program is not there. For good.")
+                .c_str());
+  bound.def(
+      "report_running", &LiveDispatcher::report_running, py::arg("task"), py::arg("resource"),
+      py::arg("seconds"),
+      signed_doc(
+          "report_running(self, task, resource, seconds)",
+          "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
+          "A task that hangs makes its pair look slower before it ends.")
+          .c_str());
 
-  bound.def("plan", &LiveDispatcher::plan, "The latest plan, an allot.Plan.");
+  bound.def("plan", &LiveDispatcher::plan,
+            signed_doc("plan(self)", "The latest plan, an allot.Plan.").c_str());
   bound.def("estimate", &LiveDispatcher::estimate, py::arg("task"), py::arg("resource"),
-            "What is known about a pair: an allot.RateEstimate, with 95% intervals.");
+            signed_doc("estimate(self, task, resource)",
+                       "What is known about a pair: an allot.RateEstimate, with 95% intervals.")
+                .c_str());
   bound.def(
       "estimates", &LiveDispatcher::estimates,
-      "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
-      "per resource.");
+      signed_doc(
+          "estimates(self)",
+          "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
+          "per resource.")
+          .c_str());
   bound.def("statistics", &LiveDispatcher::statistics,
-            "What has happened since the dispatcher was made: an allot.DispatchStatistics.");
-  bound.def("doubt", &LiveDispatcher::doubt, py::arg("draws") = 8,
-            "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
-            "Solves once for each draw.");
+            signed_doc("statistics(self)",
+                       "What has happened since the dispatcher was made: an allot.DispatchStatistics.")
+                .c_str());
+  bound.def(
+      "doubt", &LiveDispatcher::doubt, py::arg("draws") = 8,
+      signed_doc(
+          "doubt(self, draws=8)",
+          "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
+          "Solves once for each draw.")
+          .c_str());
   bound.def(
       "solve", &LiveDispatcher::solve, py::arg("always") = false,
-      "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
-      "anything else has changed, or in any case if `always`. Returns whether there is a new plan.");
+      signed_doc(
+          "solve(self, always=False)",
+          "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
+          "anything else has changed, or in any case if `always`. Returns whether there is a new plan.")
+          .c_str());
 }
 
 }  // namespace allot::python

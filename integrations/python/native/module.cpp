@@ -10,17 +10,20 @@
 #include "integrations/python/native/convert.hpp"
 
 namespace allot::python {
+
+void* refuse_memory(std::size_t /*size*/) {
+  throw py::type_error("this object was made by __new__ alone and holds nothing");
+}
+
 namespace {
 
 void translate(std::exception_ptr exception) {
   try {
     if (exception) std::rethrow_exception(exception);
+  } catch (const Invalid& invalid) {
+    set_python_error(invalid);
   } catch (const InvalidModel& error) {
-    try {
-      raise_invalid(error.field(), std::string(error.what()).substr(error.field().size() + 2));
-    } catch (py::error_already_set& raised) {
-      raised.restore();
-    }
+    set_python_error(Invalid({{error.field(), std::string(error.what()).substr(error.field().size() + 2)}}));
   }
 }
 
@@ -31,6 +34,9 @@ PYBIND11_MODULE(_native, module) {
   using namespace allot::python;
   module.doc() = "The native part of allot. Use the package: import allot.";
   py::register_exception_translator(&translate);
+  // Signatures are written by hand, as `inspect` reads them.
+  py::options options;
+  options.disable_function_signatures();
   module.def("version", &allot::version);
   module.def("build_commit", &allot::build_commit);
   module.def("listing", [] { return from_json(allot::list_json(allot::builtin_listing())); });

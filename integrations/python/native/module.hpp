@@ -1,7 +1,10 @@
-// The parts that the native module is made of, one file each.
+// The parts that the native module is made of, one file each, and what its classes share.
 #pragma once
 
 #include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <string>
 
 namespace allot::python {
 
@@ -12,11 +15,36 @@ void bind_analyze(pybind11::module_& module);
 void bind_dispatch(pybind11::module_& module);
 void bind_service_order(pybind11::module_& module);
 
-/// A class is known to users by the package, not by the native module inside it.
+/// Instead of memory for an object that was made without its constructor: pybind11 would take any bytes.
+[[noreturn]] void* refuse_memory(std::size_t size);
+
+/// A class is known to users by the package, not by the native module inside it; and it has no object that
+/// nobody has initialised.
 template <typename Class>
 Class& in_package(Class& bound) {
   bound.attr("__module__") = "allot";
+  pybind11::detail::get_type_info(reinterpret_cast<PyTypeObject*>(bound.ptr()))->operator_new =
+      &refuse_memory;
   return bound;
+}
+
+/// The documentation of a function with its signature in the form that `inspect` reads: "f(self, x=1)".
+inline std::string signed_doc(const char* signature, const char* text) {
+  return std::string(signature) + "\n--\n\n" + text;
+}
+
+/// `to_dict` and `to_json` from a writer of the command, which is `allot NAME`.
+template <typename Class, typename Text>
+void add_json(Class& bound, const char* command, Text text, pybind11::object (*parsed)(const std::string&)) {
+  using Result = typename Class::type;
+  const std::string what = "`allot " + std::string(command) + " --json` prints";
+  bound.def(
+      "to_dict", [text, parsed](const Result& self) { return parsed(text(self)); },
+      signed_doc("to_dict(self)", ("What " + what + ", as Python's own json module reads it.").c_str())
+          .c_str());
+  bound.def(
+      "to_json", [text](const Result& self) { return text(self); },
+      signed_doc("to_json(self)", ("The text that " + what + ".").c_str()).c_str());
 }
 
 }  // namespace allot::python

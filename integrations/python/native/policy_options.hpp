@@ -3,24 +3,22 @@
 
 #include <pybind11/pybind11.h>
 
-#include <string>
-
 #include "allot/model/scenario.hpp"
 #include "allot/policy/policy.hpp"
 #include "integrations/python/native/convert.hpp"
 
 namespace allot::python {
 
-/// An assignment from a matrix, a dict or a solution that holds one, or a JSON file: of all threads, each
-/// where it can run. InvalidInput otherwise.
-Assignment assignment_from(const py::object& value, const System& system);
+/// An assignment from a matrix, a frame, a dict or a result that holds one, or a JSON file: of all threads,
+/// each where it can run. Invalid, naming the option, otherwise.
+Assignment assignment_from(const char* option, const py::object& value, const System& system);
 /// The same where any number of threads may be placed.
-Assignment pattern_from(const py::object& value, const System& system);
+Assignment pattern_from(const char* option, const py::object& value, const System& system);
 
 /// assignment: of `fixed`; probabilities: of `random`; shares: of `weighted`. None: not given.
 PolicyOptions policy_options(const Scenario& scenario, const py::object& assignment,
-                             const py::object& probabilities, const std::string& shares);
+                             const py::object& probabilities, py::handle shares);
 
-ShareReading share_reading(const std::string& word);
+ShareReading share_reading(py::handle word);
 
 }  // namespace allot::python

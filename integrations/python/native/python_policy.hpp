@@ -5,8 +5,10 @@
 #include <pybind11/pybind11.h>
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "allot/policy/policy.hpp"
 #include "integrations/python/native/convert.hpp"
@@ -29,8 +31,8 @@ class PolicyState {
   const py::array_t<Count>& totals() const noexcept { return totals_; }
   const py::object& remaining() const noexcept { return remaining_; }
   const py::array_t<std::uint32_t>& memory() const noexcept { return memory_; }
-  /// Uniform in (0, 1), from the stream of the policy. Raises RuntimeError outside of a decision, and in the
-  /// exact chain.
+  /// Uniform in (0, 1), from the stream of the policy. Raises RuntimeError outside of a decision, and is
+  /// Invalid in the exact chain.
   double random();
 
  private:
@@ -47,13 +49,25 @@ class PolicyState {
   RandomStream* random_ = nullptr;
 };
 
+/// A policy that a caller has chosen: a built-in one, or a function of the state and the task type.
+struct ChosenPolicy {
+  std::string name;
+  const PolicyInfo* builtin = nullptr;  ///< null for a function
+  py::object function;
+};
+
+/// What a name or a function stands for; Invalid, naming the option, for anything else.
+ChosenPolicy chosen_policy(const char* option, const py::object& value);
+/// The same for a list of them, none twice. Functions of the same name are numbered.
+std::vector<ChosenPolicy> chosen_policies(const py::object& values);
+
 /// Serves the calls of one simulation or analysis with a Python function. The interpreter lock stays with the
 /// calling thread, as nearly all of the time is spent in Python; other Python threads get their turns there.
 /// Not thread-safe: the host must use one thread.
 class PythonHost {
  public:
   /// `may_draw`: whether the function may ask for random numbers.
-  PythonHost(py::object function, ScenarioPointer scenario, bool may_draw = true);
+  PythonHost(py::object function, std::string name, ScenarioPointer scenario, bool may_draw = true);
 
   /// Valid as long as this is.
   NamedPolicy policy();
@@ -67,15 +81,14 @@ class PythonHost {
  private:
   friend class PythonPolicy;
 
-  py::object function_;
+  py::object function_;  ///< as given, with what it says about itself
+  py::object called_;    ///< what is behind it
+  std::string name_;
   ScenarioPointer scenario_;
   bool may_draw_;
   StopFlag stop_{false};
   std::exception_ptr raised_;
 };
-
-/// The name of a policy function: its attribute `policy_name`, its own name, or that of its class.
-std::string policy_name(const py::object& function);
 
 void bind_policy_state(py::module_& module);
 

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -10,38 +11,27 @@
 #include "allot/model/generate.hpp"
 #include "allot/model/throughput.hpp"
 #include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/scenario_arrays.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
 
-Scenario scenario_from_dict(const py::dict& dict) {
-  const Document document = to_document(dict);
+Scenario scenario_from_dict(const py::object& content) {
+  if (!is_mapping(content)) raise_invalid("content", "must be a dict, is " + shown(content));
+  const Document document = to_document(content);
   return value_or_raise(read_scenario_node(document, document.root()));
 }
 
-Scenario scenario_from_text(const std::string& text, const std::string& format) {
-  return value_or_raise(read_scenario_text(
-      text,
-      choice<FileFormat>("format", format, {{"toml", FileFormat::kToml}, {"json", FileFormat::kJson}})));
+FileFormat format_of(py::handle word) {
+  return choice<FileFormat>("format", word, {{"toml", FileFormat::kToml}, {"json", FileFormat::kJson}});
 }
 
-std::string path_of(const py::object& path) {
-  return py::module_::import("os").attr("fspath")(path).cast<std::string>();
-}
-
-/// The index of a task type or a resource that is given by index or by name.
-std::size_t position(const char* option, py::handle value, const auto& entries) {
-  if (py::isinstance<py::str>(value)) {
-    const auto name = value.cast<std::string>();
-    for (std::size_t at = 0; at < entries.size(); ++at) {
-      if (entries[at].name == name) return at;
-    }
-    raise_invalid(option, "there is no '" + name + "'");
-  }
-  return whole(option, value, 0, entries.size() - 1);
+Scenario scenario_from_text(const py::object& content, const py::object& format) {
+  return value_or_raise(read_scenario_text(text("text", content), format_of(format)));
 }
 
 Scenario with_system(const Scenario& scenario, System system) {
@@ -51,11 +41,11 @@ Scenario with_system(const Scenario& scenario, System system) {
 }
 
 Scenario with_rate(const Scenario& scenario, const py::object& task, const py::object& resource,
-                   double rate) {
+                   const py::object& rate) {
   const System& system = scenario.system;
-  const TaskType i = task_type(position("task", task, system.tasks()));
-  const ResourceId j = resource_id(position("resource", resource, system.resources()));
-  Scenario changed = with_system(scenario, system.with_rate(i, j, rate));
+  const TaskType i = task_type(Directory(system.tasks()).at("task", task));
+  const ResourceId j = resource_id(Directory(system.resources()).at("resource", resource));
+  Scenario changed = with_system(scenario, system.with_rate(i, j, number("rate", rate)));
   // What was measured was the rate before.
   std::erase_if(changed.measured,
                 [&](const MeasuredRate& measured) { return measured.task == i && measured.resource == j; });
@@ -64,11 +54,17 @@ Scenario with_rate(const Scenario& scenario, const py::object& task, const py::o
 
 Scenario with_counts(const Scenario& scenario, const py::object& counts) {
   std::vector<Count> values;
-  for (const py::handle value : py::reinterpret_borrow<py::object>(counts))
-    values.push_back(static_cast<Count>(whole("counts", value, 0, kMaxCount)));
-  if (values.size() != scenario.system.type_count())
-    raise_invalid("counts", "must have one value per task type");
+  for (const TaskType i : scenario.system.types()) values.push_back(scenario.system.count(i));
+  for (const auto& [at, value] : Directory(scenario.system.tasks()).values("counts", counts, false))
+    values[at] = static_cast<Count>(whole("counts", value, 0, kMaxCount));
   return with_system(scenario, scenario.system.with_counts(values));
+}
+
+Scenario with_servers(const Scenario& scenario, const py::object& resource, const py::object& servers) {
+  const System& system = scenario.system;
+  const ResourceId j = resource_id(Directory(system.resources()).at("resource", resource));
+  return with_system(scenario,
+                     system.with_servers(j, static_cast<Count>(whole("servers", servers, 1, kMaxCount))));
 }
 
 py::object optional_column(const std::vector<TaskClass>& tasks, std::optional<double> TaskClass::*member) {
@@ -88,23 +84,31 @@ py::array_t<Value> column(const std::vector<Resource>& resources, Value Resource
   return to_array(values);
 }
 
-Scenario generate_scenario(std::size_t gps, std::size_t sas, Count threads, const std::string& rule,
-                           std::pair<double, double> rates, bool priorities, bool powers,
-                           std::uint64_t seed) {
+/// Between which numbers rates are drawn.
+std::pair<double, double> range_of(const py::object& rates) {
+  const bool is_pair = py::isinstance<py::iterable>(rates) && !py::isinstance<py::str>(rates);
+  const py::list ends = is_pair ? py::list(rates) : py::list();
+  if (ends.size() != 2) raise_invalid("rates", "must be two numbers, is " + shown(rates));
+  return {number("rates", ends[0]), number("rates", ends[1])};
+}
+
+Scenario generate_scenario(const py::object& gps, const py::object& sas, const py::object& threads,
+                           const py::object& rule, const py::object& rates, const py::object& priorities,
+                           const py::object& powers, const py::object& seed) {
+  constexpr std::uint64_t kMostResources = 10'000;
   GenerateOptions options;
-  options.general = gps;
-  options.specialized = sas;
-  options.threads = threads;
+  options.general = whole("gps", gps, 0, kMostResources);
+  options.specialized = whole("sas", sas, 0, kMostResources);
+  options.threads = static_cast<Count>(whole("threads", threads, 0, kMaxCount));
   options.rule = choice<AffinityRule>("rule", rule,
                                       {{"row", AffinityRule::kRow},
                                        {"column", AffinityRule::kColumn},
                                        {"ordered", AffinityRule::kOrdered},
                                        {"none", AffinityRule::kNone}});
-  options.lowest_rate = rates.first;
-  options.highest_rate = rates.second;
-  options.priorities = priorities;
-  options.powers = powers;
-  options.seed = seed;
+  std::tie(options.lowest_rate, options.highest_rate) = range_of(rates);
+  options.priorities = flag("priorities", priorities);
+  options.powers = flag("powers", powers);
+  options.seed = seed_of(seed);
   return generate(options);
 }
 
@@ -116,8 +120,9 @@ void bind_scenario(py::module_& module) {
       "A machine and its work: how fast each task type runs on each resource, and how many threads run "
       "it.\n\n"
       "rates: a matrix, a row per task type and a column per resource, in tasks per second; 0: cannot run "
-      "there.\ncounts: threads of each type. Every other value is per resource or per task type, or one for "
-      "all.\n\n"
+      "there.\ncounts: threads of each type. Every other value is per resource or per task type: one for "
+      "all, "
+      "one each, or a dict\nor a pandas Series by name. A pandas frame of rates brings its names along.\n\n"
       ">>> import allot\n"
       ">>> machine = allot.Scenario([[9.0, 2.0], [1.5, 6.0]], [6, 12], tasks=['sort', 'filter'],\n"
       "...                          resources=['cpu', 'gpu'], servers=[4, 1])\n"
@@ -133,50 +138,86 @@ void bind_scenario(py::module_& module) {
       "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
   in_package(scenario);
   const py::none none;
-  scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"), py::kw_only(),
-               py::arg("tasks") = none, py::arg("resources") = none, py::arg("servers") = none,
-               py::arg("kinds") = none, py::arg("disciplines") = none, py::arg("min_depths") = none,
-               py::arg("powers") = none, py::arg("idle_powers") = none, py::arg("homes") = none,
-               py::arg("priorities") = none, py::arg("floors") = none, py::arg("name") = "");
+  scenario.def(
+      py::init([](const py::object& rates, const py::object& counts, py::object tasks, py::object resources,
+                  py::object servers, py::object kinds, py::object disciplines, py::object min_depths,
+                  py::object powers, py::object idle_powers, py::object homes, py::object priorities,
+                  py::object floors, py::object name) {
+        return scenario_from_arrays(
+            rates, counts,
+            {std::move(tasks), std::move(resources), std::move(servers), std::move(kinds),
+             std::move(disciplines), std::move(min_depths), std::move(powers), std::move(idle_powers),
+             std::move(homes), std::move(priorities), std::move(floors), std::move(name)});
+      }),
+      py::arg("rates"), py::arg("counts"), py::kw_only(), py::arg("tasks") = none,
+      py::arg("resources") = none, py::arg("servers") = none, py::arg("kinds") = none,
+      py::arg("disciplines") = none, py::arg("min_depths") = none, py::arg("powers") = none,
+      py::arg("idle_powers") = none, py::arg("homes") = none, py::arg("priorities") = none,
+      py::arg("floors") = none, py::arg("name") = "",
+      signed_doc("__init__(self, rates, counts, *, tasks=None, resources=None, servers=None, kinds=None, "
+                 "disciplines=None, min_depths=None, powers=None, idle_powers=None, homes=None, "
+                 "priorities=None, floors=None, name='')",
+                 "From arrays; the class says how.")
+          .c_str());
+  scenario.def_static("from_dict", &scenario_from_dict, py::arg("content"),
+                      signed_doc("from_dict(content)",
+                                 "From the content of a scenario file: {'resources': [...], 'tasks': [...]}. "
+                                 "Lists may be arrays.\n\n"
+                                 ">>> import allot\n"
+                                 ">>> allot.Scenario.from_dict({'resources': [{'name': 'cpu'}], 'tasks': "
+                                 "[{'name': 'sort', 'count': 2,\n"
+                                 "...                            'rates': {'cpu': 3.0}}]}).population\n"
+                                 "2\n")
+                          .c_str());
   scenario.def_static(
-      "from_dict", &scenario_from_dict, py::arg("content"),
-      "From the content of a scenario file: {'resources': [...], 'tasks': [...]}. Lists may be "
-      "arrays.");
-  scenario.def_static(
-      "from_file", [](const py::object& path) { return value_or_raise(read_scenario(path_of(path))); },
-      py::arg("path"), "From a .toml or .json file; '-' reads JSON from standard input.");
+      "from_file", [](const py::object& file) { return value_or_raise(read_scenario(path("path", file))); },
+      py::arg("path"),
+      signed_doc("from_file(path)", "From a .toml or .json file; '-' reads JSON from standard input.")
+          .c_str());
   scenario.def_static("from_text", &scenario_from_text, py::arg("text"), py::arg("format") = "toml",
-                      "From the text of a scenario file; format: 'toml' or 'json'.");
+                      signed_doc("from_text(text, format='toml')",
+                                 "From the text of a scenario file; format: 'toml' or 'json'.")
+                          .c_str());
   scenario.def(
       "to_dict", [](const Scenario& self) { return from_json(write_scenario(self, FileFormat::kJson)); },
-      "The content of a scenario file, defaults left out: what `allot generate --json` prints.");
+      signed_doc("to_dict(self)",
+                 "The content of a scenario file, defaults left out: what `allot generate --json` prints.")
+          .c_str());
   scenario.def(
       "to_text",
-      [](const Scenario& self, const std::string& format) {
-        return write_scenario(
-            self,
-            choice<FileFormat>("format", format, {{"toml", FileFormat::kToml}, {"json", FileFormat::kJson}}));
-      },
-      py::arg("format") = "toml", "The text of a scenario file; format: 'toml' or 'json'.");
+      [](const Scenario& self, const py::object& format) { return write_scenario(self, format_of(format)); },
+      py::arg("format") = "toml",
+      signed_doc("to_text(self, format='toml')", "The text of a scenario file; format: 'toml' or 'json'.")
+          .c_str());
 
-  scenario.def_readonly("name", &Scenario::name);
-  const auto resource_property = [&](const char* name, auto get) {
-    scenario.def_property_readonly(name,
-                                   [get](const Scenario& self) { return get(self.system.resources()); });
+  scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
+  const auto resource_property = [&](const char* name, auto get, const char* doc) {
+    scenario.def_property_readonly(
+        name, [get](const Scenario& self) { return get(self.system.resources()); }, doc);
   };
-  const auto task_property = [&](const char* name, auto get) {
-    scenario.def_property_readonly(name, [get](const Scenario& self) { return get(self.system.tasks()); });
+  const auto task_property = [&](const char* name, auto get, const char* doc) {
+    scenario.def_property_readonly(
+        name, [get](const Scenario& self) { return get(self.system.tasks()); }, doc);
   };
-  scenario.def_property_readonly("rates", [](const Scenario& self) {
-    return to_matrix(self.system.rates().values(), self.system.resource_count());
-  });
-  task_property("tasks", [](const auto& tasks) { return to_names(tasks); });
-  task_property("counts", [](const std::vector<TaskClass>& tasks) {
-    std::vector<Count> values;
-    for (const TaskClass& task : tasks) values.push_back(task.count);
-    return to_array(values);
-  });
-  task_property("floors", [](const auto& tasks) { return optional_column(tasks, &TaskClass::floor); });
+  scenario.def_property_readonly(
+      "rates",
+      [](const Scenario& self) {
+        return to_matrix(self.system.rates().values(), self.system.resource_count());
+      },
+      "Tasks per second of each type (rows) on one server of each resource (columns); 0: cannot run there.");
+  task_property(
+      "tasks", [](const auto& tasks) { return to_names(tasks); }, "The names of the task types.");
+  task_property(
+      "counts",
+      [](const std::vector<TaskClass>& tasks) {
+        std::vector<Count> values;
+        for (const TaskClass& task : tasks) values.push_back(task.count);
+        return to_array(values);
+      },
+      "Threads of each task type.");
+  task_property(
+      "floors", [](const auto& tasks) { return optional_column(tasks, &TaskClass::floor); },
+      "The least throughput that each type must have, NaN where there is none; None without any.");
   scenario.def_property_readonly(
       "homes",
       [](const Scenario& self) {
@@ -195,25 +236,38 @@ void bind_scenario(py::module_& module) {
         return to_array(self.system.shares());
       },
       "The shares of the completions that the priorities ask for, or None.");
-  resource_property("resources", [](const auto& resources) { return to_names(resources); });
-  resource_property("servers", [](const auto& resources) { return column(resources, &Resource::servers); });
-  resource_property("min_depths",
-                    [](const auto& resources) { return column(resources, &Resource::min_depth); });
-  resource_property("powers", [](const auto& resources) { return column(resources, &Resource::power); });
-  resource_property("idle_powers",
-                    [](const auto& resources) { return column(resources, &Resource::idle_power); });
-  resource_property("kinds", [](const std::vector<Resource>& resources) {
-    py::tuple words(resources.size());
-    for (std::size_t j = 0; j < resources.size(); ++j)
-      words[j] = py::str(resources[j].kind == Kind::kGeneral ? "gp" : "sa");
-    return words;
-  });
-  resource_property("disciplines", [](const std::vector<Resource>& resources) {
-    py::tuple words(resources.size());
-    for (std::size_t j = 0; j < resources.size(); ++j)
-      words[j] = py::str(resources[j].discipline == Discipline::kPs ? "ps" : "fcfs");
-    return words;
-  });
+  resource_property(
+      "resources", [](const auto& resources) { return to_names(resources); }, "The names of the resources.");
+  resource_property(
+      "servers", [](const auto& resources) { return column(resources, &Resource::servers); },
+      "Units of each resource that work at once.");
+  resource_property(
+      "min_depths", [](const auto& resources) { return column(resources, &Resource::min_depth); },
+      "How many tasks each resource needs at least, if it has any.");
+  resource_property(
+      "powers", [](const auto& resources) { return column(resources, &Resource::power); },
+      "Watts of a busy server of each resource.");
+  resource_property(
+      "idle_powers", [](const auto& resources) { return column(resources, &Resource::idle_power); },
+      "Watts of an idle server of each resource.");
+  resource_property(
+      "kinds",
+      [](const std::vector<Resource>& resources) {
+        py::tuple words(resources.size());
+        for (std::size_t j = 0; j < resources.size(); ++j)
+          words[j] = py::str(resources[j].kind == Kind::kGeneral ? "gp" : "sa");
+        return words;
+      },
+      "'gp', a general processor, or 'sa', an accelerator, for each resource.");
+  resource_property(
+      "disciplines",
+      [](const std::vector<Resource>& resources) {
+        py::tuple words(resources.size());
+        for (std::size_t j = 0; j < resources.size(); ++j)
+          words[j] = py::str(resources[j].discipline == Discipline::kPs ? "ps" : "fcfs");
+        return words;
+      },
+      "'ps' or 'fcfs' for each resource; `allot.listing()` says what they are.");
   scenario.def_property_readonly(
       "population", [](const Scenario& self) { return self.system.population(); }, "The number of threads.");
   scenario.def_property_readonly(
@@ -225,26 +279,35 @@ void bind_scenario(py::module_& module) {
   scenario.def(
       "throughput",
       [](const Scenario& self, const py::object& assignment) {
-        return evaluate(self.system, pattern_from(assignment, self.system)).throughput;
+        return evaluate(self.system, pattern_from("assignment", assignment, self.system)).throughput;
       },
       py::arg("assignment"),
-      "Completions per second of a state: tasks of each type (rows) at each resource (columns).\n\n"
-      ">>> import allot\n"
-      ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
-      "14.0\n");
-  scenario.def("with_counts", &with_counts, py::arg("counts"), "A copy with other numbers of threads.");
+      signed_doc("throughput(self, assignment)",
+                 "Completions per second of a state: tasks of each type (rows) at each resource (columns). A "
+                 "result that\nholds one, its frame or its file will do.\n\n"
+                 ">>> import allot\n"
+                 ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
+                 "14.0\n")
+          .c_str());
+  scenario.def("with_counts", &with_counts, py::arg("counts"),
+               signed_doc("with_counts(self, counts)",
+                          "A copy with other numbers of threads: one for each type, or a dict of those that "
+                          "change.\n\n"
+                          ">>> import allot\n"
+                          ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).with_counts({'t1': 5}).counts\n"
+                          "array([2, 5])\n")
+                   .c_str());
   scenario.def("with_rate", &with_rate, py::arg("task"), py::arg("resource"), py::arg("rate"),
-               "A copy with one other rate; task and resource by name or index.");
+               signed_doc("with_rate(self, task, resource, rate)",
+                          "A copy with one other rate; task and resource by name or index.")
+                   .c_str());
+  scenario.def("with_servers", &with_servers, py::arg("resource"), py::arg("servers"),
+               signed_doc("with_servers(self, resource, servers)",
+                          "A copy with another number of servers of a resource, by name or index.")
+                   .c_str());
   scenario.def(
-      "with_servers",
-      [](const Scenario& self, const py::object& resource, Count servers) {
-        return with_system(
-            self, self.system.with_servers(
-                      resource_id(position("resource", resource, self.system.resources())), servers));
-      },
-      py::arg("resource"), py::arg("servers"), "A copy with another number of servers of a resource.");
-  scenario.def(
-      "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator());
+      "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator(),
+      signed_doc("__eq__(self, other, /)", "Whether all of it is the same.").c_str());
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));

@@ -1,95 +1,212 @@
 #include "integrations/python/native/scenario_arrays.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "allot/base/error.hpp"
 #include "allot/io/scenario_reader.hpp"
-#include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/directory.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
 
 using Matrix = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
-constexpr const char* kMatrixWanted =
-    "must be a matrix of numbers: a row per task type, a column per resource";
+/// Problems are collected, so that one does not hide the others.
+using Found = std::vector<Diagnostic>;
 
-/// The columns of a table of resources or tasks: a key of the scenario file and a value for each entry.
-struct Column {
-  const char* key;
-  const char* option;
-  py::object values;
-};
-
-Matrix to_rates(const py::object& rates) {
-  Matrix matrix = Matrix::ensure(rates);
-  if (!matrix) PyErr_Clear();
-  if (!matrix || matrix.ndim() != 2) raise_invalid("rates", kMatrixWanted);
-  return matrix;
+/// What `read` gives, or `otherwise` and one more problem.
+template <typename Value, typename Read>
+Value attempt(Found& found, Value otherwise, Read read) {
+  try {
+    return read();
+  } catch (const Invalid& invalid) {
+    found.insert(found.end(), invalid.diagnostics().begin(), invalid.diagnostics().end());
+    return otherwise;
+  }
 }
 
-bool holds_integers(const py::array& array) { return array.dtype().kind() == 'i' && array.itemsize() <= 8; }
+/// Rates as they were given. An array of numbers needs no nodes.
+struct RateTable {
+  std::size_t types = 0;
+  std::size_t resources = 0;
+  std::optional<std::vector<double>> numbers;  ///< row-major, where all of them are some
+  Node::Array rows;                            ///< else
+};
+
+/// The numbers of an array of whole or real ones; nothing for arrays of anything else.
+std::optional<Matrix> plain_numbers(py::handle value, py::ssize_t dimensions) {
+  if (!is_plain_array(value)) return {};
+  const auto array = py::reinterpret_borrow<py::array>(value);
+  const char kind = array.dtype().kind();
+  if ((kind != 'f' && kind != 'i' && kind != 'u') || array.ndim() != dimensions) return {};
+  return Matrix::ensure(array);
+}
+
+std::optional<double> as_number(const Node& node) {
+  if (const auto* const real = node.get<double>()) return *real;
+  if (const auto* const whole = node.get<std::int64_t>()) return static_cast<double>(*whole);
+  return {};
+}
+
+RateTable rates_of_rows(Node node) {
+  constexpr const char* kWanted = "must be a matrix of numbers: a row per task type, a column per resource";
+  auto* const rows = std::get_if<Node::Array>(&node.content);
+  if (rows == nullptr) raise_invalid("rates", kWanted);
+  RateTable table{rows->size(), 0, std::vector<double>(), std::move(*rows)};
+  for (const Node& row : table.rows) {
+    const auto* const entries = row.get<Node::Array>();
+    if (entries == nullptr || (&row != table.rows.data() && entries->size() != table.resources))
+      raise_invalid("rates", kWanted);
+    table.resources = entries->size();
+    for (const Node& entry : *entries) {
+      const std::optional<double> number = as_number(entry);
+      if (!number) table.numbers.reset();
+      if (table.numbers) table.numbers->push_back(*number);
+    }
+  }
+  return table;
+}
+
+RateTable to_rates(const py::object& rates) {
+  if (const std::optional<Matrix> matrix = plain_numbers(rates, 2)) {
+    const auto types = static_cast<std::size_t>(matrix->shape(0));
+    const auto resources = static_cast<std::size_t>(matrix->shape(1));
+    return {types, resources, std::vector<double>(matrix->data(), matrix->data() + types * resources), {}};
+  }
+  return rates_of_rows(to_node(rates, "rates"));
+}
+
+/// Whole numbers, one per type; nothing where any is not.
+std::optional<std::vector<Count>> plain_counts(const py::object& counts, std::size_t size) {
+  std::vector<Count> values;
+  if (is_plain_array(counts)) {
+    const auto array = py::reinterpret_borrow<py::array>(counts);
+    if (array.dtype().kind() != 'i' || array.ndim() != 1) return {};
+    const auto whole = py::array_t<Count, py::array::c_style | py::array::forcecast>::ensure(array);
+    values.assign(whole.data(), whole.data() + whole.size());
+  } else if (PyList_Check(counts.ptr()) || PyTuple_Check(counts.ptr())) {
+    for (const py::handle count : counts) {
+      if (!PyLong_CheckExact(count.ptr())) return {};
+      const Count value = PyLong_AsLongLong(count.ptr());
+      if (PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        return {};
+      }
+      values.push_back(value);
+    }
+  } else {
+    return {};
+  }
+  if (values.size() != size) return {};
+  return values;
+}
 
 /// Names of their own where none are given: t0, t1, ... and r0, r1, ...
 std::string default_name(char letter, std::size_t at) { return letter + std::to_string(at); }
 
 /// The short way for the usual call, without a tree of nodes. Nothing where
 /// anything is unusual or wrong: then the long way finds every problem.
-std::optional<System> plain_system(const Matrix& rates, const py::object& counts) {
-  const auto whole = py::array_t<Count, py::array::c_style>::ensure(counts);
-  if (!whole) {
-    PyErr_Clear();
-    return {};
-  }
-  if (!holds_integers(py::array::ensure(counts)) || whole.ndim() != 1 || whole.shape(0) != rates.shape(0))
-    return {};
-  const auto types = static_cast<std::size_t>(rates.shape(0));
-  const auto resources = static_cast<std::size_t>(rates.shape(1));
-  std::vector<Resource> devices(resources);
-  for (std::size_t j = 0; j < resources; ++j) devices[j].name = default_name('r', j);
-  std::vector<TaskClass> tasks(types);
-  for (std::size_t i = 0; i < types; ++i) {
+std::optional<System> plain_system(const RateTable& rates, const py::object& counts) {
+  if (!rates.numbers) return {};
+  const std::optional<std::vector<Count>> whole = plain_counts(counts, rates.types);
+  if (!whole) return {};
+  std::vector<Resource> devices(rates.resources);
+  for (std::size_t j = 0; j < devices.size(); ++j) devices[j].name = default_name('r', j);
+  std::vector<TaskClass> tasks(rates.types);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
     tasks[i].name = default_name('t', i);
-    tasks[i].count = whole.data()[i];
+    tasks[i].count = (*whole)[i];
   }
   try {
-    return System(std::move(devices), std::move(tasks),
-                  Rates(types, resources, {rates.data(), rates.data() + types * resources}));
+    return System(std::move(devices), std::move(tasks), Rates(rates.types, rates.resources, *rates.numbers));
   } catch (const InvalidModel&) {
     return {};
   }
 }
 
-/// A value per entry: one for all, or a sequence of as many.
-std::vector<Node> spread(const char* option, const py::object& values, std::size_t size) {
-  Node node = to_node(values);
-  auto* const array = std::get_if<Node::Array>(&node.content);
-  if (array == nullptr) return std::vector<Node>(size, node);
-  if (array->size() != size) {
+/// The labels of a frame as names; None where it has none of its own, but counts from 0.
+py::object names_of(const py::object& index) {
+  py::list names;
+  bool counts = true;
+  for (const py::handle label : index.attr("tolist")()) {
+    counts = counts && PyLong_Check(label.ptr()) && label.equal(py::int_(names.size()));
+    names.append(py::str(label));
+  }
+  if (counts) return py::none();
+  return names;
+}
+
+/// One name each: as given, or made up.
+std::vector<Node> to_names(const char* option, const py::object& names, char letter, std::size_t size) {
+  std::vector<Node> result;
+  for (std::size_t at = 0; at < size; ++at) result.push_back(make_node(default_name(letter, at)));
+  if (names.is_none()) return result;
+  Node node = to_node(names, option);
+  auto* const given = std::get_if<Node::Array>(&node.content);
+  if (given == nullptr) raise_invalid(option, "must be a list of names, is " + shown(names));
+  if (given->size() != size) {
     raise_invalid(option,
-                  "must have " + std::to_string(size) + " values, has " + std::to_string(array->size()));
+                  "must have " + std::to_string(size) + " values, has " + std::to_string(given->size()));
+  }
+  for (std::size_t at = 0; at < size; ++at) {
+    if ((*given)[at].get<Node::Null>() == nullptr) result[at] = std::move((*given)[at]);
+  }
+  return result;
+}
+
+/// The columns of a table of resources or tasks: a key of the scenario file and a value for each entry.
+struct Column {
+  const char* key;
+  const char* option;
+  const py::object& values;
+};
+
+/// A value per entry: one for all, one each, or by name.
+std::vector<Node> spread(const char* option, const py::object& values, const Directory& directory) {
+  if (labelled(values)) {
+    std::vector<Node> nodes(directory.size());
+    for (const auto& [at, value] : directory.values(option, values, false))
+      nodes[at] = to_node(value, option);
+    return nodes;
+  }
+  Node node = to_node(values, option);
+  auto* const array = std::get_if<Node::Array>(&node.content);
+  if (array == nullptr) return std::vector<Node>(directory.size(), node);
+  if (array->size() != directory.size()) {
+    raise_invalid(option, "must have " + std::to_string(directory.size()) + " values, has " +
+                              std::to_string(array->size()));
   }
   return std::move(*array);
 }
 
+std::string name_of(const Node& name) {
+  const auto* const text = name.get<std::string>();
+  return text != nullptr ? *text : std::string();
+}
+
 /// A list of tables, as a scenario file has them. Entries that are None are left out.
-Node::Array tables(char letter, std::size_t size, std::span<const Column> columns) {
-  Node::Array entries(size);
-  for (Node& entry : entries) entry.content = Node::Table{};
+Node::Array tables(const std::vector<Node>& names, std::span<const Column> columns, Found& found) {
+  Directory directory;
+  Node::Array entries;
+  for (const Node& name : names) {
+    directory.add(name_of(name));
+    entries.push_back(make_node(Node::Table{Entry{"name", name}}));
+  }
   for (const Column& column : columns) {
-    const bool is_name = std::strcmp(column.key, "name") == 0;
-    if (column.values.is_none() && !is_name) continue;
-    std::vector<Node> values(size);
-    if (!column.values.is_none()) {
-      values = spread(column.option, column.values, size);
-    } else {
-      for (std::size_t at = 0; at < size; ++at) values[at] = make_node(default_name(letter, at));
-    }
-    for (std::size_t at = 0; at < size; ++at) {
+    if (column.values.is_none()) continue;
+    // What is needed is there in any case, so that its problem is told once.
+    const bool is_needed = std::string_view(column.key) == "count";
+    std::vector<Node> values =
+        attempt(found, std::vector<Node>(names.size(), is_needed ? make_node(std::int64_t{1}) : Node()),
+                [&] { return spread(column.option, column.values, directory); });
+    for (std::size_t at = 0; at < names.size(); ++at) {
       if (values[at].get<Node::Null>() != nullptr) continue;
       std::get<Node::Table>(entries[at].content).push_back({column.key, std::move(values[at])});
     }
@@ -97,69 +214,82 @@ Node::Array tables(char letter, std::size_t size, std::span<const Column> column
   return entries;
 }
 
-std::string name_of(const Node& table) {
-  const Node* const name = table.find("name");
-  const auto* const text = name != nullptr ? name->get<std::string>() : nullptr;
-  return text != nullptr ? *text : std::string();
-}
-
 /// Homes may be given by index.
-void name_homes(Node::Array& tasks, const Node::Array& resources) {
+void name_homes(Node::Array& tasks, const std::vector<Node>& resources) {
   for (Node& task : tasks) {
     for (Entry& entry : std::get<Node::Table>(task.content)) {
       const auto* const at = entry.value.get<std::int64_t>();
       if (entry.key != "home" || at == nullptr || *at < 0) continue;
       const auto j = static_cast<std::size_t>(*at);
-      if (j < resources.size()) entry.value = make_node(name_of(resources[j]));
+      if (j < resources.size()) entry.value = resources[j];
     }
   }
 }
 
+/// The rows and columns of a frame in the order of the names that were given, where these are its own.
+py::object in_order(const py::object& frame, const char* axis, const py::object& own,
+                    const py::object& given) {
+  if (own.is_none() || given.is_none() || !py::isinstance<py::iterable>(given)) return frame;
+  const py::list wanted(given);
+  if (!py::set(wanted).equal(py::set(own)) || wanted.size() != py::list(own).size()) return frame;
+  py::list order;
+  for (const py::handle name : wanted) order.append(own.attr("index")(name));
+  return frame.attr("take")(order, py::arg("axis") = axis);
+}
+
 }  // namespace
 
-Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, py::object tasks,
-                              py::object resources, const py::object& servers, const py::object& kinds,
-                              const py::object& disciplines, const py::object& min_depths,
-                              const py::object& powers, const py::object& idle_powers,
-                              const py::object& homes, const py::object& priorities, const py::object& floors,
-                              const std::string& name) {
-  if (tasks.is_none() && resources.is_none() && py::hasattr(rates, "columns") &&
-      py::hasattr(rates, "index")) {
-    // A pandas frame brings its names along.
-    tasks = rates.attr("index").attr("tolist")();
-    resources = rates.attr("columns").attr("tolist")();
+Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
+                              const ArrayOptions& options) {
+  py::object tasks = options.tasks;
+  py::object resources = options.resources;
+  py::object matrix = rates;
+  if (is_frame(rates)) {  // it brings its names along
+    const py::object rows = names_of(rates.attr("index"));
+    const py::object columns = names_of(rates.attr("columns"));
+    matrix =
+        in_order(in_order(rates, "index", rows, tasks), "columns", columns, resources).attr("to_numpy")();
+    if (tasks.is_none()) tasks = rows;
+    if (resources.is_none()) resources = columns;
   }
-  const Matrix matrix = to_rates(rates);
-  bool is_plain = name.empty();
-  for (const py::object& option : {tasks, resources, servers, kinds, disciplines, min_depths, powers,
-                                   idle_powers, homes, priorities, floors}) {
-    is_plain = is_plain && option.is_none();
-  }
+  const RateTable table = to_rates(matrix);
+  const std::array<Column, 6> resource_columns = {{{"kind", "kinds", options.kinds},
+                                                   {"servers", "servers", options.servers},
+                                                   {"discipline", "disciplines", options.disciplines},
+                                                   {"min_depth", "min_depths", options.min_depths},
+                                                   {"power", "powers", options.powers},
+                                                   {"idle_power", "idle_powers", options.idle_powers}}};
+  const std::array<Column, 4> task_columns = {{{"count", "counts", counts},
+                                               {"home", "homes", options.homes},
+                                               {"priority", "priorities", options.priorities},
+                                               {"floor", "floors", options.floors}}};
+  Found found;
+  const std::string name = attempt(found, std::string(), [&] { return text("name", options.name); });
+  const auto is_absent = [](const Column& column) { return column.values.is_none(); };
+  const bool is_plain = tasks.is_none() && resources.is_none() && name.empty() && found.empty() &&
+                        std::all_of(resource_columns.begin(), resource_columns.end(), is_absent) &&
+                        std::all_of(task_columns.begin() + 1, task_columns.end(), is_absent);
   if (is_plain) {
-    if (std::optional<System> system = plain_system(matrix, counts))
+    if (std::optional<System> system = plain_system(table, counts))
       return {"", std::move(*system), {}, {}, {}, {}};
   }
 
-  const auto width = static_cast<std::size_t>(matrix.shape(1));
-  const auto height = static_cast<std::size_t>(matrix.shape(0));
-  const std::array<Column, 7> resource_columns = {{{"name", "resources", resources},
-                                                   {"kind", "kinds", kinds},
-                                                   {"servers", "servers", servers},
-                                                   {"discipline", "disciplines", disciplines},
-                                                   {"min_depth", "min_depths", min_depths},
-                                                   {"power", "powers", powers},
-                                                   {"idle_power", "idle_powers", idle_powers}}};
-  const std::array<Column, 5> task_columns = {{{"name", "tasks", tasks},
-                                               {"count", "counts", counts},
-                                               {"home", "homes", homes},
-                                               {"priority", "priorities", priorities},
-                                               {"floor", "floors", floors}}};
-  Node::Array devices = tables('r', width, resource_columns);
-  Node::Array types = tables('t', height, task_columns);
-  name_homes(types, devices);
-  for (std::size_t i = 0; i < height; ++i) {
+  const py::none none;
+  const std::vector<Node> device_names =
+      attempt(found, to_names("resources", none, 'r', table.resources),
+              [&] { return to_names("resources", resources, 'r', table.resources); });
+  const std::vector<Node> type_names = attempt(found, to_names("tasks", none, 't', table.types),
+                                               [&] { return to_names("tasks", tasks, 't', table.types); });
+  Node::Array devices = tables(device_names, resource_columns, found);
+  Node::Array types = tables(type_names, task_columns, found);
+  name_homes(types, device_names);
+  for (std::size_t i = 0; i < table.types; ++i) {
     Node::Table row;
-    for (std::size_t j = 0; j < width; ++j) row.push_back({name_of(devices[j]), make_node(matrix.at(i, j))});
+    for (std::size_t j = 0; j < table.resources; ++j) {
+      row.push_back({name_of(device_names[j]), table.numbers
+                                                   ? make_node((*table.numbers)[i * table.resources + j])
+                                                   : (*table.rows[i].get<Node::Array>())[j]});
+    }
     std::get<Node::Table>(types[i].content).push_back({"rates", make_node(std::move(row))});
   }
   Node::Table root;
@@ -167,7 +297,10 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   root.push_back({"resources", make_node(std::move(devices))});
   root.push_back({"tasks", make_node(std::move(types))});
   const Document document(FileFormat::kJson, "", make_node(std::move(root)));
-  return value_or_raise(read_scenario_node(document, document.root()));
+  ReadResult<Scenario> result = read_scenario_node(document, document.root());
+  if (found.empty()) return value_or_raise(std::move(result));
+  if (!result) found.insert(found.end(), result.diagnostics().begin(), result.diagnostics().end());
+  raise_invalid(std::move(found));
 }
 
 }  // namespace allot::python

@@ -3,21 +3,31 @@
 
 #include <pybind11/pybind11.h>
 
-#include <string>
-
 #include "allot/model/scenario.hpp"
 
 namespace allot::python {
 
 namespace py = pybind11;
 
-/// Every option but the first two may be None, one value for all, or one each. InvalidInput with every
-/// problem, in the terms of a scenario file.
-Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, py::object tasks,
-                              py::object resources, const py::object& servers, const py::object& kinds,
-                              const py::object& disciplines, const py::object& min_depths,
-                              const py::object& powers, const py::object& idle_powers,
-                              const py::object& homes, const py::object& priorities, const py::object& floors,
-                              const std::string& name);
+/// What a caller may say about the task types and the resources besides rates and counts: None, one value for
+/// all, one each in their order, or a mapping or a pandas Series by name.
+struct ArrayOptions {
+  py::object tasks;
+  py::object resources;
+  py::object servers;
+  py::object kinds;
+  py::object disciplines;
+  py::object min_depths;
+  py::object powers;
+  py::object idle_powers;
+  py::object homes;
+  py::object priorities;
+  py::object floors;
+  py::object name;
+};
+
+/// Invalid with every problem: of the options by their names, of their values in the terms of a scenario
+/// file.
+Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const ArrayOptions& options);
 
 }  // namespace allot::python

@@ -13,6 +13,7 @@
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/module.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
@@ -22,32 +23,35 @@ struct NamedOrder {
   ServiceOrder order;
 };
 
-NamedOrder make_order(const std::vector<std::string>& tasks, const std::string& when_ahead) {
+NamedOrder make_order(const py::object& names, const py::object& when_ahead) {
   using WhenAhead = ServiceOrder::WhenAhead;
+  const std::vector<std::string> tasks = names_from("tasks", names);
   NamedOrder made{{},
                   ServiceOrder(tasks.size(), choice<WhenAhead>("when_ahead", when_ahead,
                                                                {{"serve", WhenAhead::kServe},
                                                                 {"idle", WhenAhead::kIdle}}))};
-  if (tasks.empty()) raise_invalid("tasks", "must name at least one task type");
   for (const std::string& task : tasks) made.tasks.add(task);
   return made;
 }
 
+bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
+
 void set_weights(NamedOrder& self, const py::object& weights) {
   std::vector<double> values(self.tasks.size());
   for (const auto& [at, value] : self.tasks.values("weights", weights, true)) {
-    values[at] = number("weights", value);
-    if (!(values[at] >= 0) || !std::isfinite(values[at])) raise_invalid("weights", "must be numbers >= 0");
+    values[at] = number("weights", value, is_amount, "must be numbers >= 0");
   }
   self.order.set_weights(values);
 }
 
 /// Any clock will do that never goes back: by default the one that time.monotonic() reads.
-double seconds_of(const std::optional<double>& now) {
-  return now ? *now : std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+double seconds_of(const py::object& now) {
+  if (now.is_none()) return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  return number(
+      "now", now, [](double value) { return std::isfinite(value); }, "must be a finite number of seconds");
 }
 
-std::optional<py::str> next(NamedOrder& self, const py::object& waiting, std::optional<double> now) {
+std::optional<py::str> next(NamedOrder& self, const py::object& waiting, const py::object& now) {
   std::vector<Count> counts(self.tasks.size());
   for (const auto& [at, value] : self.tasks.values("waiting", waiting, false))
     counts[at] = static_cast<Count>(whole("waiting", value, 0, kMaxCount));
@@ -56,9 +60,9 @@ std::optional<py::str> next(NamedOrder& self, const py::object& waiting, std::op
   return self.tasks.name(index(*i));
 }
 
-void served(NamedOrder& self, const py::object& task, double seconds) {
-  if (!(seconds >= 0) || !std::isfinite(seconds)) raise_invalid("seconds", "must be a number >= 0");
-  self.order.served(task_type(self.tasks.at("task", task)), seconds);
+void served(NamedOrder& self, const py::object& task, const py::object& seconds) {
+  const double busy = number("seconds", seconds, is_amount, "must be a number >= 0");
+  self.order.served(task_type(self.tasks.at("task", task)), busy);
 }
 
 }  // namespace
@@ -84,15 +88,23 @@ void bind_service_order(py::module_& module) {
       ">>> taken.count('decode'), taken.count('fft')\n"
       "(6, 2)\n");
   in_package(bound);
-  bound.def(py::init(&make_order), py::arg("tasks"), py::arg("when_ahead") = "serve");
-  bound.def("set_weights", &set_weights, py::arg("weights"), "One for each type: a sequence or a dict.");
+  bound.def(
+      py::init(&make_order), py::arg("tasks"), py::arg("when_ahead") = "serve",
+      signed_doc("__init__(self, tasks, when_ahead='serve')", "For task types of these names.").c_str());
+  bound.def("set_weights", &set_weights, py::arg("weights"),
+            signed_doc("set_weights(self, weights)", "One for each type: a sequence or a dict.").c_str());
   bound.def(
       "next", &next, py::arg("waiting"), py::arg("now") = py::none(),
-      "The type to start now, or None: nothing waits, or all that wait are ahead. waiting: how many tasks "
-      "of each type wait, a sequence or a dict. now: seconds of a clock that never goes back; "
-      "None: time.monotonic().");
+      signed_doc(
+          "next(self, waiting, now=None)",
+          "The type to start now, or None: nothing waits, or all that wait are ahead. waiting: how many "
+          "tasks of each type wait, a sequence or a dict. now: seconds of a clock that never goes back; "
+          "None: time.monotonic().")
+          .c_str());
   bound.def("served", &served, py::arg("task"), py::arg("seconds"),
-            "A task that `next` had started has ended, after so many seconds of service.");
+            signed_doc("served(self, task, seconds)",
+                       "A task that `next` had started has ended, after so many seconds of service.")
+                .c_str());
   bound.def_property_readonly(
       "idle_until", [](const NamedOrder& self) { return self.order.idle_until(); },
       "With 'idle', after `next` answered None although tasks wait: when to ask again; else None.");

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allot/io/trace_csv.hpp"
@@ -19,6 +20,7 @@
 #include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/python_policy.hpp"
 #include "integrations/python/native/simulation_results.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
@@ -34,23 +36,33 @@ struct Request {
   std::string trace_path;
 };
 
-Request make_request(const ScenarioPointer& scenario, const std::string& distribution,
+Request make_request(const ScenarioPointer& scenario, const py::object& distribution,
                      const py::object& completions, const py::object& warmup, const py::object& replications,
-                     std::optional<double> precision, const py::object& max_replications,
-                     const std::string& start, std::uint64_t seed, const py::object& threads,
-                     const py::object& assignment, const py::object& probabilities, const std::string& shares,
-                     const std::string& trace, std::optional<double> time_limit, const py::object& progress) {
-  Request request{scenario, make_distribution(distribution), {}, progress, trace};
+                     const py::object& precision, const py::object& max_replications, const py::object& start,
+                     const py::object& seed, const py::object& threads, const py::object& assignment,
+                     const py::object& probabilities, const py::object& shares, const py::object& trace,
+                     const py::object& time_limit, const py::object& progress) {
+  constexpr std::uint64_t kMostReplications = 1'000'000;
+  Request request{scenario,
+                  make_distribution(text("distribution", distribution)),
+                  {},
+                  function_or_none("progress", progress),
+                  trace.is_none() ? "" : path("trace", trace)};
   SimulateOptions& options = request.options;
   options.completions = whole("completions", completions, 1, kMostCompletions);
-  if (!warmup.is_none()) options.warmup = whole("warmup", warmup, 0, kMostCompletions);
-  options.replications = static_cast<std::uint32_t>(whole("replications", replications, 1, 1'000'000));
-  options.precision = precision;
-  if (precision && !(*precision > 0 && *precision < 1)) raise_invalid("precision", "must be between 0 and 1");
+  const bool finds_warmup =
+      warmup.is_none() || (py::isinstance<py::str>(warmup) && text("warmup", warmup) == "auto");
+  if (!finds_warmup) options.warmup = whole("warmup", warmup, 0, kMostCompletions);
+  options.replications =
+      static_cast<std::uint32_t>(whole("replications", replications, 1, kMostReplications));
+  options.precision = unless_none(precision, [](py::handle value) {
+    return number(
+        "precision", value, [](double part) { return part > 0 && part < 1; }, "must be between 0 and 1");
+  });
   options.max_replications =
-      static_cast<std::uint32_t>(whole("max_replications", max_replications, 1, 1'000'000));
+      static_cast<std::uint32_t>(whole("max_replications", max_replications, 1, kMostReplications));
   options.random_start = choice<bool>("start", start, {{"random", true}, {"listed", false}});
-  options.seed = seed;
+  options.seed = seed_of(seed);
   if (!threads.is_none()) options.threads = static_cast<unsigned>(whole("threads", threads, 1, 4096));
   options.policy = policy_options(*scenario, assignment, probabilities, shares);
   options.stop.deadline = deadline_after(time_limit);
@@ -88,16 +100,6 @@ class TraceFile {
   std::optional<TraceCsv> csv_;
 };
 
-bool is_function(const py::object& policy) { return PyCallable_Check(policy.ptr()) != 0; }
-
-const PolicyInfo& find_policy_or_raise(const std::string& name) {
-  if (const PolicyInfo* policy = find_policy(name)) return *policy;
-  std::string names;
-  for (const PolicyInfo* known : builtin_policies())
-    names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
-  raise_invalid("policy", "there is no '" + name + "'; there are " + names + ", and functions of your own");
-}
-
 /// The part of the whole work that one policy is.
 struct Part {
   std::size_t at = 0;
@@ -107,9 +109,9 @@ struct Part {
   }
 };
 
-SimulationResult simulate_function(const py::object& function, const Request& request,
+SimulationResult simulate_function(const ChosenPolicy& policy, const Request& request,
                                    SimulateOptions options, Part part) {
-  PythonHost host(function, request.scenario);
+  PythonHost host(policy.function, policy.name, request.scenario);
   options.threads = 1;
   options.stop.flag = &host.stop();
   if (!request.progress.is_none())
@@ -131,90 +133,90 @@ SimulationResult simulate_builtin(const PolicyInfo& policy, const Request& reque
   return attendant.run([&] { return simulate(*request.scenario, policy, *request.sizes, options); });
 }
 
-SimulationResult simulate_any(const py::object& policy, const Request& request,
+SimulationResult simulate_any(const ChosenPolicy& policy, const Request& request,
                               const SimulateOptions& options, Part part = {}) {
-  if (is_function(policy)) return simulate_function(policy, request, options, part);
-  return simulate_builtin(find_policy_or_raise(policy.cast<std::string>()), request, options, part);
+  if (policy.builtin != nullptr) return simulate_builtin(*policy.builtin, request, options, part);
+  return simulate_function(policy, request, options, part);
 }
 
 /// What `fixed` and `random` are told must not be told to others.
-void check_policies(const std::vector<py::object>& policies, const py::object& assignment,
-                    const py::object& probabilities) {
-  bool fixed = false;
-  bool random = false;
-  std::vector<std::string> seen;
-  for (const py::object& policy : policies) {
-    const bool own = is_function(policy);
-    if (!own && !py::isinstance<py::str>(policy)) {
-      throw py::type_error("a policy is a name or a function of the state and the task type, not " +
-                           py::repr(policy).cast<std::string>());
-    }
-    const std::string name =
-        own ? policy_name(policy) : std::string(find_policy_or_raise(policy.cast<std::string>()).name);
-    if (std::find(seen.begin(), seen.end(), name) != seen.end())
-      raise_invalid("policies", "'" + name + "' is there twice");
-    seen.push_back(name);
-    fixed = fixed || (!own && name == "fixed");
-    random = random || (!own && name == "random");
-  }
-  if (fixed && assignment.is_none()) raise_invalid("assignment", "the policy 'fixed' needs one to hold");
-  if (!fixed && !assignment.is_none())
+void check_told(const std::vector<ChosenPolicy>& policies, const py::object& assignment,
+                const py::object& probabilities) {
+  const auto has = [&](std::string_view name) {
+    return std::any_of(policies.begin(), policies.end(), [&](const ChosenPolicy& policy) {
+      return policy.builtin != nullptr && policy.name == name;
+    });
+  };
+  if (has("fixed") && assignment.is_none())
+    raise_invalid("assignment", "the policy 'fixed' needs one to hold");
+  if (!has("fixed") && !assignment.is_none())
     raise_invalid("assignment", "only the policy 'fixed' holds a given one");
-  if (!random && !probabilities.is_none())
+  if (!has("random") && !probabilities.is_none())
     raise_invalid("probabilities", "only the policy 'random' places by given ones");
 }
 
 SimulationRun simulate_scenario(const ScenarioPointer& scenario, const py::object& policy,
-                                const std::string& distribution, const py::object& completions,
+                                const py::object& distribution, const py::object& completions,
                                 const py::object& warmup, const py::object& replications,
-                                std::optional<double> precision, const py::object& max_replications,
-                                const std::string& start, std::uint64_t seed, const py::object& threads,
+                                const py::object& precision, const py::object& max_replications,
+                                const py::object& start, const py::object& seed, const py::object& threads,
                                 const py::object& assignment, const py::object& probabilities,
-                                const std::string& shares, const std::string& trace,
-                                std::optional<double> time_limit, const py::object& progress) {
-  check_policies({policy}, assignment, probabilities);
+                                const py::object& shares, const py::object& trace,
+                                const py::object& time_limit, const py::object& progress) {
+  const ChosenPolicy chosen = chosen_policy("policy", policy);
+  check_told({chosen}, assignment, probabilities);
   const Request request =
       make_request(scenario, distribution, completions, warmup, replications, precision, max_replications,
                    start, seed, threads, assignment, probabilities, shares, trace, time_limit, progress);
   TraceFile file(request, false);
   SimulateOptions options = request.options;
   options.trace = file.sink();
-  SimulationRun run{scenario, simulate_any(policy, request, options)};
+  SimulationRun run{scenario, simulate_any(chosen, request, options)};
   file.close();
   return run;
 }
 
-ComparisonRun compare_scenario(const ScenarioPointer& scenario,
-                               const std::optional<std::vector<py::object>>& wanted,
-                               const std::string& distribution, const py::object& completions,
+/// All that suit the scenario, where none are named.
+std::vector<ChosenPolicy> suitable(const Scenario& scenario, const PolicyOptions& options) {
+  std::vector<ChosenPolicy> policies;
+  for (const PolicyInfo* const policy : suitable_policies(scenario.system, options))
+    policies.push_back({std::string(policy->name), policy, py::none()});
+  return policies;
+}
+
+ComparisonRun compare_scenario(const ScenarioPointer& scenario, const py::object& wanted,
+                               const py::object& distribution, const py::object& completions,
                                const py::object& warmup, const py::object& replications,
-                               std::optional<double> precision, const py::object& max_replications,
-                               const std::string& start, std::uint64_t seed, const py::object& threads,
+                               const py::object& precision, const py::object& max_replications,
+                               const py::object& start, const py::object& seed, const py::object& threads,
                                const py::object& assignment, const py::object& probabilities,
-                               const std::string& shares, const std::string& trace,
-                               std::optional<double> time_limit, const py::object& progress) {
-  if (wanted) check_policies(*wanted, assignment, probabilities);
-  if (wanted && wanted->empty()) raise_invalid("policies", "needs at least one");
+                               const py::object& shares, const py::object& trace,
+                               const py::object& time_limit, const py::object& progress) {
+  std::vector<ChosenPolicy> policies;
+  if (!wanted.is_none()) {
+    policies = chosen_policies(wanted);
+    check_told(policies, assignment, probabilities);
+  }
   const Request request =
       make_request(scenario, distribution, completions, warmup, replications, precision, max_replications,
                    start, seed, threads, assignment, probabilities, shares, trace, time_limit, progress);
-  std::vector<py::object> policies;
-  if (wanted) {
-    policies = *wanted;
-  } else {
-    for (const PolicyInfo* policy : suitable_policies(scenario->system, request.options.policy))
-      policies.push_back(py::str(std::string(policy->name)));
-  }
+  if (wanted.is_none()) policies = suitable(*scenario, request.options.policy);
   TraceFile file(request, true);
   SimulateOptions options = request.options;
   options.trace = file.sink();
-  ComparisonRun run{scenario, {}, {}};
+  ComparisonRun run{scenario, {}, {}, {}};
   std::vector<SimulationResult>& results = run.comparison.policies;
+  bool stopped = false;
   for (std::size_t at = 0; at < policies.size(); ++at) {
-    SimulationResult result = simulate_any(policies[at], request, options, {at, policies.size()});
-    const bool stopped = result.partial;
-    if (!stopped || result.replications > 0 || at == 0) results.push_back(std::move(result));
-    if (stopped) break;
+    if (!stopped) {
+      SimulationResult result = simulate_any(policies[at], request, options, {at, policies.size()});
+      stopped = result.partial;
+      if (!stopped || result.replications > 0 || at == 0) {
+        results.push_back(std::move(result));
+        continue;
+      }
+    }
+    run.missing.push_back(policies[at].name);
   }
   run.comparison.differences = differences_from_first(results);
   file.close();

@@ -2,66 +2,126 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "allot/io/result_json.hpp"
+#include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/module.hpp"
 
 namespace allot::python {
 namespace {
 
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
 /// Means and half-widths of one quantity, by task type or resource; NaN where there is none.
 struct Estimates {
-  std::vector<double> mean;
-  std::vector<std::optional<double>> half_width;
+  std::vector<Estimate> values;
 };
 
-Estimates estimates(const std::vector<Estimate>& values) {
-  Estimates out;
-  for (const Estimate& value : values) {
-    out.mean.push_back(value.mean);
-    out.half_width.push_back(value.half_width);
-  }
-  return out;
+void fields(auto& archive, Estimates& e) { archive(e.values); }
+
+Estimates estimates(const SimulationRun& run, const std::vector<Estimate>& values) {
+  if (!run.measured()) return {std::vector<Estimate>(values.size(), Estimate{kUnknown, {}})};
+  return {values};
 }
 
 /// Response times of types that complete nothing are unknown, not 0.
 Estimates response_times(const SimulationRun& run) {
-  Estimates out = estimates(run.result.response_time_by_task);
-  for (std::size_t i = 0; i < out.mean.size(); ++i) {
-    if (run.result.throughput_by_task[i].mean > 0) continue;
-    out.mean[i] = std::numeric_limits<double>::quiet_NaN();
-    out.half_width[i].reset();
+  Estimates out{run.result.response_time_by_task};
+  for (std::size_t i = 0; i < out.values.size(); ++i) {
+    if (!(run.result.throughput_by_task[i].mean > 0)) out.values[i] = {kUnknown, {}};
   }
   return out;
 }
 
+/// Python's index, which may count from the end.
+template <typename Value>
+const Value& element(const std::vector<Value>& values, py::handle index) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  const auto size = static_cast<Py_ssize_t>(values.size());
+  const Py_ssize_t at = given < 0 ? given + size : given;
+  if (at < 0 || at >= size) throw py::index_error("there are " + std::to_string(size));
+  return values[static_cast<std::size_t>(at)];
+}
+
 void bind_estimates(py::module_& module) {
-  py::class_<Estimate> one(module, "Estimate", "A mean and the half-width of its 95% confidence interval.");
+  py::class_<Estimate> one(module, "Estimate",
+                           "A mean and the half-width of its 95% confidence interval.\n\n"
+                           ">>> import allot\n"
+                           ">>> run = allot.simulate(allot.generate(), 'map', completions=1000)\n"
+                           ">>> run.throughput.mean - run.throughput.half_width < float(run.throughput)\n"
+                           "True\n");
   in_package(one);
-  one.def_readonly("mean", &Estimate::mean);
+  one.def_readonly("mean", &Estimate::mean, "The mean; NaN where nothing was measured.");
   one.def_readonly("half_width", &Estimate::half_width, "None with too few data.");
-  one.def("__float__", [](const Estimate& self) { return self.mean; });
+  one.def(
+      "__float__", [](const Estimate& self) { return self.mean; },
+      signed_doc("__float__(self, /)", "The mean.").c_str());
+  one.def(py::pickle([](const Estimate& self) { return py::make_tuple(self.mean, self.half_width); },
+                     [](const py::tuple& state) {
+                       return Estimate{state[0].cast<double>(), state[1].cast<std::optional<double>>()};
+                     }));
   py::class_<Estimates> many(
       module, "Estimates",
-      "Means and half-widths of their 95% confidence intervals, as arrays; NaN where there is none.");
+      "Means and half-widths of their 95% confidence intervals, as arrays; NaN where there is none.\n\n"
+      "An index gives the Estimate of one task type or resource.\n\n"
+      ">>> import allot\n"
+      ">>> run = allot.simulate(allot.generate(), 'map', completions=1000)\n"
+      ">>> run.throughput_by_task[-1].mean == run.throughput_by_task.mean[-1]\n"
+      "True\n");
   in_package(many);
-  many.def_property_readonly("mean", [](const Estimates& self) { return to_array(self.mean); });
-  many.def_property_readonly("half_width", [](const Estimates& self) { return to_array(self.half_width); });
-  many.def("__len__", [](const Estimates& self) { return self.mean.size(); });
+  many.def_property_readonly(
+      "mean",
+      [](const Estimates& self) {
+        std::vector<double> means;
+        for (const Estimate& value : self.values) means.push_back(value.mean);
+        return to_array(means);
+      },
+      "The means.");
+  many.def_property_readonly(
+      "half_width",
+      [](const Estimates& self) {
+        std::vector<std::optional<double>> widths;
+        for (const Estimate& value : self.values) widths.push_back(value.half_width);
+        return to_array(widths);
+      },
+      "The half-widths; NaN with too few data.");
+  many.def(
+      "__len__", [](const Estimates& self) { return self.values.size(); },
+      signed_doc("__len__(self, /)", "How many there are.").c_str());
+  many.def(
+      "__getitem__", [](const Estimates& self, const py::object& at) { return element(self.values, at); },
+      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The Estimate at an index.").c_str());
+  many.def(
+      "__iter__", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
+      signed_doc("__iter__(self, /)", "An Estimate each.").c_str());
+  many.def(py::pickle([](const Estimates& self) { return packed(self); },
+                      [](const py::bytes& state) {
+                        Estimates self;
+                        unpack(state, self);
+                        return self;
+                      }));
 }
 
 void bind_simulation(py::module_& module) {
   py::class_<SimulationRun> bound(module, "Simulation",
-                                  "What a policy did in simulation, with 95% confidence intervals.");
+                                  "What a policy did in simulation, with 95% confidence intervals.\n\n"
+                                  ">>> import allot\n"
+                                  ">>> run = allot.simulate(allot.generate(), 'jsq', completions=1000)\n"
+                                  ">>> run.replications, run.completions, run.partial\n"
+                                  "(10, 1000, False)\n"
+                                  ">>> bool(run.p50 < run.response_time.mean < run.p99)\n"
+                                  "True\n");
   in_package(bound);
-  const auto property = [&](const char* name, auto get, const char* doc = "") {
+  const auto property = [&](const char* name, auto get, const char* doc) {
     bound.def_property_readonly(
         name, [get](const SimulationRun& self) { return get(self); }, doc);
   };
-  const auto field = [&](const char* name, auto member, const char* doc = "") {
+  const auto field = [&](const char* name, auto member, const char* doc) {
     bound.def_property_readonly(
         name, [member](const SimulationRun& self) { return self.result.*member; }, doc);
   };
@@ -74,17 +134,24 @@ void bind_simulation(py::module_& module) {
         },
         doc);
   };
-  bound.def_property_readonly("scenario", [](const SimulationRun& self) { return self.scenario; });
-  field("policy", &SimulationResult::policy);
-  field("distribution", &SimulationResult::distribution);
-  field("seed", &SimulationResult::seed);
-  field("replications", &SimulationResult::replications);
+  bound.def_property_readonly(
+      "scenario", [](const SimulationRun& self) { return self.scenario; }, "What was simulated.");
+  field("policy", &SimulationResult::policy, "The name of the policy.");
+  field("distribution", &SimulationResult::distribution, "Of the sizes of tasks.");
+  field("seed", &SimulationResult::seed, "Of all random numbers.");
+  field("replications", &SimulationResult::replications, "How many were completed.");
   field("completions", &SimulationResult::completions, "Of each replication.");
   field("warmup", &SimulationResult::warmup, "Completions that were not counted.");
   field("partial", &SimulationResult::partial, "The time limit came first.");
-  field("precise", &SimulationResult::precise, "The precision asked for was reached.");
+  field("precise", &SimulationResult::precise,
+        "The precision asked for was reached; False where nothing was measured.");
   field("population", &SimulationResult::population, "Mean number of tasks in the system.");
-  field("throughput", &SimulationResult::throughput, "Tasks per second.");
+  property(
+      "throughput",
+      [](const SimulationRun& run) {
+        return run.measured() ? run.result.throughput : Estimate{kUnknown, {}};
+      },
+      "Tasks per second; NaN where the time limit came before anything was measured.");
   property(
       "response_time",
       [](const SimulationRun& run) -> std::optional<Estimate> {
@@ -95,47 +162,92 @@ void bind_simulation(py::module_& module) {
   measured("p50", &SimulationResult::p50, "Median of the response time.");
   measured("p95", &SimulationResult::p95, "95th percentile of the response time.");
   measured("p99", &SimulationResult::p99, "99th percentile of the response time.");
-  property("throughput_by_task",
-           [](const SimulationRun& run) { return estimates(run.result.throughput_by_task); });
-  property("throughput_by_resource",
-           [](const SimulationRun& run) { return estimates(run.result.throughput_by_resource); });
-  property("response_time_by_task", [](const SimulationRun& run) { return response_times(run); });
   property(
-      "utilization", [](const SimulationRun& run) { return to_array(run.result.utilization); },
+      "throughput_by_task",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
+      "Tasks per second of each type.");
+  property(
+      "throughput_by_resource",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_resource); },
+      "Tasks per second of each resource.");
+  property(
+      "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
+      "Seconds, for each type; NaN where nothing completed.");
+  property(
+      "utilization",
+      [](const SimulationRun& run) {
+        if (run.measured()) return to_array(run.result.utilization);
+        return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
+      },
       "Mean busy servers / servers.");
   measured("energy_per_task", &SimulationResult::energy_per_task, "Joules.");
   measured("edp", &SimulationResult::edp, "Energy per task times mean response time.");
   field("little", &SimulationResult::little,
         "Throughput times response time, to be compared with population.");
-  field("little_residual", &SimulationResult::little_residual);
-  property("throughput_by_replication",
-           [](const SimulationRun& run) { return to_array(run.result.throughput_by_replication); });
+  field("little_residual", &SimulationResult::little_residual,
+        "The largest relative error of Little's law as an identity of each replication.");
+  property(
+      "throughput_by_replication",
+      [](const SimulationRun& run) { return to_array(run.result.throughput_by_replication); },
+      "Tasks per second in each replication.");
   field("notes", &SimulationResult::notes, "What a careful reader should know.");
-  field("wall_seconds", &SimulationResult::wall_seconds);
-  field("completions_per_second", &SimulationResult::completions_per_second);
+  field("wall_seconds", &SimulationResult::wall_seconds, "How long the simulation took.");
+  field("completions_per_second", &SimulationResult::completions_per_second,
+        "How many completions were simulated in a second of that.");
   const auto text = [](const SimulationRun& self) {
     return simulation_json(self.scenario->system, self.result);
   };
-  bound.def(
-      "to_dict", [text](const SimulationRun& self) { return from_json(text(self)); },
-      "What `allot simulate --json` prints, as Python's own json module reads it.");
-  bound.def("to_json", text, "The text that `allot simulate --json` prints.");
+  add_json(bound, "simulate", text, &from_json);
+  add_pickle(bound);
+}
+
+SimulationRun run_of(const ComparisonRun& self, const py::object& policy) {
+  const std::vector<SimulationResult>& results = self.comparison.policies;
+  if (!py::isinstance<py::str>(policy)) return {self.scenario, element(results, policy)};
+  for (const SimulationResult& result : results) {
+    if (policy.equal(to_str(result.policy))) return {self.scenario, result};
+  }
+  PyErr_SetObject(PyExc_KeyError, policy.ptr());
+  throw py::error_already_set();
+}
+
+std::vector<SimulationRun> runs_of(const ComparisonRun& self) {
+  std::vector<SimulationRun> runs;
+  for (const SimulationResult& result : self.comparison.policies) runs.push_back({self.scenario, result});
+  return runs;
+}
+
+bool is_partial(const ComparisonRun& self) {
+  return !self.missing.empty() || self.comparison.policies.back().partial;
+}
+
+/// What a careful reader should know about the whole.
+std::vector<std::string> notes_of(const ComparisonRun& self) {
+  std::vector<std::string> notes;
+  if (self.comparison.policies.back().partial)
+    notes.push_back("the time limit came first: '" + self.comparison.policies.back().policy +
+                    "' is incomplete");
+  std::string names;
+  for (const std::string& name : self.missing) names += (names.empty() ? "'" : ", '") + name + "'";
+  if (!names.empty()) notes.push_back("the time limit came first: " + names + " did not get a turn");
+  return notes;
 }
 
 void bind_comparison(py::module_& module) {
   py::class_<ComparisonRun> bound(
-      module, "Comparison", "Several policies on the same random numbers, and which differences are real.");
+      module, "Comparison",
+      "Several policies on the same random numbers, and which differences are real.\n\n"
+      "An index or a name gives the Simulation of one, a loop those of all, `in` asks for a name.\n\n"
+      ">>> import allot\n"
+      ">>> both = allot.compare(allot.generate(), ['map', 'jsq'], completions=1000)\n"
+      ">>> [run.policy for run in both], 'jsq' in both, both[0].policy\n"
+      "(['map', 'jsq'], True, 'map')\n"
+      ">>> both['jsq'].throughput.mean < both['map'].throughput.mean\n"
+      "True\n");
   in_package(bound);
-  bound.def_property_readonly("scenario", [](const ComparisonRun& self) { return self.scenario; });
   bound.def_property_readonly(
-      "policies",
-      [](const ComparisonRun& self) {
-        std::vector<SimulationRun> runs;
-        for (const SimulationResult& result : self.comparison.policies)
-          runs.push_back({self.scenario, result});
-        return runs;
-      },
-      "A Simulation for each policy, in the order given.");
+      "scenario", [](const ComparisonRun& self) { return self.scenario; }, "What was simulated.");
+  bound.def_property_readonly("policies", &runs_of, "A Simulation for each policy, in the order given.");
   bound.def_property_readonly(
       "differences",
       [](const ComparisonRun& self) {
@@ -154,26 +266,41 @@ void bind_comparison(py::module_& module) {
         return self.best->performance.throughput;
       },
       "Of the best constant assignment that was found, or None where the work varies.");
-  bound.def_property_readonly("best_assignment_proven", [](const ComparisonRun& self) {
-    return self.best && self.best->proven_optimal;
-  });
-  bound.def("__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); });
+  bound.def_property_readonly(
+      "best_assignment_proven",
+      [](const ComparisonRun& self) { return self.best && self.best->proven_optimal; },
+      "Whether no constant assignment completes more, proven.");
+  bound.def_property_readonly("partial", &is_partial,
+                              "The time limit came first: a policy is incomplete, or some are missing.");
+  bound.def_property_readonly(
+      "missing", [](const ComparisonRun& self) { return py::tuple(py::cast(self.missing)); },
+      "The names of the policies that did not get a turn before the time limit.");
+  bound.def_property_readonly("notes", &notes_of,
+                              "What a careful reader should know; each Simulation has notes of its own.");
   bound.def(
-      "__getitem__",
-      [](const ComparisonRun& self, const std::string& policy) {
-        for (const SimulationResult& result : self.comparison.policies) {
-          if (result.policy == policy) return SimulationRun{self.scenario, result};
-        }
-        throw py::key_error(policy);
+      "__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
+      signed_doc("__len__(self, /)", "The number of policies.").c_str());
+  bound.def(
+      "__getitem__", &run_of, py::arg("policy"),
+      signed_doc("__getitem__(self, policy, /)", "The Simulation of a policy, by name or index.").c_str());
+  bound.def(
+      "__iter__", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
+      signed_doc("__iter__(self, /)", "A Simulation for each policy.").c_str());
+  bound.def(
+      "__contains__",
+      [](const ComparisonRun& self, const py::object& policy) {
+        const std::vector<SimulationResult>& results = self.comparison.policies;
+        return std::any_of(results.begin(), results.end(), [&](const SimulationResult& result) {
+          return policy.equal(to_str(result.policy));
+        });
       },
-      py::arg("policy"), "The Simulation of a policy.");
+      py::arg("policy"),
+      signed_doc("__contains__(self, policy, /)", "Whether a policy of that name is there.").c_str());
   const auto text = [](const ComparisonRun& self) {
     return comparison_json(self.scenario->system, self.comparison, self.best ? &*self.best : nullptr);
   };
-  bound.def(
-      "to_dict", [text](const ComparisonRun& self) { return from_json(text(self)); },
-      "What `allot compare --json` prints, as Python's own json module reads it.");
-  bound.def("to_json", text, "The text that `allot compare --json` prints.");
+  add_json(bound, "compare", text, &from_json);
+  add_pickle(bound);
 }
 
 }  // namespace

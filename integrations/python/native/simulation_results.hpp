@@ -4,6 +4,8 @@
 #include <pybind11/pybind11.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "allot/simulate/simulate.hpp"
 #include "integrations/python/native/convert.hpp"
@@ -15,13 +17,20 @@ struct SimulationRun {
   SimulationResult result;
 
   bool completes() const noexcept { return result.throughput.mean > 0; }
+  /// False: the time limit came before anything was measured, so that nothing is known, not even a 0.
+  bool measured() const noexcept { return !result.partial || !result.throughput_by_replication.empty(); }
 };
 
 struct ComparisonRun {
   ScenarioPointer scenario;
   Comparison comparison;
   std::optional<Solution> best;
+  std::vector<std::string> missing;  ///< policies that did not get their turn
 };
+
+/// What they hold besides the scenario, for the archive.
+void fields(auto& archive, SimulationRun& r) { archive(r.result); }
+void fields(auto& archive, ComparisonRun& r) { archive(r.comparison, r.best, r.missing); }
 
 void bind_simulation_results(py::module_& module);
 

@@ -12,10 +12,12 @@
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
+#include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/policy_options.hpp"
+#include "integrations/python/native/values.hpp"
 
 namespace allot::python {
 namespace {
@@ -40,28 +42,31 @@ struct WhatIfResult {
   WhatIf what_if;
 };
 
+void fields(auto& archive, SolveResult& r) { archive(r.solution, r.explanation); }
+void fields(auto& archive, ParetoResult& r) { archive(r.frontier, r.weighted); }
+void fields(auto& archive, WhatIfResult& r) { archive(r.what_if); }
+
 /// The solver and the objective that are meant: the one given decides the other.
-std::pair<const SolverInfo*, Objective> choose(const std::optional<std::string>& objective_word,
-                                               const std::optional<std::string>& solver_name) {
-  std::optional<Objective> objective;
-  if (objective_word) {
-    objective =
-        choice<Objective>("objective", *objective_word,
-                          {{"throughput", Objective::kThroughput}, {"priority", Objective::kPriority}});
-  }
-  if (!solver_name) {
+std::pair<const SolverInfo*, Objective> choose(const py::object& objective_word,
+                                               const py::object& solver_name) {
+  const std::optional<Objective> objective = unless_none(objective_word, [](py::handle word) {
+    return choice<Objective>("objective", word,
+                             {{"throughput", Objective::kThroughput}, {"priority", Objective::kPriority}});
+  });
+  if (solver_name.is_none()) {
     const Objective wanted = objective.value_or(Objective::kThroughput);
     return {&default_solver(wanted), wanted};
   }
-  const SolverInfo* const solver = find_solver(*solver_name);
+  const std::string wanted = text("solver", solver_name);
+  const SolverInfo* const solver = find_solver(wanted);
   if (solver == nullptr || (objective && !supports(*solver, *objective))) {
     std::string names;
     for (const SolverInfo* known : builtin_solvers()) {
       if (!objective || supports(*known, *objective))
         names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
     }
-    raise_invalid("solver", "'" + *solver_name + "' is none" +
-                                (objective ? " for the objective '" + *objective_word + "'" : "") +
+    raise_invalid("solver", "'" + wanted + "' is none" +
+                                (objective ? " for the objective " + shown(objective_word) : "") +
                                 "; there are " + names);
   }
   return {solver, objective.value_or(supports(*solver, Objective::kThroughput) ? Objective::kThroughput
@@ -86,20 +91,31 @@ std::function<void(const SolveProgress&)> told(const py::object& progress, Atten
   };
 }
 
-SolveResult solve_scenario(const ScenarioPointer& scenario, const std::optional<std::string>& objective_word,
-                           const std::optional<std::string>& solver_name, std::optional<double> time_limit,
-                           std::uint64_t seed, bool explained, const py::object& start,
-                           const std::string& shares, const std::string& sensitivity,
-                           const std::string& map_moves, const std::string& mis_moves, double max_states,
-                           std::optional<double> gap, bool slsqp_occupied, const py::object& progress) {
+/// The same for the share of the work done.
+std::function<void(double)> told_share(const py::object& progress, Attendant& attendant) {
+  if (progress.is_none()) return {};
+  return [&progress, &attendant](double share) { attendant.send([&progress, share] { progress(share); }); };
+}
+
+SolveProgress end_of(const Solution& solution) {
+  return {solution.performance.throughput, solution.gap() ? solution.upper_bound : std::nullopt};
+}
+
+SolveResult solve_scenario(const ScenarioPointer& scenario, const py::object& objective_word,
+                           const py::object& solver_name, const py::object& time_limit,
+                           const py::object& seed, const py::object& explained, const py::object& start,
+                           const py::object& shares, const py::object& sensitivity,
+                           const py::object& map_moves, const py::object& mis_moves,
+                           const py::object& max_states, const py::object& gap,
+                           const py::object& slsqp_occupied, const py::object& progress) {
   require_constant_work(*scenario, "solve");
   const auto [solver, objective] = choose(objective_word, solver_name);
   const System& system = scenario->system;
   if (objective == Objective::kPriority && system.shares().empty())
     raise_invalid("objective", "'priority' needs priorities for all task types; the scenario has none");
   SolveOptions options;
-  options.seed = seed;
-  if (!start.is_none()) options.start = assignment_from(start, system);
+  options.seed = seed_of(seed);
+  if (!start.is_none()) options.start = assignment_from("start", start, system);
   options.shares = share_reading(shares);
   options.sensitivity = choice<Sensitivity>(
       "sensitivity", sensitivity, {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}});
@@ -107,29 +123,35 @@ SolveResult solve_scenario(const ScenarioPointer& scenario, const std::optional<
       choice<MapMoves>("map_moves", map_moves, {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}});
   options.mis_moves =
       choice<MisMoves>("mis_moves", mis_moves, {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}});
-  if (!(max_states >= 1)) raise_invalid("max_states", "must be at least 1");
-  options.max_states = max_states;
-  if (gap && !(*gap >= 0 && *gap < 1)) raise_invalid("gap", "must be from 0 to below 1");
-  if (gap) options.gap_tolerance = *gap;
-  options.slsqp_occupied = slsqp_occupied;
+  options.max_states = number(
+      "max_states", max_states, [](double value) { return value >= 1; }, "must be at least 1");
+  if (!gap.is_none()) {
+    options.gap_tolerance = number(
+        "gap", gap, [](double value) { return value >= 0 && value < 1; }, "must be from 0 to below 1");
+  }
+  options.slsqp_occupied = flag("slsqp_occupied", slsqp_occupied);
   options.stop.deadline = deadline_after(time_limit);
-  const auto work = [&, solver = solver, objective = objective] {
+  function_or_none("progress", progress);
+  const auto work = [&, solver = solver, objective = objective, explains = flag("explain", explained)] {
     SolveResult result{scenario, solve(*solver, Problem{system, objective}, options), {}};
-    if (explained) result.explanation = explain(system, result.solution.assignment);
+    if (explains) result.explanation = explain(system, result.solution.assignment);
+    if (options.progress) options.progress(end_of(result.solution));
     return result;
   };
-  if (is_brief(*solver, system)) {
+  if (progress.is_none() && is_brief(*solver, system)) {
     const py::gil_scoped_release released;
     return work();
   }
   Attendant attendant;
   options.stop.flag = &attendant.stop();
   options.progress = told(progress, attendant);
+  if (options.progress) options.progress({});
   return attendant.run(work);
 }
 
 ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& points,
-                             std::optional<double> time_limit, std::uint64_t seed) {
+                             const py::object& time_limit, const py::object& seed,
+                             const py::object& progress) {
   require_constant_work(*scenario, "pareto");
   const std::uint64_t most = whole("points", points, 2, 1'000'000);
   const System& system = scenario->system;
@@ -137,8 +159,9 @@ ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& 
     raise_invalid("priorities", "'pareto' needs priorities for all task types; the scenario has none");
   Attendant attendant;
   SolveOptions options;
-  options.seed = seed;
+  options.seed = seed_of(seed);
   options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
+  options.share_done = told_share(function_or_none("progress", progress), attendant);
   return attendant.run([&] {
     ParetoResult result{scenario, pareto(system, most, options), {}};
     if (const SolverInfo* weighted = find_solver("weighted"))
@@ -147,13 +170,14 @@ ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& 
   });
 }
 
-WhatIfResult what_if_scenario(const ScenarioPointer& scenario, std::optional<double> time_limit,
-                              std::uint64_t seed) {
+WhatIfResult what_if_scenario(const ScenarioPointer& scenario, const py::object& time_limit,
+                              const py::object& seed, const py::object& progress) {
   require_constant_work(*scenario, "whatif");
   Attendant attendant;
   SolveOptions options;
-  options.seed = seed;
+  options.seed = seed_of(seed);
   options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
+  options.share_done = told_share(function_or_none("progress", progress), attendant);
   return attendant.run([&] { return WhatIfResult{scenario, what_if(scenario->system, options)}; });
 }
 
@@ -202,28 +226,28 @@ std::string what_if_text(const WhatIfResult& result) {
   return what_if_json(result.scenario->system, result.what_if);
 }
 
-/// `to_dict` and `to_json` from the writer of the command.
-template <typename Result>
-void add_json(py::class_<Result>& bound, std::string (*text)(const Result&)) {
-  bound.def(
-      "to_dict", [text](const Result& self) { return from_json(text(self)); },
-      "What the command prints with --json, as Python's own json module reads it.");
-  bound.def(
-      "to_json", [text](const Result& self) { return text(self); },
-      "The text that the command prints with --json.");
-}
-
 void bind_solution(py::module_& module) {
   py::class_<SolveResult> bound(module, "Solution",
-                                "What a solver found. Arrays are copies, the caller's to change.");
+                                "What a solver found.\n\n"
+                                ">>> import allot\n"
+                                ">>> answer = allot.solve(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]))\n"
+                                ">>> answer.assignment\n"
+                                "array([[1, 3],\n"
+                                "       [0, 4]])\n"
+                                ">>> answer.throughput_by_resource.round(3)\n"
+                                "array([8.   , 6.643])\n");
   in_package(bound);
-  const auto property = [&](const char* name, auto get, const char* doc = "") {
+  const auto property = [&](const char* name, auto get, const char* doc) {
     bound.def_property_readonly(
         name, [get](const SolveResult& self) { return get(self); }, doc);
   };
-  bound.def_property_readonly("scenario", [](const SolveResult& self) { return self.scenario; });
-  property("solver", [](const SolveResult& r) { return r.solution.solver; });
-  property("objective", [](const SolveResult& r) { return to_string(r.solution.objective); });
+  bound.def_property_readonly(
+      "scenario", [](const SolveResult& self) { return self.scenario; }, "What was solved.");
+  property(
+      "solver", [](const SolveResult& r) { return r.solution.solver; }, "The name of the solver.");
+  property(
+      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
+      "'throughput' or 'priority'.");
   property(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
@@ -234,15 +258,20 @@ void bind_solution(py::module_& module) {
       "Tasks of each type (rows) at each resource (columns).");
   property(
       "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
-  property("throughput_by_task",
-           [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); });
-  property("throughput_by_resource",
-           [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); });
+  property(
+      "throughput_by_task", [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); },
+      "Tasks per second of each type.");
+  property(
+      "throughput_by_resource",
+      [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); },
+      "Tasks per second of each resource.");
   property(
       "response_time", [](const SolveResult& r) { return r.performance().response_time; },
       "Seconds, or None.");
-  property("response_time_by_task",
-           [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); });
+  property(
+      "response_time_by_task",
+      [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); },
+      "Seconds, for each type; NaN where nothing completes.");
   property(
       "throughput_by_pair",
       [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
@@ -253,52 +282,85 @@ void bind_solution(py::module_& module) {
       "No assignment completes more, or None where nothing is proven.");
   property(
       "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
-  property("proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; });
-  property("shares", [](const SolveResult& r) -> py::object {
-    if (r.performance().shares.empty()) return py::none();
-    return to_array(r.performance().shares);
-  });
-  property("priority_error", [](const SolveResult& r) { return r.performance().priority_error; });
+  property(
+      "proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; },
+      "Whether no assignment is better, proven.");
+  property(
+      "shares",
+      [](const SolveResult& r) -> py::object {
+        if (r.performance().shares.empty()) return py::none();
+        return to_array(r.performance().shares);
+      },
+      "The part of all completions that each type has, or None where nothing completes.");
+  property(
+      "priority_error", [](const SolveResult& r) { return r.performance().priority_error; },
+      "The sum of the squared distances between these shares and those asked for, or None.");
   property(
       "approximate", [](const SolveResult& r) { return r.performance().approximate; },
       "Some resource is in a state whose throughput has no exact formula.");
-  property("relaxed_assignment", [](const SolveResult& r) -> py::object {
-    if (r.solution.relaxed_assignment.empty()) return py::none();
-    return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
-  });
-  property("relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; });
-  property("time_shares", [](const SolveResult& r) -> py::object {
-    if (r.solution.time_shares.empty()) return py::none();
-    return to_matrix(r.solution.time_shares, r.system().resource_count());
-  });
-  property("binding", [](const SolveResult& r) { return r.solution.binding; });
-  property("seconds", [](const SolveResult& r) { return r.solution.seconds; });
-  add_json(bound, &solution_text);
+  property(
+      "relaxed_assignment",
+      [](const SolveResult& r) -> py::object {
+        if (r.solution.relaxed_assignment.empty()) return py::none();
+        return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
+      },
+      "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.");
+  property(
+      "relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; },
+      "Of 'slsqp': the throughput of that; else None.");
+  property(
+      "time_shares",
+      [](const SolveResult& r) -> py::object {
+        if (r.solution.time_shares.empty()) return py::none();
+        return to_matrix(r.solution.time_shares, r.system().resource_count());
+      },
+      "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.");
+  property(
+      "binding", [](const SolveResult& r) { return r.solution.binding; },
+      "Of 'weighted': what keeps the throughput from being larger, in words.");
+  property(
+      "seconds", [](const SolveResult& r) { return r.solution.seconds; }, "How long the solver took.");
+  add_json(bound, "solve", &solution_text, &from_json);
+  add_pickle(bound);
 }
 
 void bind_pareto(py::module_& module) {
   py::class_<ParetoResult> bound(
       module, "Pareto",
-      "The trade-off between throughput and priority error, from the fastest assignment on.");
+      "The trade-off between throughput and priority error, from the fastest assignment on.\n\n"
+      ">>> import allot\n"
+      ">>> frontier = allot.pareto(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[1, 3]))\n"
+      ">>> frontier.throughputs[0] == allot.certify(frontier.scenario).throughput\n"
+      "True\n"
+      ">>> bool(frontier.priority_errors[-1] == frontier.priority_errors.min())\n"
+      "True\n");
   in_package(bound);
-  bound.def_property_readonly("scenario", [](const ParetoResult& self) { return self.scenario; });
-  bound.def("__len__", [](const ParetoResult& self) { return self.frontier.points.size(); });
-  bound.def_property_readonly("outcome",
-                              [](const ParetoResult& self) { return to_string(self.frontier.outcome); });
-  bound.def_property_readonly("exhaustive",
-                              [](const ParetoResult& self) { return self.frontier.exhaustive; });
-  bound.def_property_readonly("approximate",
-                              [](const ParetoResult& self) { return self.frontier.approximate; });
+  bound.def_property_readonly(
+      "scenario", [](const ParetoResult& self) { return self.scenario; }, "What was solved.");
+  bound.def(
+      "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
+      signed_doc("__len__(self, /)", "The number of points.").c_str());
+  bound.def_property_readonly(
+      "outcome", [](const ParetoResult& self) { return to_string(self.frontier.outcome); },
+      "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
+  bound.def_property_readonly(
+      "exhaustive", [](const ParetoResult& self) { return self.frontier.exhaustive; },
+      "Every state was looked at: no point is missing but those beyond the number asked for.");
+  bound.def_property_readonly(
+      "approximate", [](const ParetoResult& self) { return self.frontier.approximate; },
+      "Some resource may be in a state whose throughput has no exact formula.");
   const auto values = [](const ParetoResult& self, double ParetoPoint::*member) {
     std::vector<double> numbers;
     for (const ParetoPoint& point : self.frontier.points) numbers.push_back(point.*member);
     return to_array(numbers);
   };
   bound.def_property_readonly(
-      "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); });
-  bound.def_property_readonly("priority_errors", [values](const ParetoResult& self) {
-    return values(self, &ParetoPoint::priority_error);
-  });
+      "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
+      "Tasks per second of each point, falling.");
+  bound.def_property_readonly(
+      "priority_errors",
+      [values](const ParetoResult& self) { return values(self, &ParetoPoint::priority_error); },
+      "The priority error of each point, falling.");
   bound.def_property_readonly(
       "assignments",
       [](const ParetoResult& self) {
@@ -307,7 +369,7 @@ void bind_pareto(py::module_& module) {
         Count* out = array.mutable_data();
         for (const ParetoPoint& point : self.frontier.points)
           out = std::copy(point.assignment.values().begin(), point.assignment.values().end(), out);
-        return array;
+        return read_only(std::move(array));
       },
       "By point, task type and resource.");
   bound.def_property_readonly(
@@ -317,21 +379,33 @@ void bind_pareto(py::module_& module) {
         return SolveResult{self.scenario, *self.weighted, {}};
       },
       "The solution with weighted service, or None in a build without it.");
-  add_json(bound, &pareto_text);
+  add_json(bound, "pareto", &pareto_text, &from_json);
+  add_pickle(bound);
 }
 
 void bind_what_if(py::module_& module) {
   py::class_<WhatIfResult> bound(
       module, "WhatIf",
-      "What each change of the machine or its work would be worth, the largest gain first.");
+      "What each change of the machine or its work would be worth, the largest gain first.\n\n"
+      ">>> import allot\n"
+      ">>> result = allot.whatif(allot.Scenario([[8.0, 2.0]], [4]))\n"
+      ">>> [(c.change, c.resource, round(c.gain, 3)) for c in result.changes[:2]]\n"
+      "[('server', 'r0', 0.8), ('server', 'r1', 0.2)]\n");
   in_package(bound);
-  bound.def_property_readonly("scenario", [](const WhatIfResult& self) { return self.scenario; });
-  bound.def_property_readonly("outcome",
-                              [](const WhatIfResult& self) { return to_string(self.what_if.outcome); });
-  bound.def_property_readonly("base", [](const WhatIfResult& self) {
-    return SolveResult{self.scenario, self.what_if.base, {}};
-  });
-  bound.def("__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); });
+  bound.def_property_readonly(
+      "scenario", [](const WhatIfResult& self) { return self.scenario; }, "What is to be changed.");
+  bound.def_property_readonly(
+      "outcome", [](const WhatIfResult& self) { return to_string(self.what_if.outcome); },
+      "'converged'; 'time_limit' or 'interrupted' where changes are missing.");
+  bound.def_property_readonly(
+      "base",
+      [](const WhatIfResult& self) {
+        return SolveResult{self.scenario, self.what_if.base, {}};
+      },
+      "The solution without any change.");
+  bound.def(
+      "__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
+      signed_doc("__len__(self, /)", "The number of changes.").c_str());
   bound.def_property_readonly(
       "changes",
       [](const WhatIfResult& self) {
@@ -350,7 +424,8 @@ void bind_what_if(py::module_& module) {
       },
       "A list of allot.Change: change ('server', 'thread' or 'rate'), resource, task, throughput, gain, "
       "approximate.");
-  add_json(bound, &what_if_text);
+  add_json(bound, "whatif", &what_if_text, &from_json);
+  add_pickle(bound);
 }
 
 }  // namespace
@@ -364,8 +439,9 @@ void bind_solve(py::module_& module) {
              py::arg("sensitivity"), py::arg("map_moves"), py::arg("mis_moves"), py::arg("max_states"),
              py::arg("gap"), py::arg("slsqp_occupied"), py::arg("progress"));
   module.def("pareto", &pareto_scenario, py::arg("scenario"), py::arg("points"), py::arg("time_limit"),
-             py::arg("seed"));
-  module.def("whatif", &what_if_scenario, py::arg("scenario"), py::arg("time_limit"), py::arg("seed"));
+             py::arg("seed"), py::arg("progress"));
+  module.def("whatif", &what_if_scenario, py::arg("scenario"), py::arg("time_limit"), py::arg("seed"),
+             py::arg("progress"));
 }
 
 }  // namespace allot::python

@@ -58,6 +58,7 @@ def interrupted(work):
         "allot.compare(small, completions=10**12)",
         "allot.simulate(small, slow, completions=10**12)",
         "allot.analyze(states, 'random', max_states=10**8)",
+        "allot.Dispatcher(large, policy='optimal', solve_limit=1000.0)",
     ],
 )
 def test_ctrl_c_raises_keyboard_interrupt(work):
@@ -109,6 +110,56 @@ def test_progress_of_proofs():
     scenario = allot.generate(gps=12, sas=0, threads=288, rule="none", seed=5)
     answer = allot.certify(scenario, progress=lambda best, bound: seen.append((best, bound)))
     assert seen and seen[-1][0] <= answer.throughput and seen[-1][1] >= answer.throughput
+
+
+SEARCHED = dict(gps=12, sas=0, threads=400, rule="none", priorities=True, seed=5)
+
+
+@pytest.mark.parametrize(
+    "work, shares",
+    [
+        (lambda progress: allot.solve(allot.generate(), progress=progress), False),
+        (lambda progress: allot.solve(allot.generate(**SEARCHED), solver="local", progress=progress), False),
+        (lambda progress: allot.solve(allot.generate(), solver="exhaustive", progress=progress), False),
+        (lambda progress: allot.solve(allot.generate(**SEARCHED), "priority", progress=progress), False),
+        (lambda progress: allot.certify(allot.generate(), progress=progress), False),
+        (lambda progress: allot.pareto(allot.generate(priorities=True), progress=progress), True),
+        (lambda progress: allot.pareto(allot.generate(**SEARCHED), progress=progress), True),
+        (lambda progress: allot.whatif(allot.generate(), progress=progress), True),
+        (lambda progress: allot.simulate(allot.generate(), "jsq", completions=1000, progress=progress), True),
+        (lambda progress: allot.compare(allot.generate(), ["map", "jsq"], completions=1000, progress=progress), True),
+    ],
+)
+def test_whatever_may_take_long_tells_how_far_it_is(work, shares):
+    seen = []
+    answer = work(lambda *told: seen.append(told))
+    assert seen
+    if shares:
+        done = [share for (share,) in seen]
+        assert done == sorted(done) and done[-1] == 1.0
+    else:
+        assert seen[-1][0] == answer.throughput and seen[-1][1] == answer.upper_bound
+
+
+@pytest.mark.parametrize("policy", ["random", lambda state, task: state.scenario.homes[task]])
+def test_progress_of_analyses(policy):
+    seen = []
+    exact = allot.analyze(allot.generate(threads=24), policy, progress=seen.append)
+    assert seen and seen == sorted(seen) and seen[-1] == exact.states
+
+
+def test_progress_is_a_sign_of_life():
+    """A solver that has nothing new to say is heard all the same, and can be stopped."""
+    heard = []
+
+    def progress(best, bound):
+        heard.append(best)
+        if len(heard) == 5:
+            raise Broken
+
+    with pytest.raises(Broken):
+        allot.certify(allot.generate(**LARGE), time_limit=None, progress=progress)
+    assert len(heard) == 5
 
 
 class Broken(Exception):

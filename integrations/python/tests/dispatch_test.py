@@ -183,6 +183,48 @@ def test_the_context_times_its_body_and_tells_failures():
             pass
 
 
+def test_a_context_holds_one_task_at_a_time():
+    dispatcher = two_by_two()
+    context = dispatcher.task("sort")
+    with context:
+        with pytest.raises(allot.InvalidInput, match="in use"):
+            with context:
+                pass
+    with context as ticket:  # again, now that it is free
+        assert ticket.open
+    dispatcher.drain("cpu")
+    dispatcher.drain("gpu")
+    for _ in range(2):
+        with pytest.raises(allot.Unavailable):
+            with context:
+                pass
+    seen = dispatcher.statistics()
+    assert seen.in_flight.sum() == 0 and seen.placed == seen.ended == 2
+
+
+def test_a_context_that_threads_share_leaks_no_ticket():
+    dispatcher = two_by_two()
+    context = dispatcher.task("sort")
+    entered = []
+
+    def work():
+        for _ in range(300):
+            try:
+                with context as ticket:
+                    entered.append(ticket)
+                    time.sleep(0)
+            except allot.InvalidInput:
+                pass
+
+    workers = [threading.Thread(target=work) for _ in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    seen = dispatcher.statistics()
+    assert seen.in_flight.sum() == 0 and seen.placed == seen.ended == len(entered)
+
+
 def test_what_changes_counts_at_once():
     dispatcher = two_by_two()
     number = dispatcher.plan().number

@@ -25,8 +25,6 @@ def test_arrays_come_back():
     assert scenario.tasks == ("t0", "t1") and scenario.resources == ("r0", "r1", "r2")
     assert scenario.homes == ("r1", "r2") and scenario.shares is None and scenario.floors is None
     assert scenario.is_static
-    scenario.rates[0, 0] = 100  # a copy
-    assert scenario.rates[0, 0] == 1
 
 
 @pytest.mark.parametrize(
@@ -184,13 +182,13 @@ def test_all_problems_are_told():
     [
         (([1.0, 2.0], [1]), {}, "rates"),
         (([[1.0], [2.0, 3.0]], [1, 1]), {}, "rates"),
-        (([["x"]], [1]), {}, "rates"),
+        (([["x"]], [1]), {}, "tasks[0].rates.r0"),
         (([[1.0]], [1, 2]), {}, "counts"),
         (([[1.0]], "six"), {}, "tasks[0].count"),
         (([[1.0]], [2**70]), {}, "tasks[0].count"),
         ((np.zeros((0, 2)), []), {}, "tasks"),
         (([[1.0]], [1]), {"tasks": ["a", "b"]}, "tasks"),
-        (([[1.0]], [1]), {"servers": object()}, "$"),
+        (([[1.0]], [1]), {"servers": object()}, "servers"),
         (([[1.0]], [1]), {"homes": ["gpu"]}, "tasks[0].home"),
     ],
 )
@@ -214,7 +212,7 @@ def test_wrong_files_and_dicts(tmp_path):
     endless["tasks"] = endless
     with pytest.raises(allot.InvalidInput, match="nested"):
         allot.Scenario.from_dict(endless)
-    with pytest.raises(TypeError, match="not int"):
+    with pytest.raises(allot.InvalidInput, match="not int"):
         allot.solve(5)
 
 
@@ -247,5 +245,5 @@ def test_wrong_options(machine):
     ):
         with pytest.raises(allot.InvalidInput):
             wrong()
-    with pytest.raises(TypeError):
+    with pytest.raises(allot.InvalidInput):
         allot.simulate(machine, 3)

@@ -29,11 +29,12 @@ def mypy(tmp_path, *arguments):
 
 
 def check(tmp_path):
-    """The arguments of the check. pybind11's classes have a metaclass of their own and constructors without signature."""
+    """The arguments of the check. pybind11's classes have a metaclass of their own, and where there is no constructor one
+    that says so."""
     allowed = tmp_path / "allowed"
     allowed.write_text(r"""
 allot\._native\.[A-Z][A-Za-z]+
-allot\._native\.[A-Z][A-Za-z]+\.__init__
+allot\._native\.(?!Scenario|ServiceOrder)[A-Z][A-Za-z]+\.__init__
 """)
     return ["mypy.stubtest", "allot._native", "--allowlist", str(allowed), "--ignore-unused-allowlist"]
 
@@ -60,6 +61,10 @@ def test_a_missing_word_is_noticed(tmp_path):
     assert done.returncode != 0 and "population" in done.stdout and "error" in done.stdout
 
 
+def test_the_package_is_type_checked(tmp_path):
+    mypy(tmp_path, "mypy", "--strict", "-p", "allot")
+
+
 def test_users_are_type_checked(tmp_path):
     right = tmp_path / "right.py"
     right.write_text(
@@ -74,5 +79,38 @@ def test_users_are_type_checked(tmp_path):
         "with dispatcher.task('sort') as ticket:\n"
         "    where: str = ticket.resource\n"
         "ended: int = dispatcher.statistics().ended\n"
+        "@allot.policy(name='first', memory_size=1)\n"
+        "def first(state: allot.State, task: int) -> int:\n"
+        "    return 0\n"
+        "place: int = first(allot.State.__new__(allot.State), 0)\n"
+        "both = allot.compare(machine, (first, 'map', allot.policy(mine, name='second')), completions=100)\n"
+        "means: list[float] = [run.throughput.mean for run in both]\n"
+        "one: allot.Simulation = both[0] if 'map' in both else both['map']\n"
+        "widths = [estimate.half_width for estimate in one.throughput_by_task]\n"
+        "import collections, types\n"
+        "import numpy as np\n"
+        "more = allot.Scenario(np.ones((1, 2)), {'a': 3}, tasks=('a',), servers=np.array([1, 2]), floors=[None])\n"
+        "same = allot.Scenario.from_dict(types.MappingProxyType(more.to_dict()))\n"
+        "allot.simulate(machine, 'map', warmup='auto', completions=10)\n"
+        "dispatcher.set_counts(collections.OrderedDict(sort=2))\n"
     )
     mypy(tmp_path, "mypy", "--strict", "--follow-imports=silent", str(right))
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("allot.policy(3)", "policy"),
+        ("allot.Scenario([[1.0]], [1]).rates.nothing", "nothing"),
+        ("allot.compare('x', 3)", "compare"),
+    ],
+)
+def test_mistakes_of_users_are_found(tmp_path, line, words):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(f"import allot\n{line}\n")
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", str(wrong)],
+        capture_output=True, text=True, env=environment, cwd=tmp_path, check=False,
+    )
+    assert done.returncode == 1 and words in done.stdout

@@ -96,6 +96,53 @@ def test_figures_of_the_objects(machine):
     assert run.p50 < run.p95 < run.p99 and run.completions_per_second > 0
 
 
+def test_plots_without_intervals_or_work(machine):
+    """One replication has no interval by type; a scenario without threads has nothing to show."""
+    one = dict(completions=500, replications=1)
+    empty = allot.Scenario([[1.0, 2.0]], [0])
+    for result in (
+        allot.simulate(machine, "map", **one),
+        allot.compare(machine, ["map", "jsq"], **one),
+        allot.simulate(empty, "map", **SMALL),
+        allot.compare(empty, ["map", "jsq"], **SMALL),
+        allot.simulate(allot.Scenario([[1.0], [1.0]], [2, 0]), "jsq", **SMALL),
+        allot.solve(empty),
+        allot.whatif(empty),
+        empty,
+    ):
+        result.plot().figure.canvas.draw()
+        plt.close("all")
+
+
+def overlaps(labels, renderer):
+    boxes = [label.get_window_extent(renderer) for label in labels if label.get_text()]
+    flat = [box for box, label in zip(boxes, labels) if label.get_rotation() == 0]
+    return any(a.overlaps(b) for k, a in enumerate(flat) for b in flat[:k])
+
+
+def test_plots_can_be_read(machine):
+    """Every plot has a title, and no name of an axis lies on another."""
+    long = allot.Scenario(
+        np.ones((9, 9)) + np.eye(9),
+        9 * [3],
+        tasks=[f"a task with a long name {i}" for i in range(9)],
+        resources=[f"a resource with a long name {j}" for j in range(9)],
+        priorities=1.0,
+    )
+    many = allot.generate(gps=60, sas=0, threads=600, rule="none")
+    plan = allot.Dispatcher(machine, background=False).plan()
+    shown = [*results(machine).values(), plan, many, allot.solve(many), allot.simulate(many, "jsq", **SMALL)]
+    for result in [*shown, long, allot.solve(long), allot.simulate(long, "jsq", **SMALL), allot.whatif(long)]:
+        ax = result.plot()
+        figure = ax.figure
+        figure.canvas.draw()
+        renderer = figure.canvas.get_renderer()
+        assert ax.get_title(), type(result)
+        for axis in (ax.xaxis, ax.yaxis):
+            assert not overlaps(axis.get_ticklabels(), renderer), type(result)
+        plt.close("all")
+
+
 def test_types_that_complete_nothing():
     run = allot.simulate(allot.Scenario([[1.0], [1.0]], [2, 0]), "jsq", **SMALL)
     assert np.isnan(run.response_time_by_task.mean[1]) and run.response_time_by_task.mean[0] > 0

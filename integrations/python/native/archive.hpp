@@ -1,0 +1,215 @@
+// Results as bytes and back, so that Python can pickle and copy them: exact to the last bit, for the same
+// version of the library.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "allot/analyze/analyze.hpp"
+#include "allot/base/version.hpp"
+#include "allot/dispatch/plan.hpp"
+#include "allot/simulate/simulate.hpp"
+#include "allot/solve/explain.hpp"
+#include "allot/solve/pareto.hpp"
+#include "allot/solve/solver.hpp"
+#include "allot/solve/whatif.hpp"
+#include "integrations/python/native/convert.hpp"
+
+namespace allot::python {
+
+template <typename Value>
+concept Plain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+
+/// A struct that `fields` takes apart.
+template <typename Value>
+concept Record = std::is_class_v<Value>;
+
+/// Appends values to a text of bytes.
+class Packer {
+ public:
+  Packer() { pack(std::string_view(version())); }
+  const std::string& bytes() const noexcept { return bytes_; }
+
+  template <typename... Values>
+  void operator()(Values&... values) {
+    (pack(values), ...);
+  }
+
+ private:
+  template <Plain Value>
+  void pack(Value value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void pack(std::string_view text) {
+    pack(text.size());
+    bytes_ += text;
+  }
+  void pack(std::string& text) { pack(std::string_view(text)); }
+  template <typename Value>
+  void pack(std::optional<Value>& value) {
+    pack(value.has_value());
+    if (value) pack(*value);
+  }
+  template <typename Value>
+  void pack(std::vector<Value>& values) {
+    pack(values.size());
+    for (Value& value : values) pack(value);
+  }
+  void pack(Assignment& assignment) {
+    pack(assignment.types());
+    pack(assignment.resources());
+    for (const Count count : assignment.values()) pack(count);
+  }
+  template <Record Struct>
+  void pack(Struct& record) {
+    fields(*this, record);
+  }
+
+  std::string bytes_;
+};
+
+/// Takes the values out again, in the same order. Invalid where the bytes are not what a Packer of this
+/// version made.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : left_(bytes) {
+    std::string made_by;
+    unpack(made_by);
+    if (made_by != version())
+      raise_invalid("pickle", "is of version " + made_by + ", this is " + std::string(version()));
+  }
+
+  template <typename... Values>
+  void operator()(Values&... values) {
+    (unpack(values), ...);
+  }
+
+ private:
+  std::string_view take(std::size_t size) {
+    if (size > left_.size()) raise_invalid("pickle", "is cut short");
+    const std::string_view taken = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return taken;
+  }
+  /// Of a list, each element of which takes a byte at least.
+  std::size_t size() {
+    std::size_t value = 0;
+    unpack(value);
+    if (value > left_.size()) raise_invalid("pickle", "is cut short");
+    return value;
+  }
+  template <Plain Value>
+  void unpack(Value& value) {
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+  }
+  void unpack(std::string& text) { text = take(size()); }
+  /// The name of a solver, which lives in the table of them.
+  void unpack(std::string_view& name) {
+    std::string text;
+    unpack(text);
+    const SolverInfo* const solver = find_solver(text);
+    name = solver != nullptr ? solver->name : std::string_view();
+  }
+  template <typename Value>
+  void unpack(std::optional<Value>& value) {
+    bool present = false;
+    unpack(present);
+    value.reset();
+    if (!present) return;
+    Value made{};
+    unpack(made);
+    value = std::move(made);
+  }
+  template <typename Value>
+  void unpack(std::vector<Value>& values) {
+    values.resize(size());
+    for (Value& value : values) unpack(value);
+  }
+  void unpack(Assignment& assignment) {
+    const std::size_t types = size();
+    const std::size_t resources = size();
+    assignment.reset(types, resources);
+    for (std::size_t i = 0; i < types; ++i) {
+      for (std::size_t j = 0; j < resources; ++j) unpack(assignment(task_type(i), resource_id(j)));
+    }
+  }
+  template <Record Struct>
+  void unpack(Struct& record) {
+    fields(*this, record);
+  }
+
+  std::string_view left_;
+};
+
+// What the structs are made of.
+
+void fields(auto& archive, Performance& p) {
+  archive(p.throughput, p.throughput_by_task, p.throughput_by_resource, p.response_time,
+          p.response_time_by_task, p.shares, p.priority_error, p.approximate);
+}
+void fields(auto& archive, Solution& s) {
+  archive(s.solver, s.objective, s.outcome, s.assignment, s.performance, s.upper_bound, s.proven_optimal,
+          s.reason, s.seconds, s.relaxed_assignment, s.relaxed_throughput, s.time_shares, s.binding);
+}
+void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
+void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
+void fields(auto& archive, ParetoPoint& p) { archive(p.assignment, p.throughput, p.priority_error); }
+void fields(auto& archive, ParetoFrontier& f) { archive(f.points, f.exhaustive, f.approximate, f.outcome); }
+void fields(auto& archive, Change& c) {
+  archive(c.what, c.task, c.resource, c.throughput, c.gain, c.approximate);
+}
+void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
+void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
+void fields(auto& archive, ReplicationMark& m) { archive(m.number, m.complete); }
+void fields(auto& archive, SimulationResult& r) {
+  archive(r.policy, r.distribution, r.seed, r.replications, r.completions, r.warmup, r.partial, r.precise,
+          r.population, r.throughput, r.response_time, r.p50, r.p95, r.p99, r.throughput_by_task,
+          r.throughput_by_resource, r.response_time_by_task, r.utilization, r.energy_per_task, r.edp,
+          r.little, r.little_residual, r.throughput_by_replication, r.replication_marks, r.notes,
+          r.wall_seconds, r.completions_per_second);
+}
+void fields(auto& archive, Difference& d) { archive(d.policy, d.against, d.throughput, d.significant); }
+void fields(auto& archive, Comparison& c) { archive(c.policies, c.differences); }
+void fields(auto& archive, Analysis& a) {
+  archive(a.states, a.classes, a.lowest_throughput, a.highest_throughput, a.throughput, a.throughput_by_task,
+          a.throughput_by_resource, a.response_time, a.occupancy, a.best_state_probability,
+          a.best_state_throughput, a.best_state_approximate, a.optimal_control_throughput, a.note, a.stopped);
+}
+/// But for its system.
+void fields(auto& archive, Plan& p) {
+  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.solve_seconds);
+}
+
+template <typename Value>
+py::bytes packed(Value value) {
+  Packer packer;
+  packer(value);
+  return packer.bytes();
+}
+
+template <typename Value>
+void unpack(const py::bytes& bytes, Value& value) {
+  const std::string text = bytes;
+  Unpacker unpacker(text);
+  unpacker(value);
+}
+
+/// Makes a result of a scenario picklable: `fields` says what it holds besides.
+template <typename Result>
+void add_pickle(py::class_<Result>& bound) {
+  bound.def(py::pickle([](const Result& self) { return py::make_tuple(self.scenario, packed(self)); },
+                       [](const py::tuple& state) {
+                         Result result{};
+                         unpack(state[1].template cast<py::bytes>(), result);
+                         result.scenario = state[0].template cast<ScenarioPointer>();
+                         return result;
+                       }));
+}
+
+}  // namespace allot::python

@@ -1,0 +1,63 @@
+// Single values that a caller gives: numbers, words, paths, functions. Whatever is wrong with one, its type
+// too, is an InvalidInput that names the option.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "allot/base/stop.hpp"
+#include "integrations/python/native/convert.hpp"
+
+namespace allot::python {
+
+/// A whole number from `least` to `most`. A float that is one will do, a bool will not.
+std::uint64_t whole(const char* option, py::handle value, std::uint64_t least, std::uint64_t most);
+/// From 0 to the largest.
+std::uint64_t seed_of(py::handle value);
+
+/// A number; NaN and the infinities are some.
+double number(const char* option, py::handle value);
+/// A number for which `is_right`; `wanted` says what that is, as in "must be from 0 to 1".
+double number(const char* option, py::handle value, bool (*is_right)(double), const char* wanted);
+
+/// True or False, also NumPy's.
+bool flag(const char* option, py::handle value);
+
+/// A string, in UTF-8.
+std::string text(const char* option, py::handle value);
+/// The path of a file, in the encoding of the file system: a string, bytes or an os.PathLike.
+std::string path(const char* option, py::handle value);
+bool is_path(py::handle value);
+
+/// A function, or None.
+const py::object& function_or_none(const char* option, const py::object& value);
+
+/// What `read` makes of the value; nothing of None.
+template <typename Read>
+auto unless_none(py::handle value, Read read) -> std::optional<decltype(read(value))> {
+  if (value.is_none()) return {};
+  return read(value);
+}
+
+/// One of a few words.
+template <typename Value>
+Value choice(const char* option, py::handle value,
+             std::initializer_list<std::pair<std::string_view, Value>> choices) {
+  std::string known;
+  for (const auto& [name, meant] : choices) {
+    if (py::isinstance<py::str>(value) && text(option, value) == name) return meant;
+    known += (known.empty() ? "'" : ", '") + std::string(name) + "'";
+  }
+  raise_invalid(option, "must be one of " + known + ", is " + shown(value));
+}
+
+/// A deadline from a number of seconds (> 0) or None.
+std::optional<Clock::time_point> deadline_after(py::handle seconds);
+
+}  // namespace allot::python
