@@ -3,7 +3,6 @@
 // dislikes. A task that ends is followed at once by another of its kind; every result is checked in the end.
 //
 //   STARPU_SCHED=dmda kernels [--cpus N] [--devices N] [--warmup S] [--seconds S] [--in-flight N] [--json]
-#include <starpu.h>
 #include <starpu_opencl.h>
 
 #include <atomic>
@@ -17,6 +16,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "examples/starpu/workers.hpp"
 
 namespace {
 
@@ -131,7 +132,7 @@ void submit(Place& place) {
 
 void completed(void* argument) {
   auto& place = *static_cast<Place*>(argument);
-  const bool device = starpu_worker_get_type(starpu_worker_get_id()) != STARPU_CPU_WORKER;
+  const bool device = own_column() != 0;
   place.kernel->done[device].fetch_add(1, std::memory_order_relaxed);
   if (!ending.load(std::memory_order_relaxed)) submit(place);
 }
@@ -150,9 +151,7 @@ void add_kernel(const char* name, void (*on_cpu)(const float*, float*, unsigned)
   starpu_vector_data_register(&kernel.in_handle, STARPU_MAIN_RAM,
                               reinterpret_cast<std::uintptr_t>(kernel.in.data()),
                               static_cast<std::uint32_t>(kernel.in.size()), sizeof(float));
-  std::memset(&kernel.model, 0, sizeof kernel.model);
-  kernel.model.type = STARPU_HISTORY_BASED;
-  kernel.model.symbol = name;
+  kernel.model = history_model(name);
   starpu_codelet_init(&kernel.codelet);
   kernel.codelet.name = name;
   kernel.codelet.cpu_funcs[0] = run_on_cpu;
@@ -200,21 +199,7 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  std::string basic;
-  for (int d = 0; d < static_cast<int>(devices); ++d) basic += "basic ";
-  // PoCL turns processors into OpenCL devices; who has a better setting keeps it.
-  setenv("POCL_DEVICES", basic.c_str(), 0);
-  setenv("STARPU_OPENCL_ON_CPUS", "1", 0);
-  setenv("STARPU_WORKERS_NOBIND", "1", 0);
-  starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.ncpus = static_cast<int>(cpus);
-  conf.ncuda = 0;
-  conf.nopencl = static_cast<int>(devices);
-  if (const int error = starpu_init(&conf); error != 0) {
-    std::fprintf(stderr, "kernels: StarPU does not start: %s\n", std::strerror(-error));
-    return error == -ENODEV ? 77 : 1;
-  }
+  start_starpu("kernels", static_cast<unsigned>(cpus), static_cast<unsigned>(devices));
   if (starpu_opencl_load_opencl_from_string(kSource, &program, nullptr) != 0) {
     std::fprintf(stderr, "kernels: the OpenCL source does not compile\n");
     return 1;

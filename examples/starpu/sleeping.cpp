@@ -6,9 +6,6 @@
 // Six tasks of type A in flight, each 8 ms on a CPU worker and 4 ms on the first OpenCL device; "-" means:
 // cannot run there. With --calibrate it measures every type on every worker, leaves StarPU's performance
 // models in STARPU_HOME and ends; later runs read them.
-#include <starpu.h>
-#include <sys/prctl.h>
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -22,11 +19,12 @@
 #include <thread>
 #include <vector>
 
+#include "examples/starpu/workers.hpp"
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kCannot = -1;
-constexpr std::chrono::microseconds kAwake{200};
 constexpr std::size_t kMostColumns = 9;  // the CPU workers together, and up to eight devices
 
 struct Options {
@@ -70,12 +68,6 @@ Options options;
 std::deque<Type> types;  // StarPU keeps pointers into it
 std::atomic<bool> ending{false};
 
-std::size_t column(unsigned worker) {
-  return starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CPU_WORKER
-             ? 0
-             : 1 + static_cast<std::size_t>(starpu_worker_get_devid(static_cast<int>(worker)));
-}
-
 std::uint64_t nanoseconds(Clock::duration time) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
@@ -89,14 +81,8 @@ int can_execute(unsigned worker, starpu_task* task, unsigned /*implementation*/)
 void sleep_as_told(void* /*buffers*/[], void* argument) {
   const auto begin = Clock::now();
   auto& place = *static_cast<Place*>(argument);
-  const std::size_t j = column(static_cast<unsigned>(starpu_worker_get_id()));
-  const std::chrono::duration<double, std::milli> time(place.type->ms[j] * place.size);
-  const auto end = begin + std::chrono::duration_cast<Clock::duration>(time);
-  // A sleeper may be woken a tenth of a millisecond late: the last bit is waited out awake, so that rates are
-  // as told.
-  if (time > kAwake) std::this_thread::sleep_until(end - kAwake);
-  while (Clock::now() < end) {
-  }
+  const std::size_t j = own_column();
+  nap(place.type->ms[j] * place.size);
   place.type->asleep_ns[j].fetch_add(nanoseconds(Clock::now() - begin), std::memory_order_relaxed);
 }
 
@@ -132,7 +118,7 @@ void submit(Place& place) {
 
 void completed(void* argument) {
   auto& place = *static_cast<Place*>(argument);
-  const std::size_t j = column(static_cast<unsigned>(starpu_worker_get_id()));
+  const std::size_t j = own_column();
   place.type->done[j].fetch_add(1, std::memory_order_relaxed);
   place.type->in_system_ns.fetch_add(nanoseconds(Clock::now() - place.submitted), std::memory_order_relaxed);
   if (!ending.load(std::memory_order_relaxed)) submit(place);
@@ -222,35 +208,9 @@ std::size_t columns() {
   return most;
 }
 
-void start_starpu() {
-  std::string devices;
-  for (std::size_t j = 1; j < columns(); ++j) devices += "basic ";
-  // PoCL turns processors into OpenCL devices; who has a better setting keeps it.
-  setenv("POCL_DEVICES", devices.c_str(), 0);
-  setenv("STARPU_OPENCL_ON_CPUS", "1", 0);
-  setenv("STARPU_WORKERS_NOBIND", "1", 0);
-  if (options.calibrate) setenv("STARPU_CALIBRATE", "1", 1);
-  prctl(PR_SET_TIMERSLACK, 1);  // workers inherit it: a sleep ends within microseconds of its time
-  starpu_conf conf;
-  starpu_conf_init(&conf);
-  conf.ncpus = static_cast<int>(options.cpus);
-  conf.ncuda = 0;
-  conf.nopencl = static_cast<int>(columns()) - 1;
-  if (const int error = starpu_init(&conf); error != 0) {
-    std::fprintf(stderr, "sleeping: StarPU does not start: %s\n", std::strerror(-error));
-    std::exit(error == -ENODEV ? 77 : 1);
-  }
-  if (starpu_cpu_worker_get_count() != options.cpus || starpu_opencl_worker_get_count() + 1 != columns()) {
-    std::fprintf(stderr, "sleeping: %u CPU and %u OpenCL workers where %u and %zu are wanted\n",
-                 starpu_cpu_worker_get_count(), starpu_opencl_worker_get_count(), options.cpus,
-                 columns() - 1);
-    starpu_shutdown();
-    std::exit(77);
-  }
+void make_codelets() {
   for (Type& type : types) {
-    std::memset(&type.model, 0, sizeof type.model);
-    type.model.type = STARPU_HISTORY_BASED;
-    type.model.symbol = type.name.c_str();
+    type.model = history_model(type.name.c_str());
     starpu_codelet_init(&type.codelet);
     type.codelet.name = type.name.c_str();
     type.codelet.can_execute = can_execute;
@@ -289,8 +249,8 @@ void print_text(const std::vector<Counts>& counts, double elapsed, double total)
                 total > 0 ? 100 * done / total : 0, done > 0 ? 1e3 * counts[i].in_system_s / done : 0);
     for (std::size_t j = 0; j < columns(); ++j) {
       const auto n = counts[i].done[j];
-      std::printf("  %s%.0zu %llu", j == 0 ? "cpu" : "ocl", j == 0 ? 0 : j,
-                  static_cast<unsigned long long>(n));
+      const std::string name = j == 0 ? "cpu" : "ocl" + std::to_string(j - 1);
+      std::printf("  %s %llu", name.c_str(), static_cast<unsigned long long>(n));
       if (n > 0) std::printf(" (%.2f ms)", 1e3 * counts[i].asleep_s[j] / static_cast<double>(n));
     }
     std::printf("\n");
@@ -322,7 +282,9 @@ void print_json(const std::vector<Counts>& counts, double elapsed, double total)
 
 int main(int argc, char** argv) {
   parse(argc, argv);
-  start_starpu();
+  if (options.calibrate) setenv("STARPU_CALIBRATE", "1", 1);
+  start_starpu("sleeping", options.cpus, static_cast<unsigned>(columns()) - 1);
+  make_codelets();
   if (options.calibrate) {
     calibrate();
     starpu_shutdown();
