@@ -78,8 +78,8 @@ class Home:
         clean.update({k: str(v) for k, v in settings.items()})
         return clean
 
-    def run(self, command, policy=None, timeout=300, **settings):
-        """(what it printed, what allot says in its statistics or None)"""
+    def run(self, command, policy=None, timeout=300, errors=False, **settings):
+        """(what it printed, with errors also on standard error; what allot says in its statistics or None)"""
         stats = self.path / "stats.json"
         stats.unlink(missing_ok=True)
         ours = policy is not None and policy.startswith("allot-")
@@ -87,7 +87,7 @@ class Home:
                               capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{policy} {command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done.stdout, json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
+        return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
 
 
 class ClosedLoop:
