@@ -81,13 +81,19 @@ class Home:
     def run(self, command, policy=None, timeout=300, errors=False, **settings):
         """(what it printed, with errors also on standard error; what allot says in its statistics or None)"""
         stats = self.path / "stats.json"
-        stats.unlink(missing_ok=True)
+        for old in self.path.glob("stats*.json"):
+            old.unlink()
         ours = policy is not None and policy.startswith("allot-")
         done = subprocess.run([str(c) for c in command], env=self.environment(policy, stats if ours else None, **settings),
                               capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{policy} {command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
         return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
+
+
+    def all_statistics(self):
+        """Of the latest run: a file for each rank and each scheduling context."""
+        return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.path.glob("stats*.json"))}
 
 
 class ClosedLoop:

@@ -19,11 +19,11 @@ class ClosedLoops(Case):
         loop = cases.ClosedLoop(cases.CASES["S1"])
 
         def attempt():
-            ours, stats = loop.run("allot-map", seconds=4)
+            ours, _ = loop.run("allot-map", seconds=4)
             theirs, _ = loop.run("dmda", seconds=4)
             ratio = ours["throughput"] / theirs["throughput"]
             print(f"  allot-map {ours['throughput']:.1f}/s, dmda {theirs['throughput']:.1f}/s: {ratio:.3f}", flush=True)
-            self.assert_nothing_left(stats, "S1")
+            self.assert_nothing_left(loop.home, "S1")
             return f"only {ratio:.3f} times dmda" if ratio < 1.2 else None
 
         self.best_of_tries(attempt)
@@ -32,11 +32,11 @@ class ClosedLoops(Case):
         loop = cases.ClosedLoop(cases.CASES["S1"])
 
         def attempt():
-            ours, stats = loop.run("allot-map", seconds=4, warmup=2, models=False)
+            ours, _ = loop.run("allot-map", seconds=4, warmup=2, models=False)
             theirs, _ = loop.run("dmda", seconds=4)
             ratio = ours["throughput"] / theirs["throughput"]
             print(f"  allot-map {ours['throughput']:.1f}/s, dmda {theirs['throughput']:.1f}/s: {ratio:.3f}", flush=True)
-            self.assert_nothing_left(stats, "S1")
+            self.assert_nothing_left(loop.home, "S1")
             return f"only {ratio:.3f} times dmda" if ratio < 1.2 else None
 
         self.best_of_tries(attempt)
@@ -72,8 +72,8 @@ class ClosedLoops(Case):
         loop = cases.ClosedLoop(cases.CASES["S3"])
 
         def attempt():
-            ours, stats = loop.run("allot-map", seconds=3)
-            self.assert_nothing_left(stats, "S3")
+            ours, _ = loop.run("allot-map", seconds=3)
+            self.assert_nothing_left(loop.home, "S3")
             done = {name: kind["done"] for name, kind in ours["types"].items()}
             self.assertEqual([done["A"][1], done["A"][2], done["B"][2], done["C"][1]], [0, 0, 0, 0])
             part = parts(ours, "type")
@@ -89,8 +89,8 @@ class ClosedLoops(Case):
                 loop = cases.ClosedLoop(case)
 
                 def attempt(case=case, loop=loop, name=name):
-                    ours, stats = loop.run("allot-weighted", seconds=4, warmup=2, ALLOT_SHARES=cases.share_text(case["shares"]))
-                    self.assert_nothing_left(stats, name)
+                    ours, _ = loop.run("allot-weighted", seconds=4, warmup=2, ALLOT_SHARES=cases.share_text(case["shares"]))
+                    self.assert_nothing_left(loop.home, name)
                     off = {t: ours["types"][t]["share"] - p for t, p in case["shares"].items()}
                     print(f"  {name}: " + ", ".join(f"{t} {100 * d:+.2f} points" for t, d in off.items()), flush=True)
                     return f"{name}: {off}" if max(map(abs, off.values())) > 0.03 else None

@@ -23,6 +23,11 @@ class Case(unittest.TestCase):
             print(f"  once more: {problem}", flush=True)
         self.fail("\n".join(problems))
 
-    def assert_nothing_left(self, stats, what):
-        self.assertIsNotNone(stats, f"{what}: no statistics were written")
-        self.assertEqual(stats["in_flight"], 0, f"{what}: {stats}")
+    def assert_nothing_left(self, home, what):
+        """Every task that was placed in the latest run has ended, in every rank and context; returns how many."""
+        files = home.all_statistics()
+        self.assertTrue(files, f"{what}: no statistics were written")
+        for name, stats in files.items():
+            left = (sum(map(sum, stats["in_flight"])), stats["unfinished"], stats["placed"] - stats["ended"])
+            self.assertEqual(left, (0, 0, 0), f"{what}, {name}: {stats}")
+        return {name: stats["ended"] for name, stats in files.items()}
