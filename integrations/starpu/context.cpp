@@ -267,6 +267,7 @@ TaskType Context::make_type(starpu_task* task, std::string name) {
     DispatcherOptions options;
     options.policy = policy_;
     options.planning = Planning::kDeferred;
+    options.exploration = 0.01;
     options.solve_limit = std::chrono::milliseconds(50);
     options.more_types = kMostTypes;
     options.more_resources = kMostResources - crew_.size();
@@ -296,7 +297,9 @@ void Context::update_shares() {
 
 void Context::place(Job& job) {
   const TaskType i = job.ticket.type;
-  if (types_[index(i)].planned) {
+  if (!types_[index(i)].planned || !lines_.fits_plan(i)) {
+    ++greedy_;
+  } else {
     if (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
       if (holds(job.able, ticket->resource)) {
         job.ticket = *ticket;
@@ -304,8 +307,6 @@ void Context::place(Job& job) {
       }
       dispatcher_->cancel(*ticket);
     }
-  } else {
-    ++greedy_;
   }
   job.ticket = dispatcher_->place_at(i, lines_.soonest(i, job.able));
 }
