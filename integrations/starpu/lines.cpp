@@ -226,15 +226,15 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
   }
 }
 
-ResourceId Lines::soonest(TaskType i, ResourceSet able) const {
+ResourceId Lines::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
   ResourceId best{};
   double least = std::numeric_limits<double>::infinity();
   for (const ResourceId j : resource_ids()) {
     if (!holds(able, j)) continue;
     const Column& column = columns_[index(j)];
+    double end = backlog(j) + cell(i, j).seconds + (transfers.empty() ? 0.0 : transfers[index(j)]);
     // Tasks of which no time is known are weighed by their number alone, below every time that is known.
-    const double end =
-        backlog(j) + cell(i, j).seconds + 1e-9 * static_cast<double>(column.tasks) / column.servers;
+    end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
     if (end >= least) continue;
     best = j;
     least = end;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
@@ -67,8 +68,9 @@ class Lines {
 
   /// Whether one more task of the type is about as many as the plan is for.
   bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
-  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan.
-  ResourceId soonest(TaskType i, ResourceSet able) const;
+  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
+  /// data need to get there (seconds by resource; empty: nothing).
+  ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
 
  private:
   struct Cell {
