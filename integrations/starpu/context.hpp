@@ -50,6 +50,8 @@ class Context {
   void push_bound(starpu_task* task, int worker);
   /// The next task for the worker that calls, or null.
   starpu_task* pop();
+  /// Tasks that wait in the lines now. Lock-free.
+  Count waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
   void begin(starpu_task* task);
   void end(starpu_task* task);
 
@@ -93,6 +95,7 @@ class Context {
   void changed() noexcept;
 
   bool look();
+  std::vector<int> deserters() const;
   void wake_sleepers();
   void plan_failed(const std::string& why);
   void say_plan(const Plan& plan) const;

@@ -22,8 +22,25 @@ bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) >
 
 }  // namespace
 
+/// Workers that have left the context. StarPU tells of those that come, but (1.3) not of those
+/// that go before the context does.
+std::vector<int> Context::deserters() const {
+  std::vector<int> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Crew::Place& place : crew_.places()) {
+      gone.insert(gone.end(), place.workers.begin(), place.workers.end());
+    }
+  }
+  std::erase_if(gone, [&](int worker) { return starpu_sched_ctx_contains_worker(worker, id_) != 0; });
+  return gone;
+}
+
 bool Context::look() {
   const Clock::time_point begin = Clock::now();
+  if (const std::vector<int> gone = deserters(); !gone.empty()) {
+    remove_workers(gone.data(), static_cast<unsigned>(gone.size()));
+  }
   std::vector<Count> peaks;
   bool idle = false;
   {
