@@ -88,6 +88,8 @@ class Home:
                               capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{policy} {command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+        if ours and not self.all_statistics():
+            raise RuntimeError(f"{policy} {command}: StarPU ran without the policy, for it left no statistics\n{done.stderr}")
         return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
 
 
