@@ -112,7 +112,7 @@ def overhead(options):
         home = cases.Home()
 
         def per_task(policy):
-            printed, _ = home.run([EXAMPLES / "tasks_overhead", "-i", 100000], policy, STARPU_NCPU=1, STARPU_NOPENCL=0)
+            printed, _ = home.run([EXAMPLES / "tasks_overhead", "-i", 100000], policy, errors=True, STARPU_NCPU=1, STARPU_NOPENCL=0)
             return float(printed.split("Per task:")[1].split()[0])
 
         ways = {p: lambda _, p=p: per_task(p) for p in policies}
@@ -148,7 +148,7 @@ def graph(options):
         cpus = {"STARPU_NCPU": 2, "STARPU_NOPENCL": 0}
         for _ in range(3):
             real.run(words, "dmda", STARPU_CALIBRATE=1, **cpus)
-        ways = {p: lambda _, p=p: float(real.run(words, p, **cpus)[0].splitlines()[-1].split()[1]) for p in policies}
+        ways = {p: lambda _, p=p: float(real.run(words, p, errors=True, **cpus)[0].split("GFlop/s\n")[1].split()[1]) for p in policies}
         name = "StarPU's cholesky_implicit, 12 x 12 tiles of 160, 2 CPU"
         answer[name] = report_graph(name, shuffled_rounds(ways, options.rounds))
     return answer
