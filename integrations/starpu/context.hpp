@@ -1,0 +1,124 @@
+// The policy at work in one scheduling context of StarPU: its tasks, workers, plans.
+#pragma once
+
+#include <starpu.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "allot/dispatch/dispatcher.hpp"
+#include "integrations/starpu/crew.hpp"
+#include "integrations/starpu/lines.hpp"
+#include "integrations/starpu/planner.hpp"
+#include "integrations/starpu/settings.hpp"
+#include "integrations/starpu/statistics.hpp"
+#include "integrations/starpu/types.hpp"
+
+namespace allot::starpu {
+
+/// Makes a new plan if one is due; whether it did. Tests put another in its place.
+using Solve = std::function<bool(Dispatcher&)>;
+
+/// One for each scheduling context. Its methods are StarPU's callbacks, called from any thread.
+///
+/// One lock is over everything but the planning, which a thread of its own does beside. Workers take it in
+/// StarPU's relaxed state, so that nobody who waits for a worker waits for the lock as well. A worker that
+/// asks in vain again and again, as StarPU's idle workers do, does not even take the lock.
+class Context {
+ public:
+  /// `policy` is one of the library's: "map", "mis", "weighted".
+  Context(unsigned id, std::string policy, Settings settings, Solve solve = {});
+  /// Writes the statistics, if they were asked for.
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void add_workers(const int* workers, unsigned count);
+  void remove_workers(const int* workers, unsigned count);
+
+  /// A task is ready. Never refuses one: what no worker can run now waits for one that can.
+  void push(starpu_task* task);
+  /// A task that the program has bound to a worker is ready.
+  void push_bound(starpu_task* task, int worker);
+  /// The next task for the worker that calls, or null.
+  starpu_task* pop();
+  void begin(starpu_task* task);
+  void end(starpu_task* task);
+
+ private:
+  struct Worker {
+    std::atomic<bool> here{false};
+    ResourceId resource{};                ///< while here
+    std::atomic<bool> idle{false};        ///< asked in vain
+    std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked in vain
+    std::atomic<double> ask_again{0};     ///< and when to ask again although nothing has changed
+    Job* first = nullptr;                 ///< jobs it has taken, in that order
+    Job* last = nullptr;
+    double free_since = 0;  ///< the end of its latest
+  };
+  struct Type {
+    std::string name;
+    ResourceSet able = 0;            ///< of the tasks that are not choosy
+    std::uint64_t crew_version = 0;  ///< that `able` is for
+    bool planned = true;             ///< false: the one for all that came too late for a plan
+  };
+
+  // With the lock held.
+  TaskType type_of(starpu_task* task, bool choosy);
+  TaskType make_type(starpu_task* task, std::string name);
+  ResourceSet able(starpu_task* task) const;
+  ResourceSet able(starpu_task* task, TaskType i, bool choosy);
+  void place(Job& job);
+  void park(starpu_task* task);
+  void unpark();
+  int sleeper(const Job& job) const noexcept;
+  void take_on(Worker& worker, Job& job, double now);
+  void close(Job& job, std::optional<double> seconds, Clock::time_point now);
+  void close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now);
+  void changed() noexcept { changes_.fetch_add(1, std::memory_order_seq_cst); }
+
+  bool look();
+  void wake_sleepers();
+  void update_shares();
+  Report report(Clock::time_point now) const;
+
+  const unsigned id_;
+  const std::string policy_;
+  const Settings settings_;
+  const Solve solve_;
+
+  mutable std::mutex mutex_;  ///< over what follows
+  Crew crew_;
+  std::uint64_t crew_version_ = 1;
+  TypeTable table_;
+  std::vector<Type> types_;
+  std::unique_ptr<Dispatcher> dispatcher_;  ///< from the first task on
+  Lines lines_;
+  JobPool jobs_;
+  std::vector<starpu_task*> parked_;
+  std::array<Worker, STARPU_NMAXWORKERS> workers_;
+  std::uint64_t greedy_ = 0;
+  std::uint64_t bound_ = 0;
+  std::uint64_t closed_ = 0;
+  std::uint64_t parked_ever_ = 0;
+
+  std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
+  std::atomic<Count> waiting_{0};
+
+  // Of the planner.
+  std::vector<std::vector<Count>> peaks_;  ///< of the latest looks
+  std::uint64_t solves_ = 0;
+  std::uint64_t failed_solves_ = 0;
+  double planning_seconds_ = 0;
+  bool said_failure_ = false;
+  std::atomic<std::uint64_t> looked_{0};  ///< `changes_` at the latest look
+  std::unique_ptr<Planner> planner_;      ///< last: it uses all of the above
+};
+
+}  // namespace allot::starpu
