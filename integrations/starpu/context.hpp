@@ -34,10 +34,12 @@ class Context {
  public:
   /// `policy` is one of the library's: "map", "mis", "weighted".
   Context(unsigned id, std::string policy, Settings settings, Solve solve = {});
-  /// Writes the statistics, if they were asked for.
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+
+  /// Ends it all and writes the statistics, if they were asked for. Nothing else is called after that.
+  void finish();
 
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
@@ -58,7 +60,8 @@ class Context {
     std::atomic<bool> idle{false};        ///< asked in vain
     std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked in vain
     std::atomic<double> ask_again{0};     ///< and when to ask again although nothing has changed
-    Job* first = nullptr;                 ///< jobs it has taken, in that order
+    std::atomic<std::uint32_t> taken{0};  ///< number of jobs that it has
+    Job* first = nullptr;                 ///< them, in the order it took them
     Job* last = nullptr;
     double free_since = 0;  ///< the end of its latest
   };
@@ -71,21 +74,28 @@ class Context {
 
   // With the lock held.
   TaskType type_of(starpu_task* task, bool choosy);
-  TaskType make_type(starpu_task* task, std::string name);
+  TaskType make_type(const std::string& name, std::vector<RatePrior> priors);
+  std::string free_name(const std::string& name) const;
+  std::vector<RatePrior> priors(starpu_task* task, const std::string& name) const;
   ResourceSet able(starpu_task* task) const;
   ResourceSet able(starpu_task* task, TaskType i, bool choosy);
+  void add_worker(int id);
+  Resource resource(const Crew::Place& place) const;
+  Job* admit(starpu_task* task);
   void place(Job& job);
   void park(starpu_task* task);
-  void unpark();
+  int fetches_ahead(const Job& job) const;
   int sleeper(const Job& job) const noexcept;
-  void take_on(Worker& worker, Job& job, double now);
+  static void take_on(Worker& worker, Job& job, double now);
+  static Job& take_off(Worker& worker);
   void close(Job& job, std::optional<double> seconds, Clock::time_point now);
   void close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now);
-  void changed() noexcept { changes_.fetch_add(1, std::memory_order_seq_cst); }
+  void changed() noexcept;
 
   bool look();
   void wake_sleepers();
-  void update_shares();
+  void plan_failed(const std::string& why);
+  void say_plan(const Plan& plan) const;
   Report report(Clock::time_point now) const;
 
   const unsigned id_;
@@ -109,7 +119,7 @@ class Context {
   std::uint64_t parked_ever_ = 0;
 
   std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
-  std::atomic<Count> waiting_{0};
+  std::atomic<Count> waiting_{0};          ///< in the lines
 
   // Of the planner.
   std::vector<std::vector<Count>> peaks_;  ///< of the latest looks
@@ -117,8 +127,9 @@ class Context {
   std::uint64_t failed_solves_ = 0;
   double planning_seconds_ = 0;
   bool said_failure_ = false;
-  std::atomic<std::uint64_t> looked_{0};  ///< `changes_` at the latest look
-  std::unique_ptr<Planner> planner_;      ///< last: it uses all of the above
+  std::uint64_t looked_ = 0;          ///< `changes_` at the latest look
+  std::atomic<bool> dozing_{false};   ///< the planner looks rarely, since nothing happens
+  std::unique_ptr<Planner> planner_;  ///< last: it uses all of the above
 };
 
 }  // namespace allot::starpu

@@ -1,26 +1,16 @@
 #include "integrations/starpu/crew.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace allot::starpu {
 namespace {
 
 /// "cpu", "opencl0". Worker names are not known yet when workers come.
 std::string name_of(starpu_worker_archtype kind, int device) {
-  const char* const text = starpu_worker_get_type_as_string(kind);
-  std::string name;
-  for (const char* letter = text; letter != nullptr && *letter != '\0' && *letter != '_'; ++letter) {
-    name += static_cast<char>(std::tolower(static_cast<unsigned char>(*letter)));
-  }
-  if (name.rfind("starpu", 0) == 0 && text != nullptr) {  // "STARPU_OPENCL_WORKER"
-    name.clear();
-    for (const char* letter = text + 7; *letter != '\0' && *letter != '_'; ++letter) {
-      name += static_cast<char>(std::tolower(static_cast<unsigned char>(*letter)));
-    }
-  }
-  if (name.empty()) name = "worker";
-  return kind == STARPU_CPU_WORKER ? name : name + std::to_string(device);
+  if (kind == STARPU_CPU_WORKER) return "cpu";
+  if (kind == STARPU_CUDA_WORKER) return "cuda" + std::to_string(device);
+  if (kind == STARPU_OPENCL_WORKER) return "opencl" + std::to_string(device);
+  return "kind" + std::to_string(static_cast<int>(kind)) + "-" + std::to_string(device);
 }
 
 }  // namespace
@@ -41,10 +31,11 @@ std::optional<ResourceId> Crew::add(int worker) {
   auto found = std::find_if(places_.begin(), places_.end(), same);
   if (found == places_.end()) {
     if (places_.size() == kMostResources) return std::nullopt;
-    places_.push_back({name_of(kind, device), kind, device, {}});
+    places_.push_back({name_of(kind, device), kind, device, {}, 0});
     found = places_.end() - 1;
   }
   found->workers.push_back(worker);
+  found->most = std::max(found->most, found->workers.size());
   return resource_id(static_cast<std::size_t>(found - places_.begin()));
 }
 

@@ -20,6 +20,7 @@ class Crew {
     starpu_worker_archtype kind{};
     int device = 0;
     std::vector<int> workers;
+    std::size_t most = 0;  ///< workers at once, ever
   };
 
   /// The resource of a worker that comes; none when there are more than `kMostResources`.

@@ -26,7 +26,8 @@ struct Job {
   int priority = 0;           ///< StarPU's: higher first
   std::uint64_t arrival = 0;  ///< among equals the earliest first
   double taken = 0;           ///< when a worker took it, in seconds
-  Job* next = nullptr;        ///< of a worker's, or of the free ones
+  Job* next = nullptr;        ///< in a queue, of a worker's, or of the free ones
+  Job* previous = nullptr;    ///< in a queue
 };
 
 /// Jobs are used again, so that in the long run a task needs no allocation. Not thread-safe.

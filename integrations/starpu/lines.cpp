@@ -79,14 +79,18 @@ double Lines::backlog(ResourceId j) const {
   return seconds / columns_[index(j)].servers;
 }
 
+/// A quarter more or fewer is as planned, and so is one task, which may just have ended.
+bool Lines::fits(const Row& row, Count more) noexcept {
+  const Count tasks = row.in_flight + more;
+  const Count slack = std::max<Count>(1, row.planned / 4);
+  return row.has_target && tasks >= row.planned - slack && tasks <= row.planned + slack;
+}
+
 /// Whether resource j may take a task of type i that waits at another one.
 bool Lines::may_take(TaskType i, ResourceId j, ResourceId from) const {
-  const Row& row = rows_[index(i)];
   const Cell& here = cell(i, j);
-  const bool ends_sooner = here.seconds == 0 || here.seconds < backlog(from);
-  if (!row.has_target || row.in_flight > row.planned) return ends_sooner;
-  if (here.in_flight >= here.target) return false;
-  return trusts_plan(row) || ends_sooner;
+  if (fits(rows_[index(i)], 0)) return here.in_flight < here.target;
+  return here.seconds == 0 || here.seconds < backlog(from);
 }
 
 /// Whether a task of type i that waits at resource j, for which the plan has another place, had better wait
@@ -207,7 +211,7 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
   }
   for (const TaskType i : system.types()) {
     const Row& row = rows_[index(i)];
-    if (!row.has_target || row.waiting == 0 || !trusts_plan(row)) continue;
+    if (row.waiting == 0 || !fits(row, 0)) continue;
     for (const ResourceId to : system.resource_ids()) {
       for (const ResourceId from : system.resource_ids()) {
         Cell& there = cell(i, from);
@@ -222,15 +226,15 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
   }
 }
 
-ResourceId Lines::soonest(TaskType i, ResourceSet able) const {
+ResourceId Lines::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
   ResourceId best{};
   double least = std::numeric_limits<double>::infinity();
   for (const ResourceId j : resource_ids()) {
     if (!holds(able, j)) continue;
     const Column& column = columns_[index(j)];
+    double end = backlog(j) + cell(i, j).seconds + (transfers.empty() ? 0.0 : transfers[index(j)]);
     // Tasks of which no time is known are weighed by their number alone, below every time that is known.
-    const double end =
-        backlog(j) + cell(i, j).seconds + 1e-9 * static_cast<double>(column.tasks) / column.servers;
+    end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
     if (end >= least) continue;
     best = j;
     least = end;

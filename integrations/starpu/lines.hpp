@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
@@ -20,8 +21,11 @@ namespace allot::starpu {
 ///
 /// A line is no prison: a resource that has fewer tasks of a type than the plan wants takes one that still
 /// waits elsewhere. So a device with one task in the plan does not idle until the program has submitted the
-/// next, and what was placed by an older plan follows the new one. As long as about as many tasks are in
-/// flight as the plan was made for, it is trusted; else a task moves only where it is expected to end sooner.
+/// next, and what was placed by an older plan follows the new one.
+///
+/// A plan is for the numbers of tasks in flight that it was made for. As long as there are about as many, it
+/// is followed; when there are not, as in a task graph that widens and narrows, each task goes where it is
+/// expected to end first.
 ///
 /// Not thread-safe. Knows nothing of StarPU.
 class Lines {
@@ -62,8 +66,11 @@ class Lines {
   /// Follows a new plan: what waits moves to where it is missing.
   void follow(const Plan& plan, Dispatcher& dispatcher);
 
-  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan.
-  ResourceId soonest(TaskType i, ResourceSet able) const;
+  /// Whether one more task of the type is about as many as the plan is for.
+  bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
+  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
+  /// data need to get there (seconds by resource; empty: nothing).
+  ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
 
  private:
   struct Cell {
@@ -92,7 +99,7 @@ class Lines {
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
   double backlog(ResourceId j) const;
-  bool trusts_plan(const Row& row) const noexcept { return 4 * row.in_flight >= 3 * row.planned; }
+  static bool fits(const Row& row, Count more) noexcept;
   bool may_take(TaskType i, ResourceId j, ResourceId from) const;
   bool better_elsewhere(TaskType i, ResourceId j) const;
   Job* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;

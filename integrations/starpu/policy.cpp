@@ -36,7 +36,7 @@ bool guarded(const char* where, Work&& work) noexcept {
 
 void deinit(unsigned context) {
   std::unique_ptr<Context> state(state_of(context));
-  guarded("deinit_sched", [&] { state.reset(); });
+  if (state) guarded("deinit_sched", [&] { state->finish(); });
   starpu_sched_ctx_set_policy_data(context, nullptr);
 }
 

@@ -5,21 +5,29 @@
 namespace allot::starpu {
 
 void Queue::put(Job& job) {
-  heap_.push_back(&job);
-  std::push_heap(heap_.begin(), heap_.end(), later);
+  auto chain = std::lower_bound(chains_.begin(), chains_.end(), job.priority,
+                                [](const Chain& a, int priority) { return a.priority < priority; });
+  if (chain == chains_.end() || chain->priority != job.priority) {
+    chain = chains_.insert(chain, {job.priority, nullptr, nullptr});
+  }
+  // Nearly always the latest; one that is given back goes where it was.
+  Job* before = chain->last;
+  while (before != nullptr && before->arrival > job.arrival) before = before->previous;
+  job.previous = before;
+  job.next = before == nullptr ? chain->first : before->next;
+  (before == nullptr ? chain->first : before->next) = &job;
+  (job.next == nullptr ? chain->last : job.next->previous) = &job;
+  ++size_;
 }
 
 void Queue::remove(Job& job) noexcept {
-  if (heap_.back() == &job) {
-    heap_.pop_back();
-  } else if (heap_.front() == &job) {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    heap_.pop_back();
-  } else {
-    *std::find(heap_.begin(), heap_.end(), &job) = heap_.back();
-    heap_.pop_back();
-    std::make_heap(heap_.begin(), heap_.end(), later);
-  }
+  const auto chain = std::lower_bound(chains_.begin(), chains_.end(), job.priority,
+                                      [](const Chain& a, int priority) { return a.priority < priority; });
+  (job.previous == nullptr ? chain->first : job.previous->next) = job.next;
+  (job.next == nullptr ? chain->last : job.next->previous) = job.previous;
+  job.previous = job.next = nullptr;
+  --size_;
+  if (chain->first == nullptr) chains_.erase(chain);
 }
 
 }  // namespace allot::starpu

@@ -8,37 +8,39 @@
 
 namespace allot::starpu {
 
-/// By priority; among equals the one that came first. A heap: O(log n), no allocation once it has been as
-/// long before. Not thread-safe.
+/// By priority; among equals the one that came first. A chain of jobs for each priority, linked by the jobs
+/// themselves: O(1) but for a priority that no job here has, and no allocation once there have been as many
+/// priorities. Not thread-safe.
 class Queue {
  public:
-  bool empty() const noexcept { return heap_.empty(); }
-  std::size_t size() const noexcept { return heap_.size(); }
+  bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return size_; }
 
   void put(Job& job);
-  /// The most urgent one that `accepts`; null when none is. O(1) when the first is accepted, else O(n).
+  /// The most urgent one that `accepts`; null when none is.
   template <typename Accepts>
   Job* first(const Accepts& accepts) const {
-    if (heap_.empty()) return nullptr;
-    if (accepts(*heap_.front())) return heap_.front();
-    Job* best = nullptr;
-    for (Job* job : heap_) {
-      if ((best == nullptr || before(*job, *best)) && accepts(*job)) best = job;
+    for (auto chain = chains_.rbegin(); chain != chains_.rend(); ++chain) {
+      for (Job* job = chain->first; job != nullptr; job = job->next) {
+        if (accepts(*job)) return job;
+      }
     }
-    return best;
+    return nullptr;
   }
-  /// The one that is easiest to take out, of the less urgent.
-  Job& last() const noexcept { return *heap_.back(); }
+  /// The least urgent one. Only when not empty.
+  Job& last() const noexcept { return *chains_.front().last; }
   /// Takes out a job that is here.
   void remove(Job& job) noexcept;
 
  private:
-  static bool before(const Job& a, const Job& b) noexcept {
-    return a.priority != b.priority ? a.priority > b.priority : a.arrival < b.arrival;
-  }
-  static bool later(const Job* a, const Job* b) noexcept { return before(*b, *a); }
+  struct Chain {
+    int priority = 0;
+    Job* first = nullptr;
+    Job* last = nullptr;
+  };
 
-  std::vector<Job*> heap_;
+  std::vector<Chain> chains_;  ///< by rising priority, none of them empty
+  std::size_t size_ = 0;
 };
 
 }  // namespace allot::starpu

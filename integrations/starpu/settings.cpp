@@ -96,6 +96,20 @@ Settings read_settings(const Environment& environment, std::vector<std::string>&
   return settings;
 }
 
+std::optional<double> scenario_rate(const Settings& settings, const std::string& type,
+                                    const std::string& resource) {
+  if (!settings.scenario) return std::nullopt;
+  const System& system = settings.scenario->system;
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resource_ids()) {
+      if (system.task(i).name == type && system.resource(j).name == resource && system.can_run(i, j)) {
+        return system.rate(i, j);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<double> shares_of(const Settings& settings, const std::vector<std::string>& types) {
   const auto named = [&](const std::string& type) -> std::optional<double> {
     for (const auto& [name, share] : settings.shares) {

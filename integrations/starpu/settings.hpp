@@ -33,6 +33,10 @@ using Environment = std::function<const char*(const char*)>;
 /// What cannot be read keeps its default, and a line in `problems` says so.
 Settings read_settings(const Environment& environment, std::vector<std::string>& problems);
 
+/// Tasks per second of a type on a resource, if there is a scenario that says so.
+std::optional<double> scenario_rate(const Settings& settings, const std::string& type,
+                                    const std::string& resource);
+
 /// The share of each type. Those that neither ALLOT_SHARES nor the scenario names divide what is left of 1
 /// evenly, and get 1% of the others' sum where nothing is left: no type waits for ever.
 std::vector<double> shares_of(const Settings& settings, const std::vector<std::string>& types);

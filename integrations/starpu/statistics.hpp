@@ -26,7 +26,7 @@ struct Report {
   std::uint64_t failed_solves = 0;  ///< that kept the plan before
   double planning_seconds = 0;      ///< of the planner: solving and what goes with it
   std::uint64_t moved = 0;          ///< tasks that ran elsewhere than first placed
-  std::uint64_t greedy = 0;         ///< tasks of types that were not planned for
+  std::uint64_t greedy = 0;         ///< tasks placed where they end first, since no plan fitted
   std::uint64_t bound = 0;          ///< tasks that the program had bound to a worker
   std::uint64_t closed = 0;         ///< tasks whose end StarPU did not report, as those of reductions
   std::uint64_t parked = 0;         ///< tasks that had to wait for a worker that can run them

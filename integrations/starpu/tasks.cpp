@@ -72,6 +72,12 @@ std::optional<unsigned> implementation(starpu_task* task, int worker) {
   return which;
 }
 
+double transfer_seconds(starpu_task* task, int worker) {
+  const double microseconds =
+      starpu_task_expected_data_transfer_time_for(task, static_cast<unsigned>(worker));
+  return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
+}
+
 RatePrior model_prior(starpu_task* task, int worker, unsigned context) {
   const std::optional<unsigned> which = implementation(task, worker);
   if (!which) return RatePrior::cannot_run();
@@ -79,9 +85,7 @@ RatePrior model_prior(starpu_task* task, int worker, unsigned context) {
       starpu_task_expected_length(task, starpu_worker_get_perf_archtype(worker, context), *which);
   // NaN: not calibrated; 0: no model.
   if (!std::isfinite(microseconds) || microseconds <= 0) return RatePrior::unknown();
-  const double transfer = starpu_task_expected_data_transfer_time_for(task, static_cast<unsigned>(worker));
-  const double total = microseconds + (std::isfinite(transfer) && transfer > 0 ? transfer : 0);
-  return RatePrior::measured(1e6 / total, 0.3, kModelWorth);
+  return RatePrior::measured(1 / (1e-6 * microseconds + transfer_seconds(task, worker)), 0.3, kModelWorth);
 }
 
 }  // namespace allot::starpu

@@ -22,6 +22,9 @@ bool choosy(const starpu_task* task) noexcept;
 /// The first implementation that a worker can run; none: it cannot run the task.
 std::optional<unsigned> implementation(starpu_task* task, int worker);
 
+/// How long StarPU expects the transfers of the task's data to a worker to take; 0: not at all, or not known.
+double transfer_seconds(starpu_task* task, int worker);
+
 /// From the performance model and what is known of the transfers of its data: the rate, or that it is not
 /// known. The model's calibration speaks for more than one run, so that it counts like some completions.
 RatePrior model_prior(starpu_task* task, int worker, unsigned context);
