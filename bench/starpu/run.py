@@ -168,12 +168,16 @@ def kernels(options):
     home = cases.Home()
     words = [cases.PROGRAMS / "kernels", "--seconds", options.seconds, "--json"]
     home.run(words, "dmda", STARPU_CALIBRATE=1)
-    ways = {p: lambda _, p=p: json.loads(home.run(words, p)[0])["throughput"] for p in [*cases.RIVALS, "allot-map"]}
+    ways = {p: lambda _, p=p: json.loads(home.run(words, p)[0]) for p in [*cases.RIVALS, "allot-map"]}
+    equal = {"ALLOT_SHARES": "scale=1,product=1,collatz=1"}
+    ways["allot-weighted, equal"] = lambda _: json.loads(home.run(words, "allot-weighted", **equal)[0])
     got = shuffled_rounds(ways, options.rounds)
-    rate = {policy: median(values) for policy, values in got.items()}
+    rate = {policy: median([r["throughput"] for r in results]) for policy, results in got.items()}
     print("== kernels: scale, product and Collatz, 6 tasks of each in flight, 1 CPU + 1 OpenCL worker")
-    for policy, value in rate.items():
-        print(f"   {policy:22} {value:8.1f}/s  [{min(got[policy]):7.1f} {max(got[policy]):7.1f}]  {value / rate['dmda']:5.3f} x dmda")
+    for policy, results in got.items():
+        values = [r["throughput"] for r in results]
+        by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):7.1f}" for t in results[0]["types"])
+        print(f"   {policy:22} {rate[policy]:8.1f}/s  [{min(values):7.1f} {max(values):7.1f}]  {rate[policy] / rate['dmda']:5.3f} x dmda   {by_type}")
     sys.stdout.flush()
     return rate
 
