@@ -173,6 +173,34 @@ TEST(ServiceOrder, ATypeWithoutAWeightIsServedNowAndThen) {
   EXPECT_NEAR(second, 10, 2);
 }
 
+/// A task that a type had as a stray counts as the seconds it took, also once the type has a weight: 20 ms,
+/// of which the other type catches up within a few of its own.
+TEST(ServiceOrder, AChangeOfWeightsKeepsWhatATypeIsAheadInSecondsOfService) {
+  const Count both[] = {1, 1};
+  for (const auto when_ahead : {ServiceOrder::WhenAhead::kServe, ServiceOrder::WhenAhead::kIdle}) {
+    ServiceOrder order(2, when_ahead);
+    order.set_weights(std::vector<double>{1, 0});
+    const Count only_second[] = {0, 1};
+    ASSERT_EQ(order.next(only_second, 0), task_type(1));
+    order.served(task_type(1), 0.020);
+    double now = 0.020;
+    order.set_weights(std::vector<double>{0.5, 0.5});
+    int first = 0;
+    while (true) {
+      const auto next = order.next(both, now);
+      if (next == task_type(1)) break;
+      if (next) {
+        order.served(*next, 0.008);
+        now += 0.008;
+        ASSERT_LT(++first, 10);
+      } else {
+        now = *order.idle_until();
+      }
+    }
+    EXPECT_GE(first, 1);
+  }
+}
+
 TEST(ServiceOrder, AnswersNoneWhenNothingWaits) {
   ServiceOrder order(2);
   const Count nothing[] = {0, 0};

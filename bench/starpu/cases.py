@@ -2,10 +2,12 @@
 
 Used by bench/starpu/run.py and by tests/starpu.
 """
+import atexit
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -61,8 +63,8 @@ class Home:
     """A folder for StarPU's performance models, so that nothing of the user's is read or written."""
 
     def __init__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="allot-starpu-")
-        self.path = pathlib.Path(self.folder.name)
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="allot-starpu-"))
+        atexit.register(shutil.rmtree, self.path, ignore_errors=True)
 
     def environment(self, policy=None, stats=None, **settings):
         clean = {k: v for k, v in os.environ.items() if not re.match("STARPU_|ALLOT_|POCL_|LD_PRELOAD$", k)}
@@ -88,6 +90,8 @@ class Home:
                               capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise RuntimeError(f"{policy} {command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+        if ours and not self.all_statistics():
+            raise RuntimeError(f"{policy} {command}: StarPU ran without the policy, for it left no statistics\n{done.stderr}")
         return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
 
 

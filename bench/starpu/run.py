@@ -112,7 +112,7 @@ def overhead(options):
         home = cases.Home()
 
         def per_task(policy):
-            printed, _ = home.run([EXAMPLES / "tasks_overhead", "-i", 100000], policy, STARPU_NCPU=1, STARPU_NOPENCL=0)
+            printed, _ = home.run([EXAMPLES / "tasks_overhead", "-i", 100000], policy, errors=True, STARPU_NCPU=1, STARPU_NOPENCL=0)
             return float(printed.split("Per task:")[1].split()[0])
 
         ways = {p: lambda _, p=p: per_task(p) for p in policies}
@@ -148,7 +148,7 @@ def graph(options):
         cpus = {"STARPU_NCPU": 2, "STARPU_NOPENCL": 0}
         for _ in range(3):
             real.run(words, "dmda", STARPU_CALIBRATE=1, **cpus)
-        ways = {p: lambda _, p=p: float(real.run(words, p, **cpus)[0].splitlines()[-1].split()[1]) for p in policies}
+        ways = {p: lambda _, p=p: float(real.run(words, p, errors=True, **cpus)[0].split("GFlop/s\n")[1].split()[1]) for p in policies}
         name = "StarPU's cholesky_implicit, 12 x 12 tiles of 160, 2 CPU"
         answer[name] = report_graph(name, shuffled_rounds(ways, options.rounds))
     return answer
@@ -168,12 +168,16 @@ def kernels(options):
     home = cases.Home()
     words = [cases.PROGRAMS / "kernels", "--seconds", options.seconds, "--json"]
     home.run(words, "dmda", STARPU_CALIBRATE=1)
-    ways = {p: lambda _, p=p: json.loads(home.run(words, p)[0])["throughput"] for p in [*cases.RIVALS, "allot-map"]}
+    ways = {p: lambda _, p=p: json.loads(home.run(words, p)[0]) for p in [*cases.RIVALS, "allot-map"]}
+    equal = {"ALLOT_SHARES": "scale=1,product=1,collatz=1"}
+    ways["allot-weighted, equal"] = lambda _: json.loads(home.run(words, "allot-weighted", **equal)[0])
     got = shuffled_rounds(ways, options.rounds)
-    rate = {policy: median(values) for policy, values in got.items()}
+    rate = {policy: median([r["throughput"] for r in results]) for policy, results in got.items()}
     print("== kernels: scale, product and Collatz, 6 tasks of each in flight, 1 CPU + 1 OpenCL worker")
-    for policy, value in rate.items():
-        print(f"   {policy:22} {value:8.1f}/s  [{min(got[policy]):7.1f} {max(got[policy]):7.1f}]  {value / rate['dmda']:5.3f} x dmda")
+    for policy, results in got.items():
+        values = [r["throughput"] for r in results]
+        by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):7.1f}" for t in results[0]["types"])
+        print(f"   {policy:22} {rate[policy]:8.1f}/s  [{min(values):7.1f} {max(values):7.1f}]  {rate[policy] / rate['dmda']:5.3f} x dmda   {by_type}")
     sys.stdout.flush()
     return rate
 
