@@ -75,8 +75,8 @@ class Context {
   };
 
   // With the lock held.
-  TaskType type_of(starpu_task* task, bool choosy);
-  TaskType make_type(const std::string& name, std::vector<RatePrior> priors);
+  TaskType make_type(const TypeKey& key, starpu_task* task, bool choosy);
+  TaskType add_type(const std::string& name, std::vector<RatePrior> priors);
   std::string free_name(const std::string& name) const;
   std::vector<RatePrior> priors(starpu_task* task, const std::string& name) const;
   ResourceSet able(starpu_task* task) const;

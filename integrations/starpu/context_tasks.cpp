@@ -33,13 +33,11 @@ int this_worker() {
 Job* Context::admit(starpu_task* task) {
   task->sched_data = nullptr;
   const bool picky = settings_.types == TypesBy::kSymbol || choosy(task);
-  const bool known = table_.find(key_of(task, settings_.types)).has_value();
-  if (!known && able(task) == 0) {
-    park(task);
-    return nullptr;
-  }
-  const TaskType i = type_of(task, picky);
-  const ResourceSet set = able(task, i, picky);
+  const TypeKey key = key_of(task, settings_.types);
+  std::optional<TaskType> i = table_.find(key);
+  // A task that can run nowhere makes no type.
+  if (!i && able(task) != 0) i = make_type(key, task, picky);
+  const ResourceSet set = i ? able(task, *i, picky) : 0;
   if (set == 0) {
     park(task);
     return nullptr;
@@ -49,7 +47,7 @@ Job* Context::admit(starpu_task* task) {
   job.priority = task->priority;
   job.choosy = picky;
   job.able = set;
-  job.ticket.type = i;
+  job.ticket.type = *i;
   place(job);
   task->sched_data = &job;
   return &job;
@@ -144,11 +142,13 @@ void Context::push_bound(starpu_task* task, int worker) {
   task->sched_data = nullptr;
   const std::optional<ResourceId> j = crew_.resource_of(worker);
   if (!j || task->cl == nullptr) return;
-  const TaskType i = type_of(task, settings_.types == TypesBy::kSymbol || choosy(task));
+  const TypeKey key = key_of(task, settings_.types);
+  std::optional<TaskType> i = table_.find(key);
+  if (!i) i = make_type(key, task, settings_.types == TypesBy::kSymbol || choosy(task));
   Job& job = jobs_.make();
   job.task = task;
   job.bound = true;
-  job.ticket = dispatcher_->place_at(i, *j);
+  job.ticket = dispatcher_->place_at(*i, *j);
   task->sched_data = &job;
   lines_.put(job);
   ++bound_;

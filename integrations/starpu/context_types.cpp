@@ -40,20 +40,19 @@ ResourceSet Context::able(starpu_task* task, TaskType i, bool choosy) {
   return type.able;
 }
 
-TaskType Context::type_of(starpu_task* task, bool choosy) {
-  const TypeKey key = key_of(task, settings_.types);
-  if (const auto known = table_.find(key)) return *known;
+/// A type for a task whose key is new; when there are too many, the one for all others.
+TaskType Context::make_type(const TypeKey& key, starpu_task* task, bool choosy) {
   if (table_.full()) {
     if (types_.back().planned) {
       say("more than " + std::to_string(kMostTypes) +
           " types of tasks: those that come from now on go where they are expected to end first");
-      make_type("(others)", std::vector<RatePrior>(crew_.size()));
+      add_type("(others)", std::vector<RatePrior>(crew_.size()));
       types_.back().planned = false;
     }
     return task_type(types_.size() - 1);
   }
   const std::string name = free_name(name_of(task, settings_.types));
-  const TaskType made = make_type(name, priors(task, name));
+  const TaskType made = add_type(name, priors(task, name));
   if (!choosy) {
     types_.back().able = able(task);
     types_.back().crew_version = crew_version_;
@@ -89,7 +88,7 @@ std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& nam
   return priors;
 }
 
-TaskType Context::make_type(const std::string& name, std::vector<RatePrior> priors) {
+TaskType Context::add_type(const std::string& name, std::vector<RatePrior> priors) {
   DispatchType type{.name = name, .count = 1};
   if (policy_ != "map") type.priority = 1.0;
   if (dispatcher_) {
