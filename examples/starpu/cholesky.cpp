@@ -60,20 +60,25 @@ double factorise(int n, const std::vector<starpu_data_handle_t>& tile) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Every kernel on every worker, often enough for StarPU to trust its models.
-void calibrate(const std::vector<starpu_data_handle_t>& tile) {
-  for (Kernel& kernel : kernels)
-    for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
+/// Every kernel on every worker, often enough for StarPU to trust its models; all workers at a time, because
+/// idle ones poll and would take the cores.
+void calibrate() {
+  for (Kernel& kernel : kernels) {
+    for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
       for (int i = 0; i < 20; ++i) {
         starpu_task* const task = starpu_task_create();
         task->cl = &kernel.codelet;
         task->cl_arg = &kernel;
-        for (int t = 0; t < kernel.tiles; ++t) task->handles[t] = tile[static_cast<std::size_t>(t)];
+        for (int t = 0; t < kernel.tiles; ++t) starpu_void_data_register(&task->handles[t]);
         task->execute_on_a_specific_worker = 1;
         task->workerid = worker;
-        task->synchronous = 1;
+        starpu_data_handle_t tiles[3] = {task->handles[0], task->handles[1], task->handles[2]};
         if (starpu_task_submit(task) != 0) std::exit(1);
+        for (int t = 0; t < kernel.tiles; ++t) starpu_data_unregister_submit(tiles[t]);
       }
+    }
+  }
+  starpu_task_wait_for_all();
 }
 
 }  // namespace
@@ -95,7 +100,7 @@ int main(int argc, char** argv) {
     }
   }
   tiles = tiles < 2 ? 2 : tiles;
-  if (calibrating) setenv("STARPU_CALIBRATE", "1", 1);
+  if (calibrating) setenv("STARPU_CALIBRATE", "2", 1);
   start_starpu("cholesky", static_cast<unsigned>(cpus), 1);
   for (Kernel& kernel : kernels) {
     kernel.model = history_model(kernel.name);
@@ -110,7 +115,7 @@ int main(int argc, char** argv) {
   }
   std::vector<starpu_data_handle_t> tile(static_cast<std::size_t>(tiles * tiles));
   for (auto& handle : tile) starpu_void_data_register(&handle);
-  if (calibrating) calibrate(tile);
+  if (calibrating) calibrate();
   for (int run = 0; run < repeat && !calibrating; ++run) std::printf("%.3f\n", factorise(tiles, tile));
   for (auto& handle : tile) starpu_data_unregister(handle);
   starpu_shutdown();

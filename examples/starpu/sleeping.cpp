@@ -221,23 +221,27 @@ void make_codelets() {
   }
 }
 
-/// Every type on every worker that can run it, often enough for StarPU to trust its models.
+/// Every type on every worker that can run it, often enough for StarPU to trust its models; all workers at a
+/// time, because idle ones poll and would take the cores.
 void calibrate() {
-  for (Type& type : types)
+  std::deque<Place> places;
+  for (Type& type : types) {
+    Place& place = places.emplace_back(Place{&type, 1, {}});
     for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
       const std::size_t j = column(worker);
       if (j >= type.ms.size() || type.ms[j] == kCannot) continue;
-      Place place{&type, 1, {}};
       for (int i = 0; i < 20; ++i) {
         starpu_task* const task = starpu_task_create();
         task->cl = &type.codelet;
         task->cl_arg = &place;
         task->execute_on_a_specific_worker = 1;
         task->workerid = worker;
-        task->synchronous = 1;
         if (starpu_task_submit(task) != 0) std::exit(1);
+        type.done[j].fetch_add(1, std::memory_order_relaxed);
       }
     }
+  }
+  starpu_task_wait_for_all();
 }
 
 void print_text(const std::vector<Counts>& counts, double elapsed, double total) {
@@ -278,16 +282,25 @@ void print_json(const std::vector<Counts>& counts, double elapsed, double total)
   std::printf("}}\n");
 }
 
+void report(const std::vector<Counts>& counts, double elapsed) {
+  double total = 0;
+  for (const Counts& type : counts)
+    for (const auto n : type.done) total += static_cast<double>(n);
+  (options.json ? print_json : print_text)(counts, elapsed, total);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   parse(argc, argv);
-  if (options.calibrate) setenv("STARPU_CALIBRATE", "1", 1);
+  if (options.calibrate) setenv("STARPU_CALIBRATE", "2", 1);  // anew
   start_starpu("sleeping", options.cpus, static_cast<unsigned>(columns()) - 1);
   make_codelets();
   if (options.calibrate) {
+    const auto begin = Clock::now();
     calibrate();
     starpu_shutdown();
+    report(snapshot(), std::chrono::duration<double>(Clock::now() - begin).count());
     return 0;
   }
   std::deque<Place> places;
@@ -306,15 +319,13 @@ int main(int argc, char** argv) {
   ending = true;
   starpu_task_wait_for_all();
   starpu_shutdown();
-  double total = 0;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     for (std::size_t j = 0; j < kMostColumns; ++j) {
       counts[i].done[j] -= before[i].done[j];
       counts[i].asleep_s[j] -= before[i].asleep_s[j];
-      total += static_cast<double>(counts[i].done[j]);
     }
     counts[i].in_system_s -= before[i].in_system_s;
   }
-  (options.json ? print_json : print_text)(counts, elapsed, total);
+  report(counts, elapsed);
   return 0;
 }
