@@ -45,16 +45,16 @@ explorer/node_modules/.package-lock.json: explorer/package-lock.json
 	@touch $@
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build test browser explorer slurm python bench fuzz format lint
+	@tools/setup build test browser explorer slurm python starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test browser explorer slurm python bench fuzz format
+	@tools/setup build test browser explorer slurm python starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
 	@tools/check_includes
 	$(call heading,build: release)
-	@cmake --preset release -D ALLOT_WITH_PYTHON=ON >/dev/null
+	@cmake --preset release -D ALLOT_WITH_PYTHON=ON -D ALLOT_WITH_STARPU=ON >/dev/null
 	@$(MAKE) --no-print-directory build
 	@cmake --build --preset release
 	$(call heading,test: release)
@@ -75,7 +75,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	$(call heading,all passed)
 
 # What the sanitizers see in every run: the tests of the rooms. `make test-long` gives them all others too.
-unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test dispatch_test dispatch_allocation_test sweep_test jobs_test journal_faults_test report_test worker_test run_test io_test wasm_answer_test
+unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test dispatch_test dispatch_allocation_test sweep_test jobs_test journal_faults_test report_test worker_test run_test io_test wasm_answer_test starpu_test
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600
@@ -94,7 +94,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
-	@tools/setup build test bench python rivals
+	@tools/setup build test bench python starpu rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \
@@ -102,6 +102,8 @@ bench: ## run the benchmarks, with the rivals they are compared with
 	done
 	$(call heading,allot run)
 	@bench/run/run.py
+	$(call heading,StarPU)
+	@bench/starpu/run.py
 	$(call heading,Python)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/crossing.py $(command)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/rivals.py

@@ -1,11 +1,20 @@
 #include "allot/base/statistics.hpp"
 
+#include <math.h>  // lgamma_r is POSIX
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace allot {
 namespace {
+
+/// Of the absolute value of the gamma function. std::lgamma also writes the sign to a global variable, which
+/// threads must not do at the same time.
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
 
 /// Regularised incomplete beta function I_x(a, b), by Lentz's continued fraction. Takes y = 1 - x, too, since
 /// one of them may be too near to 1 to know the other from it.
@@ -14,7 +23,7 @@ double incomplete_beta(double a, double b, double x, double y) {
   if (y <= 0) return 1;
   if (x > (a + 1) / (a + b + 2)) return 1 - incomplete_beta(b, a, y, x);
   const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(y)) / a;
+      std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log(y)) / a;
   constexpr double kTiny = 1e-300;
   double c = 1;
   double d = 1 - (a + b) * x / (a + 1);

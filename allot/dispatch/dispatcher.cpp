@@ -138,6 +138,12 @@ class Dispatcher::State {
     }
   }
 
+  Ticket move(const Ticket& ticket, ResourceId to) noexcept {
+    board_.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
+    board_.count(ticket.type, to).fetch_add(1, std::memory_order_relaxed);
+    return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns};
+  }
+
   void cancel(const Ticket& ticket) noexcept {
     Tally& tally = board_.tally();
     board_.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
@@ -501,6 +507,7 @@ void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
                           Clock::time_point now) noexcept {
   state_->complete(ticket, busy_seconds, ok, now);
 }
+Ticket Dispatcher::move(const Ticket& ticket, ResourceId to) noexcept { return state_->move(ticket, to); }
 void Dispatcher::cancel(const Ticket& ticket) noexcept { state_->cancel(ticket); }
 
 void Dispatcher::set_count(TaskType i, Count count) {
@@ -522,6 +529,9 @@ ResourceId Dispatcher::add_resource(const Resource& resource, std::span<const Ra
 }
 void Dispatcher::remove_type(TaskType i) {
   state_->change([&](Knowledge& knowledge) { knowledge.remove_type(i); });
+}
+void Dispatcher::set_servers(ResourceId j, Count servers) {
+  state_->change([&](Knowledge& knowledge) { knowledge.set_servers(j, servers); });
 }
 void Dispatcher::drain(ResourceId j) {
   state_->change([&](Knowledge& knowledge) { knowledge.drain(j); });

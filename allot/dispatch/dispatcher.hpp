@@ -79,6 +79,9 @@ class Dispatcher {
   /// waiting not included.
   void complete(const Ticket& ticket, double busy_seconds, bool ok,
                 Clock::time_point now = Clock::now()) noexcept;
+  /// The task goes to another resource before it has run there: the ticket to use from now on. As `place_at`
+  /// else; the time since it was placed first counts on.
+  Ticket move(const Ticket& ticket, ResourceId to) noexcept;
   /// The task has left without having run: as if it had never been placed.
   void cancel(const Ticket& ticket) noexcept;
 
@@ -92,6 +95,9 @@ class Dispatcher {
   TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
+  /// How many identical units the resource has from now on. Throws InvalidModel for less than one: `drain`
+  /// it.
+  void set_servers(ResourceId j, Count servers);
   /// Nothing new goes there. What is there goes on, and counts in the rates.
   void drain(ResourceId j);
   /// As `drain`, and what is there counts in no rate any more. Its tickets are to be given back all the same.

@@ -260,6 +260,32 @@ TEST(Dispatcher, StatisticsObeyLittlesLaw) {
   EXPECT_NEAR(dispatcher.statistics(at(3 * now)).little, 1.0 / 3, 1e-6);
 }
 
+TEST(Dispatcher, AMovedTaskIsWhereItWentAndKeepsItsTime) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  const Ticket placed = dispatcher.place_at(kA, kCpu, at(1));
+  const Ticket moved = dispatcher.move(placed, kGpu);
+  EXPECT_EQ(moved.resource, kGpu);
+  EXPECT_EQ(moved.start_ns, placed.start_ns);
+  EXPECT_EQ(dispatcher.statistics(at(2)).in_flight, (std::vector<Count>{0, 1, 0, 0}));
+  dispatcher.complete(moved, 0.1, true, at(4));
+  const DispatchStatistics seen = dispatcher.statistics(at(5));
+  EXPECT_EQ(seen.in_flight, (std::vector<Count>{0, 0, 0, 0}));
+  EXPECT_EQ(seen.completions, (std::vector<std::uint64_t>{0, 1, 0, 0}));
+  EXPECT_DOUBLE_EQ(seen.mean_response, 3);
+  EXPECT_DOUBLE_EQ(seen.little, 1);
+}
+
+TEST(Dispatcher, AResourceMayGetOtherNumbersOfServers) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
+  dispatcher.set_servers(kCpu, 4);
+  EXPECT_TRUE(dispatcher.solve(at(1)));
+  EXPECT_EQ(dispatcher.plan()->system.resource(kCpu).servers, 4);
+  dispatcher.set_servers(kCpu, 4);
+  EXPECT_FALSE(dispatcher.solve(at(2))) << "nothing has changed";
+  EXPECT_THROW(dispatcher.set_servers(kCpu, 0), InvalidModel);
+  EXPECT_THROW(dispatcher.set_servers(resource_id(7), 1), InvalidModel);
+}
+
 TEST(Dispatcher, SaysWhetherThePlanWouldChangeInsideTheUncertainty) {
   // Where b runs is clear; where a runs depends on rates that are nearly the same and badly known.
   const auto doubt_of = [](double worth) {

@@ -20,15 +20,20 @@ ServiceOrder::ServiceOrder(std::size_t types, WhenAhead when_ahead)
 template <typename Number>
 void ServiceOrder::weigh(std::span<const Number> weights) {
   accounts_.resize(std::max(accounts_.size(), weights.size()));
+  const auto given = [&](std::size_t i) {
+    const double weight = i < weights.size() ? static_cast<double>(weights[i]) : 0.0;
+    return weight > 0 ? weight : 0.0;  // NaN: none
+  };
   double sum = 0;
-  for (const Number weight : weights) sum += weight > 0 ? static_cast<double>(weight) : 0.0;  // NaN: none
+  for (std::size_t i = 0; i < accounts_.size(); ++i) sum += given(i);
   const double stray = sum > 0 ? kStrayWeight * sum : 1.0;
+  // What a type is ahead is seconds of service: 20 ms that it had as a stray must not weigh like seconds once
+  // it has a weight.
+  const double present = when_ahead_ == WhenAhead::kIdle ? now_ : minimum_;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
-    const double weight = i < weights.size() && weights[i] > 0 ? static_cast<double>(weights[i]) : stray;
-    // What it has had beyond the others stays the same in seconds: a task that ran while its type had next to
-    // no weight is no reason to keep the type waiting once it has some.
-    if (account.tag > minimum_) account.tag = minimum_ + (account.tag - minimum_) * account.weight / weight;
+    const double weight = given(i) > 0 ? given(i) : stray;
+    if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
     account.weight = weight;
   }
 }
@@ -41,6 +46,7 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   const bool may_idle = when_ahead_ == WhenAhead::kIdle;
   const std::size_t types = std::min(accounts_.size(), waiting.size());
   idle_until_.reset();
+  now_ = now;
 
   // The present minimum is that of the types that were here at the latest call: those that come back start at
   // it.

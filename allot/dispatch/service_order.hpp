@@ -30,8 +30,8 @@ class ServiceOrder {
 
   /// One for each type; for kServe in any unit, for kIdle in units of this resource (f_ij). A type without a
   /// weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for ever. All are
-  /// 1 before the first call. More types than before may be given. What a type has had beyond its part stays
-  /// the same in seconds.
+  /// 1 before the first call. More types than before may be given. A type that is ahead stays so by as many
+  /// seconds of service.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
 
@@ -61,6 +61,7 @@ class ServiceOrder {
   WhenAhead when_ahead_;
   std::vector<Account> accounts_;
   double minimum_ = 0;  ///< least tag among those present, never falling
+  double now_ = 0;      ///< of the latest `next`
   std::optional<double> idle_until_;
 };
 

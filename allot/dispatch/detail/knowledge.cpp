@@ -179,6 +179,14 @@ void Knowledge::remove_type(TaskType i) {
   changed_ = true;
 }
 
+void Knowledge::set_servers(ResourceId j, Count servers) {
+  check(j);
+  if (servers < 1 || servers > kMaxCount) throw InvalidModel("servers", "must be from 1 to 1e9");
+  changed_ |= resources_[index(j)].servers != servers;
+  resources_[index(j)].servers = servers;
+  board_.servers(j).store(servers, std::memory_order_relaxed);
+}
+
 void Knowledge::drain(ResourceId j) {
   check(j);
   if (presence_[index(j)] == Presence::kHere) presence_[index(j)] = Presence::kDrained;

@@ -25,6 +25,7 @@ class Knowledge {
   TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
+  void set_servers(ResourceId j, Count servers);
   void drain(ResourceId j);
   void lose(ResourceId j);
   void restore(ResourceId j);

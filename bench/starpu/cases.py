@@ -1,0 +1,142 @@
+"""StarPU programs of sleeping tasks whose rates are known, under each policy, and what allot's model promises for them.
+
+Used by bench/starpu/run.py and by tests/starpu.
+"""
+import atexit
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("ALLOT_BUILD", ROOT / "build" / "release"))
+ALLOT = os.environ.get("ALLOT", str(BUILD / "apps" / "allot" / "allot"))
+LIBRARY = os.environ.get("ALLOT_STARPU", str(BUILD / "integrations" / "starpu" / "liballot-starpu.so"))
+PROGRAMS = pathlib.Path(os.environ.get("ALLOT_STARPU_PROGRAMS", BUILD / "examples" / "starpu"))
+
+#: Milliseconds as type:tasks in flight:cpu,ocl0,ocl1; "-" is: cannot run there.
+CASES = {
+    "S1": {"cpus": 1, "types": ["A:6:8,4", "B:6:20,10"], "shares": {"A": 0.6, "B": 0.4}},
+    "S2": {"cpus": 2, "types": ["A:6:10,2,20", "B:6:8,16,3", "C:6:4,12,9"], "shares": {"A": 0.5, "B": 0.3, "C": 0.2}},
+    "S3": {"cpus": 1, "types": ["A:4:10,-,-", "B:6:4,3,-", "C:6:15,-,2"], "shares": {"A": 0.15, "B": 0.35, "C": 0.5}},
+}
+CASES["S4"] = {**CASES["S2"], "options": ["--exponential"]}
+
+RIVALS = ["dmda", "dmdas", "lws", "eager", "random"]
+
+
+def parsed(case):
+    """{type: (count, [ms or None])}"""
+    types = {}
+    for text in case["types"]:
+        name, count, times = text.split(":")
+        types[name] = (int(count), [None if ms == "-" else float(ms) for ms in times.split(",")])
+    return types
+
+
+def resources(case):
+    return ["cpu"] + [f"ocl{d}" for d in range(max(len(ms) for _, ms in parsed(case).values()) - 1)]
+
+
+def scenario(case, depth=1, shares=None, measured=None):
+    """The case as `allot solve` reads it; measured: {type: [ms]} in place of the times as told, where positive."""
+    names = resources(case)
+    tasks = []
+    for name, (count, times) in parsed(case).items():
+        seen = (measured or {}).get(name, [0] * len(times))
+        rates = {r: 1000 / (m or ms) for r, ms, m in zip(names, times, seen) if ms is not None}
+        tasks.append({"name": name, "count": count, "rates": rates, **({"priority": shares[name]} if shares else {})})
+    return {"resources": [{"name": r, "servers": case["cpus"] if r == "cpu" else 1, "min_depth": 1 if r == "cpu" else depth}
+                          for r in names], "tasks": tasks}
+
+
+def solved(document, *options):
+    run = subprocess.run([ALLOT, "solve", "-", "--json", *options], input=json.dumps(document), capture_output=True, text=True,
+                         check=True)
+    return json.loads(run.stdout)
+
+
+class Home:
+    """A folder for StarPU's performance models, so that nothing of the user's is read or written."""
+
+    def __init__(self):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="allot-starpu-"))
+        atexit.register(shutil.rmtree, self.path, ignore_errors=True)
+
+    def environment(self, policy=None, stats=None, **settings):
+        clean = {k: v for k, v in os.environ.items() if not re.match("STARPU_|ALLOT_|POCL_|LD_PRELOAD$", k)}
+        clean.update(STARPU_HOME=str(self.path), POCL_CACHE_DIR=str(self.path / "pocl"), STARPU_SILENT="1",
+                     STARPU_WORKERS_NOBIND="1", STARPU_OPENCL_ON_CPUS="1", STARPU_HISTORY_MAX_ERROR="1000000")
+        if policy:
+            clean["STARPU_SCHED"] = policy
+            if policy.startswith("allot-"):
+                # StarPU 1.3 knows no libraries of policies, so there the library is preloaded; 1.4 loads it itself.
+                clean.update(LD_PRELOAD=LIBRARY, STARPU_SCHED_LIB=LIBRARY)
+        if stats:
+            clean["ALLOT_STATS"] = str(stats)
+        clean.update({k: str(v) for k, v in settings.items()})
+        return clean
+
+    def run(self, command, policy=None, timeout=300, errors=False, **settings):
+        """(what it printed, with errors also on standard error; what allot says in its statistics or None)"""
+        stats = self.path / "stats.json"
+        for old in self.path.glob("stats*.json"):
+            old.unlink()
+        ours = policy is not None and policy.startswith("allot-")
+        done = subprocess.run([str(c) for c in command], env=self.environment(policy, stats if ours else None, **settings),
+                              capture_output=True, text=True, timeout=timeout, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{policy} {command}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+        if ours and not self.all_statistics():
+            raise RuntimeError(f"{policy} {command}: StarPU ran without the policy, for it left no statistics\n{done.stderr}")
+        return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
+
+
+    def all_statistics(self):
+        """Of the latest run: a file for each rank and each scheduling context."""
+        return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.path.glob("stats*.json"))}
+
+
+class ClosedLoop:
+    """One case, calibrated once; then any policy, as often as wished."""
+
+    def __init__(self, case):
+        self.case = case
+        self.home = Home()
+        self.words = [PROGRAMS / "sleeping", "--cpus", case["cpus"]]
+        # Models from a moment in which the machine was busy would not be fair to those who trust them.
+        self.quietest(lambda: json.loads(self.home.run([*self.words, "--calibrate", "--json", *case["types"]])[0]), tries=5)
+
+    def quietest(self, measure, tries):
+        """Measures again while tasks take over 3% longer than told, for others then have the cores; the last measurement."""
+        for left in reversed(range(tries)):
+            result = measure()
+            if left == 0 or self.stretch(result) <= 1.03:
+                return result
+
+    def run(self, policy, seconds=3, warmup=1, seed=1, models=True, **settings):
+        options = [*self.case.get("options", []), *([] if models else ["--no-models"])]
+        printed, stats = self.home.run([*self.words, *options, "--json", "--seconds", seconds, "--warmup", warmup, "--seed", seed,
+                                        *self.case["types"]], policy, timeout=120 + 10 * (seconds + warmup), **settings)
+        return json.loads(printed), stats
+
+    def promise(self, depth=1, shares=None, measured=None, *options):
+        return solved(scenario(self.case, depth, shares, measured), *options)
+
+    def measured(self, result):
+        """Milliseconds as they were: on a busy machine sleepers are woken late."""
+        return {name: kind["ms"] for name, kind in result["types"].items()}
+
+    def stretch(self, result):
+        """How much longer tasks took than they were told to."""
+        told = sum(n * (ms or 0) for name, (_, times) in parsed(self.case).items()
+                   for n, ms in zip(result["types"][name]["done"], times))
+        took = sum(n * ms for kind in result["types"].values() for n, ms in zip(kind["done"], kind["ms"]))
+        return took / told if told else 1.0
+
+
+def share_text(shares):
+    return ",".join(f"{name}={share}" for name, share in shares.items())

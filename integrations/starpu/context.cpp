@@ -1,0 +1,149 @@
+#include "integrations/starpu/context.hpp"
+
+#include <starpu_scheduler.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "integrations/starpu/locked.hpp"
+#include "integrations/starpu/message.hpp"
+
+namespace allot::starpu {
+namespace {
+
+/// How many contexts of this number the process has had, this one included.
+unsigned times_made(unsigned context) {
+  static std::array<std::atomic<unsigned>, STARPU_NMAX_SCHED_CTXS + 1> times{};
+  return ++times[std::min<std::size_t>(context, STARPU_NMAX_SCHED_CTXS)];
+}
+
+}  // namespace
+
+Context::Context(unsigned id, std::string policy, Settings settings, Solve solve)
+    : id_(id),
+      policy_(std::move(policy)),
+      settings_(std::move(settings)),
+      solve_(solve ? std::move(solve) : [](Dispatcher& dispatcher) { return dispatcher.solve(); }),
+      lines_(policy_ == "weighted" ? ServiceOrder::WhenAhead::kIdle : ServiceOrder::WhenAhead::kServe) {
+  planner_ = std::make_unique<Planner>([this] { return look(); });
+}
+
+Context::~Context() = default;
+
+void Context::finish() {
+  planner_.reset();
+  const Clock::time_point now = Clock::now();
+  const Locked lock(mutex_);
+  for (Worker& worker : workers_) close_left_over(worker, nullptr, 0, now);
+  std::uint64_t unfinished = parked_.size();
+  for (std::size_t j = 0; j < lines_.resources(); ++j) {
+    for (const Job* job : lines_.clear(resource_id(j))) {
+      dispatcher_->cancel(job->ticket);
+      ++unfinished;
+    }
+  }
+  if (unfinished > 0) {
+    say("context " + std::to_string(id_) + " ends with " + std::to_string(unfinished) +
+        " tasks that never ran");
+  }
+  if (settings_.statistics.empty()) return;
+  Report all = report(now);
+  all.unfinished = unfinished;
+  const std::string path = report_path(
+      settings_.statistics, [](const char* name) { return std::getenv(name); }, getpid(), id_,
+      times_made(id_));
+  if (!write_file(path, report_json(all))) say("ALLOT_STATS: cannot write " + path);
+}
+
+void Context::changed() noexcept {
+  waiting_.store(lines_.waiting(), std::memory_order_seq_cst);
+  changes_.fetch_add(1, std::memory_order_seq_cst);
+  if (dozing_.load(std::memory_order_relaxed) && dozing_.exchange(false)) planner_->wake();
+}
+
+// ---- workers
+
+void Context::add_workers(const int* workers, unsigned count) {
+  const Locked lock(mutex_);
+  for (unsigned k = 0; k < count; ++k) add_worker(workers[k]);
+  ++crew_version_;
+  for (starpu_task* task : std::exchange(parked_, {})) {
+    if (Job* const job = admit(task)) lines_.put(*job);
+  }
+  changed();
+  planner_->wake();
+}
+
+void Context::add_worker(int id) {
+  // Combined workers, which run one task on several, have higher numbers: not here.
+  if (id < 0 || id >= static_cast<int>(starpu_worker_get_count()) || id >= STARPU_NMAXWORKERS) return;
+  const std::size_t known = crew_.size();
+  const std::optional<ResourceId> j = crew_.add(id);
+  if (!j) {
+    say("worker " + std::to_string(id) + " stays unused: more than " + std::to_string(kMostResources) +
+        " resources");
+    return;
+  }
+  const Crew::Place& place = crew_.place(*j);
+  const auto servers = static_cast<Count>(place.workers.size());
+  lines_.resize(types_.size(), crew_.size());
+  lines_.set_servers(*j, servers);
+  if (dispatcher_ && crew_.size() > known) {
+    dispatcher_->add_resource(resource(place), std::vector<RatePrior>(types_.size()));
+  } else if (dispatcher_) {
+    dispatcher_->set_servers(*j, servers);
+    if (servers == 1) dispatcher_->restore(*j);
+  }
+  starpu_sched_ctx_worker_shares_tasks_lists(id, static_cast<int>(id_));
+  Worker& worker = workers_[static_cast<std::size_t>(id)];
+  worker.resource = *j;
+  worker.here.store(true, std::memory_order_release);
+}
+
+Resource Context::resource(const Crew::Place& place) const {
+  return {.name = place.name,
+          .servers = std::max<Count>(1, static_cast<Count>(place.workers.size())),
+          .min_depth = place.kind == STARPU_CPU_WORKER ? 1 : settings_.depth};
+}
+
+void Context::remove_workers(const int* workers, unsigned count) {
+  const Locked lock(mutex_);
+  for (unsigned k = 0; k < count; ++k) {
+    const std::optional<ResourceId> j = crew_.remove(workers[k]);
+    if (!j) continue;
+    Worker& worker = workers_[static_cast<std::size_t>(workers[k])];
+    worker.here.store(false, std::memory_order_release);
+    worker.idle.store(false, std::memory_order_relaxed);
+    const auto servers = static_cast<Count>(crew_.place(*j).workers.size());
+    if (!dispatcher_) continue;
+    if (servers == 0) {
+      dispatcher_->drain(*j);
+    } else {
+      dispatcher_->set_servers(*j, servers);
+      lines_.set_servers(*j, servers);
+    }
+  }
+  ++crew_version_;
+  // What waits may have lost the only workers that can run it.
+  for (std::size_t j = 0; j < lines_.resources(); ++j) {
+    for (Job* job : lines_.clear(resource_id(j))) {
+      job->able = able(job->task, job->ticket.type, job->choosy);
+      if (!holds(job->able, job->ticket.resource)) {
+        dispatcher_->cancel(job->ticket);
+        if (job->able == 0) {
+          park(job->task);
+          jobs_.release(*job);
+          continue;
+        }
+        place(*job);
+      }
+      lines_.put(*job);
+    }
+  }
+  changed();
+  planner_->wake();
+}
+
+}  // namespace allot::starpu

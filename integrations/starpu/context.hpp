@@ -1,0 +1,138 @@
+// The policy at work in one scheduling context of StarPU: its tasks, workers, plans.
+#pragma once
+
+#include <starpu.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "allot/dispatch/dispatcher.hpp"
+#include "integrations/starpu/crew.hpp"
+#include "integrations/starpu/lines.hpp"
+#include "integrations/starpu/planner.hpp"
+#include "integrations/starpu/settings.hpp"
+#include "integrations/starpu/statistics.hpp"
+#include "integrations/starpu/types.hpp"
+
+namespace allot::starpu {
+
+/// Makes a new plan if one is due; whether it did. Tests put another in its place.
+using Solve = std::function<bool(Dispatcher&)>;
+
+/// One for each scheduling context. Its methods are StarPU's callbacks, called from any thread.
+///
+/// One lock is over everything but the planning, which a thread of its own does beside. Workers take it in
+/// StarPU's relaxed state, so that nobody who waits for a worker waits for the lock as well. A worker that
+/// asks in vain again and again, as StarPU's idle workers do, does not even take the lock.
+class Context {
+ public:
+  /// `policy` is one of the library's: "map", "mis", "weighted".
+  Context(unsigned id, std::string policy, Settings settings, Solve solve = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Ends it all and writes the statistics, if they were asked for. Nothing else is called after that.
+  void finish();
+
+  void add_workers(const int* workers, unsigned count);
+  void remove_workers(const int* workers, unsigned count);
+
+  /// A task is ready. Never refuses one: what no worker can run now waits for one that can.
+  void push(starpu_task* task);
+  /// A task that the program has bound to a worker is ready.
+  void push_bound(starpu_task* task, int worker);
+  /// The next task for the worker that calls, or null.
+  starpu_task* pop();
+  /// Tasks that wait in the lines now. Lock-free.
+  Count waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  void begin(starpu_task* task);
+  void end(starpu_task* task);
+
+ private:
+  struct Worker {
+    std::atomic<bool> here{false};
+    ResourceId resource{};                ///< while here
+    std::atomic<bool> idle{false};        ///< asked in vain
+    std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked in vain
+    std::atomic<double> ask_again{0};     ///< and when to ask again although nothing has changed
+    std::atomic<std::uint32_t> taken{0};  ///< number of jobs that it has
+    Job* first = nullptr;                 ///< them, in the order it took them
+    Job* last = nullptr;
+    double free_since = 0;  ///< the end of its latest
+  };
+  struct Type {
+    std::string name;
+    ResourceSet able = 0;            ///< of the tasks that are not choosy
+    std::uint64_t crew_version = 0;  ///< that `able` is for
+    bool planned = true;             ///< false: the one for all that came too late for a plan
+  };
+
+  // With the lock held.
+  TaskType make_type(const TypeKey& key, starpu_task* task, bool choosy);
+  TaskType add_type(const std::string& name, std::vector<RatePrior> priors);
+  std::string free_name(const std::string& name) const;
+  std::vector<RatePrior> priors(starpu_task* task, const std::string& name) const;
+  ResourceSet able(starpu_task* task) const;
+  ResourceSet able(starpu_task* task, TaskType i, bool choosy);
+  void add_worker(int id);
+  Resource resource(const Crew::Place& place) const;
+  Job* admit(starpu_task* task);
+  void place(Job& job);
+  void park(starpu_task* task);
+  int fetches_ahead(const Job& job) const;
+  int sleeper(const Job& job) const noexcept;
+  static void take_on(Worker& worker, Job& job, double now);
+  static Job& take_off(Worker& worker);
+  void close(Job& job, std::optional<double> seconds, Clock::time_point now);
+  void close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now);
+  void changed() noexcept;
+
+  bool look();
+  std::vector<int> deserters() const;
+  void wake_sleepers();
+  void plan_failed(const std::string& why);
+  void say_plan(const Plan& plan) const;
+  Report report(Clock::time_point now) const;
+
+  const unsigned id_;
+  const std::string policy_;
+  const Settings settings_;
+  const Solve solve_;
+
+  mutable std::mutex mutex_;  ///< over what follows
+  Crew crew_;
+  std::uint64_t crew_version_ = 1;
+  TypeTable table_;
+  std::vector<Type> types_;
+  std::unique_ptr<Dispatcher> dispatcher_;  ///< from the first task on
+  Lines lines_;
+  JobPool jobs_;
+  std::vector<starpu_task*> parked_;
+  std::array<Worker, STARPU_NMAXWORKERS> workers_;
+  std::uint64_t greedy_ = 0;
+  std::uint64_t bound_ = 0;
+  std::uint64_t closed_ = 0;
+  std::uint64_t parked_ever_ = 0;
+
+  std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
+  std::atomic<Count> waiting_{0};          ///< in the lines
+
+  // Of the planner.
+  std::vector<std::vector<Count>> peaks_;  ///< of the latest looks
+  std::uint64_t solves_ = 0;
+  std::uint64_t failed_solves_ = 0;
+  double planning_seconds_ = 0;
+  bool said_failure_ = false;
+  std::uint64_t looked_ = 0;          ///< `changes_` at the latest look
+  std::atomic<bool> dozing_{false};   ///< the planner looks rarely, since nothing happens
+  std::unique_ptr<Planner> planner_;  ///< last: it uses all of the above
+};
+
+}  // namespace allot::starpu

@@ -1,0 +1,157 @@
+// Planning beside the work, and what a context has to say at its end.
+#include <starpu_scheduler.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "integrations/starpu/context.hpp"
+#include "integrations/starpu/message.hpp"
+
+namespace allot::starpu {
+namespace {
+
+/// Looks over which the most tasks in flight of a type are taken: a program that submits the next task a
+/// little after the last has ended keeps its count.
+constexpr std::size_t kPeaks = 8;
+
+/// Small counts: any difference; large ones come and go.
+bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) > planned / 10; }
+
+}  // namespace
+
+/// Workers that have left the context. StarPU tells of those that come, but (1.3) not of those
+/// that go before the context does.
+std::vector<int> Context::deserters() const {
+  std::vector<int> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Crew::Place& place : crew_.places()) {
+      gone.insert(gone.end(), place.workers.begin(), place.workers.end());
+    }
+  }
+  std::erase_if(gone, [&](int worker) { return starpu_sched_ctx_contains_worker(worker, id_) != 0; });
+  return gone;
+}
+
+bool Context::look() {
+  const Clock::time_point begin = Clock::now();
+  if (const std::vector<int> gone = deserters(); !gone.empty()) {
+    remove_workers(gone.data(), static_cast<unsigned>(gone.size()));
+  }
+  std::vector<Count> peaks;
+  bool idle = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!dispatcher_) return false;
+    const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
+    idle = std::exchange(looked_, changes) == changes;
+    peaks = lines_.take_peaks();
+  }
+  if (idle && peaks_.size() == kPeaks) {
+    dozing_.store(true, std::memory_order_seq_cst);
+    return false;
+  }
+  peaks_.push_back(peaks);
+  if (peaks_.size() > kPeaks) peaks_.erase(peaks_.begin());
+  std::vector<Count> counts(peaks.size(), 0);
+  bool any = false;
+  for (const std::vector<Count>& earlier : peaks_) {
+    for (std::size_t i = 0; i < earlier.size(); ++i) counts[i] = std::max(counts[i], earlier[i]);
+  }
+  const std::shared_ptr<const Plan> before = dispatcher_->plan();
+  const System& planned = before->system;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    any |= counts[i] > 0;
+    if (i < planned.type_count() && !moved(planned.count(task_type(i)), counts[i])) {
+      counts[i] = planned.count(task_type(i));
+    }
+  }
+  bool renewed = false;
+  try {
+    if (any) dispatcher_->set_counts(counts);
+    renewed = solve_(*dispatcher_);
+  } catch (const std::exception& error) {
+    plan_failed(error.what());
+  }
+  if (renewed) {
+    const std::shared_ptr<const Plan> plan = dispatcher_->plan();
+    ++solves_;
+    if (std::string_view(plan->note).starts_with("the plan could not be renewed")) plan_failed(plan->note);
+    if (settings_.verbose) say_plan(*plan);
+    const std::lock_guard lock(mutex_);
+    lines_.follow(*plan, *dispatcher_);
+    changed();
+  }
+  if (waiting_.load(std::memory_order_seq_cst) > 0) wake_sleepers();
+  planning_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  return !idle;
+}
+
+void Context::plan_failed(const std::string& why) {
+  ++failed_solves_;
+  if (std::exchange(said_failure_, true)) return;
+  say("context " + std::to_string(id_) + ": no new plan, the former one stays: " + why);
+}
+
+void Context::say_plan(const Plan& plan) const {
+  std::string line = "context " + std::to_string(id_) + ", plan " + std::to_string(plan.number) + ":";
+  for (const TaskType i : plan.system.types()) {
+    line += " " + plan.system.task(i).name + "=";
+    for (const ResourceId j : plan.system.resource_ids()) {
+      line += (index(j) == 0 ? "" : ",") + std::to_string(plan.target ? (*plan.target)(i, j) : 0);
+    }
+  }
+  if (plan.predicted) line += " " + std::to_string(plan.predicted->throughput) + "/s";
+  say(plan.note.empty() ? line : line + " (" + plan.note + ")");
+}
+
+/// For drivers that block: who slept may have something to do now.
+void Context::wake_sleepers() {
+  std::vector<int> sleeping;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Crew::Place& place : crew_.places()) {
+      for (const int worker : place.workers) {
+        if (workers_[static_cast<std::size_t>(worker)].idle.load(std::memory_order_seq_cst)) {
+          sleeping.push_back(worker);
+        }
+      }
+    }
+  }
+  for (const int worker : sleeping) starpu_wake_worker_relax_light(worker);
+}
+
+Report Context::report(Clock::time_point now) const {
+  Report all;
+  all.policy = "allot-" + policy_;
+  all.context = id_;
+  for (const Type& type : types_) all.types.push_back(type.name);
+  for (const Crew::Place& place : crew_.places()) {
+    all.resources.push_back(place.name);
+    all.workers.push_back(static_cast<Count>(place.most));
+  }
+  if (dispatcher_) {
+    all.plan = dispatcher_->plan();
+    all.seen = dispatcher_->statistics(now);
+    for (std::size_t i = 0; i < types_.size(); ++i) {
+      for (std::size_t j = 0; j < crew_.size(); ++j) {
+        all.rates.push_back(dispatcher_->estimate(task_type(i), resource_id(j)));
+      }
+    }
+    if (policy_ != "map") all.shares = shares_of(settings_, all.types);
+  }
+  all.solves = solves_;
+  all.failed_solves = failed_solves_;
+  all.planning_seconds = planning_seconds_;
+  all.moved = lines_.moved();
+  all.greedy = greedy_;
+  all.bound = bound_;
+  all.closed = closed_;
+  all.parked = parked_ever_;
+  return all;
+}
+
+}  // namespace allot::starpu

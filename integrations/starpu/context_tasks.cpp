@@ -1,0 +1,268 @@
+// Tasks on their way through a context: from push over pop to their end.
+#include <starpu_scheduler.h>
+
+#include <limits>
+
+#include "integrations/starpu/context.hpp"
+#include "integrations/starpu/locked.hpp"
+#include "integrations/starpu/message.hpp"
+#include "integrations/starpu/tasks.hpp"
+
+namespace allot::starpu {
+namespace {
+
+/// Tasks that a worker of StarPU's has started at once, at the most: STARPU_MAX_PIPELINE.
+constexpr std::size_t kPipeline = 4;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+double seconds(Clock::time_point time) {
+  return std::chrono::duration<double>(time.time_since_epoch()).count();
+}
+
+/// The number of the worker that calls; -1: the caller is none.
+int this_worker() {
+  const int id = starpu_worker_get_id();
+  return id < STARPU_NMAXWORKERS ? id : -1;
+}
+
+}  // namespace
+
+// ---- ready
+
+/// A job for a task, placed, but not in its line yet; null: no worker can run it now.
+Job* Context::admit(starpu_task* task) {
+  task->sched_data = nullptr;
+  const bool picky = settings_.types == TypesBy::kSymbol || choosy(task);
+  const TypeKey key = key_of(task, settings_.types);
+  std::optional<TaskType> i = table_.find(key);
+  // A task that can run nowhere makes no type.
+  if (!i && able(task) != 0) i = make_type(key, task, picky);
+  const ResourceSet set = i ? able(task, *i, picky) : 0;
+  if (set == 0) {
+    park(task);
+    return nullptr;
+  }
+  Job& job = jobs_.make();
+  job.task = task;
+  job.priority = task->priority;
+  job.choosy = picky;
+  job.able = set;
+  job.ticket.type = *i;
+  place(job);
+  task->sched_data = &job;
+  return &job;
+}
+
+void Context::place(Job& job) {
+  const TaskType i = job.ticket.type;
+  if (types_[index(i)].planned && lines_.fits_plan(i)) {
+    if (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
+      if (holds(job.able, ticket->resource)) {
+        job.ticket = *ticket;
+        return;
+      }
+      dispatcher_->cancel(*ticket);
+    }
+  }
+  ++greedy_;
+  std::array<double, kMostResources> transfers{};
+  if (STARPU_TASK_GET_NBUFFERS(job.task) > 0) {
+    for (std::size_t j = 0; j < crew_.size(); ++j) {
+      if (holds(job.able, resource_id(j))) {
+        transfers[j] = transfer_seconds(job.task, crew_.place(resource_id(j)).workers.front());
+      }
+    }
+  }
+  job.ticket = dispatcher_->place_at(i, lines_.soonest(i, job.able, transfers));
+}
+
+/// No worker of the context can run it now: it waits for one.
+void Context::park(starpu_task* task) {
+  if (parked_ever_++ == 0) {
+    say("no worker of context " + std::to_string(id_) + " can run the task '" +
+        name_of(task, settings_.types) + "': it waits until one comes (others like it wait in silence)");
+  }
+  parked_.push_back(task);
+}
+
+/// The worker to fetch the data for while the job waits; -1: none.
+int Context::fetches_ahead(const Job& job) const {
+  if (starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(job.task) == 0) return -1;
+  const int worker = crew_.place(job.ticket.resource).workers.front();
+  return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == STARPU_MAIN_RAM ? -1 : worker;
+}
+
+/// A worker that would run the job and asks no more; -1: none.
+int Context::sleeper(const Job& job) const noexcept {
+  int other = -1;
+  for (std::size_t j = 0; j < crew_.size(); ++j) {
+    if (!holds(job.able, resource_id(j))) continue;
+    for (const int worker : crew_.place(resource_id(j)).workers) {
+      if (!workers_[static_cast<std::size_t>(worker)].idle.load(std::memory_order_seq_cst)) continue;
+      if (resource_id(j) == job.ticket.resource) return worker;
+      other = worker;
+    }
+  }
+  return other;
+}
+
+void Context::push(starpu_task* task) {
+  int wake = -1;
+  {
+    Locked lock(mutex_);
+    Job* const job = admit(task);
+    if (job == nullptr) {
+      starpu_push_task_end(task);
+      return;
+    }
+    if (const int worker = fetches_ahead(*job); worker >= 0) {
+      // Before anybody can take the task, and without the lock, which StarPU's data need not wait for.
+      lock.unlock();
+      starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
+      lock.lock();
+      if (crew_.place(job->ticket.resource).workers.empty()) {  // all gone meanwhile
+        dispatcher_->cancel(job->ticket);
+        jobs_.release(*job);
+        if (Job* const again = admit(task)) lines_.put(*again);
+        starpu_push_task_end(task);
+        changed();
+        return;
+      }
+    }
+    lines_.put(*job);
+    changed();
+    starpu_push_task_end(task);
+    wake = sleeper(*job);
+  }
+  if (wake >= 0) starpu_wake_worker_relax_light(wake);
+}
+
+void Context::push_bound(starpu_task* task, int worker) {
+  const Locked lock(mutex_);
+  task->sched_data = nullptr;
+  const std::optional<ResourceId> j = crew_.resource_of(worker);
+  if (!j || task->cl == nullptr) return;
+  const TypeKey key = key_of(task, settings_.types);
+  std::optional<TaskType> i = table_.find(key);
+  if (!i) i = make_type(key, task, settings_.types == TypesBy::kSymbol || choosy(task));
+  Job& job = jobs_.make();
+  job.task = task;
+  job.bound = true;
+  job.ticket = dispatcher_->place_at(*i, *j);
+  task->sched_data = &job;
+  lines_.put(job);
+  ++bound_;
+}
+
+// ---- running
+
+void Context::take_on(Worker& worker, Job& job, double now) {
+  job.taken = now;
+  job.next = nullptr;
+  (worker.last == nullptr ? worker.first : worker.last->next) = &job;
+  worker.last = &job;
+  worker.taken.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Takes the first of a worker's jobs from it.
+Job& Context::take_off(Worker& worker) {
+  Job& job = *worker.first;
+  worker.first = job.next;
+  if (worker.first == nullptr) worker.last = nullptr;
+  worker.taken.fetch_sub(1, std::memory_order_relaxed);
+  return job;
+}
+
+starpu_task* Context::pop() {
+  const int id = this_worker();
+  if (id < 0) return nullptr;
+  Worker& me = workers_[static_cast<std::size_t>(id)];
+  if (!me.here.load(std::memory_order_acquire)) return nullptr;
+  // Said before looking, so that who pushes after the look knows whom to wake.
+  if (!me.idle.load(std::memory_order_relaxed)) me.idle.store(true, std::memory_order_seq_cst);
+  const bool is_cpu = starpu_worker_get_type(id) == STARPU_CPU_WORKER;
+  const bool left_over = is_cpu && me.taken.load(std::memory_order_relaxed) > 0;
+  if (!left_over) {
+    if (waiting_.load(std::memory_order_seq_cst) == 0) return nullptr;
+    const bool nothing_new =
+        me.asked.load(std::memory_order_relaxed) == changes_.load(std::memory_order_seq_cst);
+    const double again = me.ask_again.load(std::memory_order_relaxed);
+    if (nothing_new && (again == kNever || seconds(Clock::now()) < again)) return nullptr;
+  }
+
+  const Locked lock(mutex_);
+  if (!me.here.load(std::memory_order_relaxed) || !dispatcher_) return nullptr;
+  const Clock::time_point now = Clock::now();
+  // A CPU worker that asks has ended what it had; others may run some at once.
+  close_left_over(me, nullptr, is_cpu ? 0 : kPipeline, now);
+  const std::uint64_t version = changes_.load(std::memory_order_seq_cst);
+  Job* const job = lines_.take(me.resource, seconds(now), *dispatcher_, [id](const Job& waiting) {
+    return implementation(waiting.task, id).has_value();
+  });
+  waiting_.store(lines_.waiting(), std::memory_order_seq_cst);
+  if (job == nullptr) {
+    me.asked.store(version, std::memory_order_relaxed);
+    me.ask_again.store(lines_.idle_until(me.resource).value_or(kNever), std::memory_order_relaxed);
+    return nullptr;
+  }
+  const std::optional<unsigned> which = implementation(job->task, id);
+  if (!which) {  // alike they are not
+    job->choosy = true;
+    lines_.put_back(*job);
+    changed();
+    return nullptr;
+  }
+  starpu_task_set_implementation(job->task, *which);
+  me.idle.store(false, std::memory_order_relaxed);
+  take_on(me, *job, seconds(now));
+  return job->task;
+}
+
+void Context::begin(starpu_task* task) {
+  auto* const job = static_cast<Job*>(task->sched_data);
+  if (job == nullptr || !job->bound) return;
+  const int id = this_worker();
+  if (id < 0) return;
+  const Locked lock(mutex_);
+  take_on(workers_[static_cast<std::size_t>(id)], *job, seconds(Clock::now()));
+}
+
+void Context::end(starpu_task* task) {
+  auto* const job = static_cast<Job*>(task->sched_data);
+  const int id = this_worker();
+  if (job == nullptr || id < 0) return;
+  task->sched_data = nullptr;
+  Worker& me = workers_[static_cast<std::size_t>(id)];
+  const Locked lock(mutex_);
+  if (job->task != task) return;
+  const Clock::time_point now = Clock::now();
+  bool mine = false;
+  for (const Job* taken = me.first; taken != nullptr && !mine; taken = taken->next) mine = taken == job;
+  if (!mine) return close(*job, std::nullopt, now);
+  close_left_over(me, job, 0, now);
+  take_off(me);
+  // The time for which it had the worker to itself: transfers that nothing else hid count, too.
+  const double busy = seconds(now) - std::max(job->taken, me.free_since);
+  me.free_since = seconds(now);
+  close(*job, busy, now);
+}
+
+void Context::close(Job& job, std::optional<double> busy, Clock::time_point now) {
+  lines_.end(job, busy);
+  dispatcher_->complete(job.ticket, busy.value_or(std::numeric_limits<double>::quiet_NaN()), true, now);
+  jobs_.release(job);
+  changed();
+}
+
+/// Closes jobs of a worker that StarPU has not reported the end of (it does not for internal ones, such as
+/// those of reductions): all before `until`, or all but the latest `keep`.
+void Context::close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now) {
+  std::size_t left = 0;
+  for (const Job* job = worker.first; job != until; job = job->next) ++left;
+  for (; left > keep; --left) {
+    close(take_off(worker), std::nullopt, now);
+    ++closed_;
+  }
+}
+
+}  // namespace allot::starpu

@@ -1,0 +1,449 @@
+// The policies inside StarPU when things go wrong, or just otherwise than in a loop of equal tasks. Each test
+// is a process of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <starpu.h>
+#include <starpu_scheduler.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "integrations/starpu/allot_starpu.h"
+#include "integrations/starpu/policy.hpp"
+
+namespace allot::starpu {
+namespace {
+
+using nlohmann::json;
+
+std::atomic<int> executed{0};
+
+void count_one(void**, void*) { ++executed; }
+void nap(void**, void*) {
+  std::this_thread::sleep_for(std::chrono::microseconds(200));
+  ++executed;
+}
+void nothing_opencl(void**, void*) {}
+
+starpu_codelet codelet_of(const char* name, starpu_cpu_func_t function) {
+  starpu_codelet codelet;
+  starpu_codelet_init(&codelet);
+  codelet.cpu_funcs[0] = function;
+  codelet.name = name;
+  return codelet;
+}
+
+int submit(starpu_codelet& codelet, unsigned context = 0,
+           const std::function<void(starpu_task&)>& change = {}) {
+  starpu_task* const task = starpu_task_create();
+  task->cl = &codelet;
+  task->sched_ctx = context;
+  if (change) change(*task);
+  const int answer = starpu_task_submit(task);
+  if (answer != 0) {
+    task->destroy = 0;
+    starpu_task_destroy(task);
+  }
+  return answer;
+}
+
+/// Three CPU workers, nothing else.
+class StarpuFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("allot_starpu_faults_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+    for (const auto& [name, value] :
+         {std::pair{"STARPU_HOME", folder_.string()}, std::pair{"STARPU_SILENT", std::string("1")},
+          std::pair{"STARPU_WORKERS_NOBIND", std::string("1")},
+          std::pair{"ALLOT_STATS", (folder_ / "stats.json").string()}}) {
+      setenv(name, value.c_str(), 1);
+    }
+    for (const char* name :
+         {"STARPU_SCHED", "STARPU_NCPU", "STARPU_NOPENCL", "ALLOT_SHARES", "ALLOT_TYPES"}) {
+      unsetenv(name);
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void start(starpu_sched_policy& policy) {
+    starpu_conf conf;
+    starpu_conf_init(&conf);
+    conf.ncpus = 3;
+    conf.ncuda = 0;
+    conf.nopencl = 0;
+    conf.sched_policy = &policy;
+    ASSERT_EQ(starpu_init(&conf), 0);
+    ASSERT_EQ(starpu_worker_get_count(), 3U);
+    executed = 0;
+  }
+
+  json statistics(const std::string& name = "stats.json") const {
+    std::ifstream file(folder_ / name);
+    return json::parse(file);
+  }
+  /// Nothing is left in any counter, and everything that was placed has ended.
+  static void expect_all_ended(const json& seen) {
+    for (const json& row : seen["in_flight"]) {
+      for (const json& count : row) EXPECT_EQ(count, 0);
+    }
+    EXPECT_EQ(seen["placed"], seen["ended"]);
+    EXPECT_EQ(seen["unfinished"], 0);
+    EXPECT_NEAR(seen["little"], 1, 1e-6);
+  }
+
+  std::filesystem::path folder_;
+};
+
+/// `loops` chains of tasks, each of which submits the next when it has ended, until all together are `total`.
+class ClosedLoops {
+ public:
+  ClosedLoops(std::vector<starpu_codelet*> codelets, int loops, int total, unsigned context)
+      : codelets_(std::move(codelets)), left_(total), context_(context) {
+    for (int k = 0; k < loops; ++k) next(k);
+  }
+  void wait() const { EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context_), 0); }
+
+ private:
+  struct Link {
+    ClosedLoops* loops;
+    int number;
+  };
+  void next(int number) {
+    if (left_-- <= 0) return;
+    auto* const link = new Link{this, number};
+    const int answer = submit(*codelets_[static_cast<std::size_t>(number) % codelets_.size()], context_,
+                              [&](starpu_task& task) {
+                                task.callback_func = [](void* argument) {
+                                  const std::unique_ptr<Link> ended(static_cast<Link*>(argument));
+                                  ended->loops->next(ended->number);
+                                };
+                                task.callback_arg = link;
+                              });
+    EXPECT_EQ(answer, 0);
+  }
+
+  std::vector<starpu_codelet*> codelets_;
+  std::atomic<int> left_;
+  unsigned context_;
+};
+
+TEST_F(StarpuFaults, ACodeletWithoutAUsableWorkerIsRefusedAndNothingElseSuffers) {
+  start(allot_starpu_map);
+  starpu_codelet fine = codelet_of("fine", count_one);
+  starpu_codelet alien;
+  starpu_codelet_init(&alien);
+  alien.where = STARPU_OPENCL;
+  alien.opencl_funcs[0] = nothing_opencl;
+  alien.name = "alien";
+  for (int k = 0; k < 10; ++k) {
+    EXPECT_EQ(submit(fine), 0);
+    EXPECT_EQ(submit(alien), -ENODEV);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 10);
+  expect_all_ended(statistics());
+  EXPECT_EQ(statistics()["types"], json::array({"fine"}));
+}
+
+std::atomic<bool> gate{false};
+
+void wait_at_gate(void**, void*) {
+  while (!gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Waits until it holds; a minute is for ever.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int k = 0; k < 60'000 && !condition(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+Context* watched = nullptr;
+
+/// A task that lost the only worker it can run on waits until that is there again; it is said once.
+TEST_F(StarpuFaults, TasksThatLostTheirOnlyWorkerWaitForItsReturn) {
+  start(allot_starpu_map);
+  static starpu_sched_policy policy = make_policy("watched", "", [](unsigned context) {
+    Settings settings;
+    settings.statistics = std::getenv("ALLOT_STATS");
+    auto state = std::make_unique<Context>(context, "map", settings);
+    watched = state.get();
+    attach(context, std::move(state));
+  });
+  int workers[] = {0, 1};
+  const unsigned context =
+      starpu_sched_ctx_create(workers, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &policy, 0);
+  const auto only_the_second = [](unsigned worker, starpu_task*, unsigned) { return worker == 1 ? 1 : 0; };
+  starpu_codelet block = codelet_of("block", wait_at_gate);
+  starpu_codelet picky = codelet_of("picky", nap);
+  block.can_execute = picky.can_execute = only_the_second;
+  gate = false;
+  ASSERT_EQ(submit(block, context), 0);
+  for (int k = 0; k < 5; ++k) ASSERT_EQ(submit(picky, context), 0);
+  ASSERT_TRUE(comes_true([] { return watched->waiting() == 5; }));
+  testing::internal::CaptureStderr();
+  int leaves[] = {1};
+  starpu_sched_ctx_remove_workers(leaves, 1, context);
+  EXPECT_TRUE(comes_true([] { return watched->waiting() == 0; })) << "in no line any more";
+  starpu_sched_ctx_add_workers(leaves, 1, context);
+  EXPECT_TRUE(comes_true([] { return watched->waiting() == 5; })) << "in line again";
+  gate = true;
+  EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context), 0);
+  EXPECT_EQ(executed, 5);
+  starpu_sched_ctx_delete(context);
+  starpu_shutdown();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("can run the task 'picky'"));
+  const json seen = statistics("stats.ctx" + std::to_string(context) + ".json");
+  expect_all_ended(seen);
+  EXPECT_EQ(seen["parked"], 5);
+}
+
+TEST_F(StarpuFaults, TenThousandCodeletsAllRun) {
+  start(allot_starpu_map);
+  std::vector<starpu_codelet> codelets(10'000, codelet_of("one of many", count_one));
+  for (starpu_codelet& codelet : codelets) ASSERT_EQ(submit(codelet), 0);
+  for (starpu_codelet& codelet : codelets) ASSERT_EQ(submit(codelet), 0);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 20'000);
+  const json seen = statistics();
+  expect_all_ended(seen);
+  EXPECT_EQ(seen["types"].size(), kMostTypes + 1);
+  EXPECT_EQ(seen["types"].back(), "(others)");
+}
+
+TEST_F(StarpuFaults, WorkersLeaveAndComeBackMidRun) {
+  start(allot_starpu_map);
+  int workers[] = {0, 1, 2};
+  const unsigned context =
+      starpu_sched_ctx_create(workers, 3, "three", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_map, 0);
+  starpu_codelet a = codelet_of("a", nap);
+  starpu_codelet b = codelet_of("b", nap);
+  ClosedLoops loops({&a, &b}, 8, 2000, context);
+  int some[] = {1, 2};
+  for (int k = 0; k < 10; ++k) {
+    starpu_sched_ctx_remove_workers(some, 2, context);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    starpu_sched_ctx_add_workers(some, 2, context);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  loops.wait();
+  EXPECT_EQ(executed, 2000);
+  starpu_sched_ctx_delete(context);
+  starpu_shutdown();
+  expect_all_ended(statistics("stats.ctx" + std::to_string(context) + ".json"));
+}
+
+TEST_F(StarpuFaults, SeveralContextsHaveAStateAndStatisticsEach) {
+  start(allot_starpu_map);
+  setenv("ALLOT_SHARES", "x=0.5,y=0.5", 1);
+  int first[] = {0};
+  int second[] = {1, 2};
+  const unsigned one =
+      starpu_sched_ctx_create(first, 1, "one", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_map, 0);
+  const unsigned two =
+      starpu_sched_ctx_create(second, 2, "two", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_mis, 0);
+  starpu_codelet x = codelet_of("x", nap);
+  starpu_codelet y = codelet_of("y", nap);
+  ClosedLoops here({&x}, 3, 300, one);
+  ClosedLoops there({&x, &y}, 6, 700, two);
+  here.wait();
+  there.wait();
+  EXPECT_EQ(executed, 1000);
+  starpu_sched_ctx_delete(one);
+  starpu_sched_ctx_delete(two);
+  starpu_shutdown();
+  const json seen_one = statistics("stats.ctx" + std::to_string(one) + ".json");
+  const json seen_two = statistics("stats.ctx" + std::to_string(two) + ".json");
+  expect_all_ended(seen_one);
+  expect_all_ended(seen_two);
+  EXPECT_EQ(seen_one["ended"], 300);
+  EXPECT_EQ(seen_two["ended"], 700);
+  EXPECT_EQ(seen_two["policy"], "allot-mis");
+  EXPECT_EQ(seen_two["workers"], json::array({2}));
+}
+
+TEST_F(StarpuFaults, ASolverThatFailsCostsThePlanOnly) {
+  static starpu_sched_policy broken = make_policy("broken", "its solver fails", [](unsigned context) {
+    Settings settings;
+    settings.statistics = std::getenv("ALLOT_STATS");
+    attach(context, std::make_unique<Context>(context, "map", settings, [](Dispatcher&) -> bool {
+             throw std::runtime_error("the solver is ill");
+           }));
+  });
+  testing::internal::CaptureStderr();
+  start(broken);
+  starpu_codelet a = codelet_of("a", nap);
+  starpu_codelet b = codelet_of("b", nap);
+  ClosedLoops loops({&a, &b}, 6, 1000, 0);
+  loops.wait();
+  starpu_shutdown();
+  EXPECT_EQ(executed, 1000);
+  const json seen = statistics();
+  expect_all_ended(seen);
+  EXPECT_GT(seen["failed_solves"], 0);
+  EXPECT_EQ(seen["solves"], 0);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+}
+
+// ---- what is no fault, but not usual
+
+void set_zero(void** buffers, void*) { *reinterpret_cast<int*>(STARPU_VARIABLE_GET_PTR(buffers[0])) = 0; }
+void add_up(void** buffers, void*) {
+  *reinterpret_cast<int*>(STARPU_VARIABLE_GET_PTR(buffers[0])) +=
+      *reinterpret_cast<int*>(STARPU_VARIABLE_GET_PTR(buffers[1]));
+}
+void add_one(void** buffers, void*) { ++*reinterpret_cast<int*>(STARPU_VARIABLE_GET_PTR(buffers[0])); }
+
+/// StarPU does not report the end of the tasks that a reduction makes.
+TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
+  start(allot_starpu_map);
+  starpu_codelet zero = codelet_of("zero", set_zero);
+  zero.nbuffers = 1;
+  zero.modes[0] = STARPU_W;
+  starpu_codelet add = codelet_of("add", add_up);
+  add.nbuffers = 2;
+  add.modes[0] = STARPU_RW;
+  add.modes[1] = STARPU_R;
+  starpu_codelet one = codelet_of("one", add_one);
+  one.nbuffers = 1;
+  one.modes[0] = STARPU_REDUX;
+  int sum = 0;
+  for (int round = 0; round < 20; ++round) {
+    starpu_data_handle_t handle = nullptr;
+    starpu_variable_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(&sum),
+                                  sizeof sum);
+    starpu_data_set_reduction_methods(handle, &add, &zero);
+    for (int k = 0; k < 100; ++k) {
+      ASSERT_EQ(submit(one, 0, [&](starpu_task& task) { task.handles[0] = handle; }), 0);
+    }
+    starpu_data_unregister(handle);
+  }
+  starpu_shutdown();
+  EXPECT_EQ(sum, 2000);
+  expect_all_ended(statistics());
+}
+
+TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
+  start(allot_starpu_map);
+  starpu_codelet bound = codelet_of("bound", nap);
+  starpu_codelet loose = codelet_of("free", nap);
+  for (int k = 0; k < 60; ++k) {
+    ASSERT_EQ(submit(bound, 0,
+                     [&](starpu_task& task) {
+                       task.execute_on_a_specific_worker = 1;
+                       task.workerid = static_cast<unsigned>(k % 3);
+                     }),
+              0);
+    ASSERT_EQ(submit(loose), 0);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 120);
+  const json seen = statistics();
+  expect_all_ended(seen);
+  EXPECT_EQ(seen["bound"], 60);
+  EXPECT_EQ(seen["ended"], 120);
+}
+
+std::vector<int> order;
+
+void note(void**, void* argument) {
+  order.push_back(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)));
+}
+
+TEST_F(StarpuFaults, WithinATypePrioritiesAreHonoured) {
+  start(allot_starpu_map);
+  int worker[] = {0};
+  const unsigned context =
+      starpu_sched_ctx_create(worker, 1, "one", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_map, 0);
+  starpu_codelet block = codelet_of("block", wait_at_gate);
+  starpu_codelet noted = codelet_of("noted", note);
+  gate = false;
+  order.clear();
+  ASSERT_EQ(submit(block, context), 0);
+  const std::vector<int> priorities{0, 3, -2, 3, 7, 0};
+  for (const int priority : priorities) {
+    ASSERT_EQ(submit(noted, context,
+                     [&](starpu_task& task) {
+                       task.priority = priority;
+                       task.cl_arg = reinterpret_cast<void*>(static_cast<std::intptr_t>(priority));
+                       task.cl_arg_size = 0;
+                     }),
+              0);
+  }
+  gate = true;
+  EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context), 0);
+  starpu_sched_ctx_delete(context);
+  starpu_shutdown();
+  EXPECT_THAT(order, testing::ElementsAre(7, 3, 3, 0, 0, -2));
+}
+
+TEST_F(StarpuFaults, StarPUMayBeStartedAgain) {
+  for (int time = 0; time < 3; ++time) {
+    start(allot_starpu_map);
+    starpu_codelet a = codelet_of("a", count_one);
+    ClosedLoops loops({&a}, 4, 500, 0);
+    loops.wait();
+    starpu_shutdown();
+    EXPECT_EQ(executed, 500);
+  }
+  for (const char* name : {"stats.json", "stats.2.json", "stats.3.json"}) expect_all_ended(statistics(name));
+}
+
+TEST_F(StarpuFaults, TypesMayBeModelsOrFootprints) {
+  for (const char* by : {"symbol", "footprint"}) {
+    setenv("ALLOT_TYPES", by, 1);
+    setenv("ALLOT_STATS", (folder_ / (std::string(by) + ".json")).c_str(), 1);
+    start(allot_starpu_map);
+    starpu_perfmodel model{};
+    model.type = STARPU_HISTORY_BASED;
+    model.symbol = "shared_symbol";
+    starpu_codelet a = codelet_of("a", count_one);
+    starpu_codelet b = codelet_of("b", count_one);
+    a.model = b.model = &model;
+    a.nbuffers = b.nbuffers = 1;
+    a.modes[0] = b.modes[0] = STARPU_R;
+    char data[64] = {};
+    starpu_data_handle_t small = nullptr;
+    starpu_data_handle_t large = nullptr;
+    starpu_vector_data_register(&small, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(data), 8, 1);
+    starpu_vector_data_register(&large, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(data), 64, 1);
+    for (int k = 0; k < 50; ++k) {
+      ASSERT_EQ(submit(a, 0, [&](starpu_task& task) { task.handles[0] = k % 2 == 0 ? small : large; }), 0);
+      ASSERT_EQ(submit(b, 0, [&](starpu_task& task) { task.handles[0] = small; }), 0);
+    }
+    EXPECT_EQ(starpu_task_wait_for_all(), 0);
+    starpu_data_unregister(small);
+    starpu_data_unregister(large);
+    starpu_shutdown();
+    EXPECT_EQ(executed, 100);
+  }
+  EXPECT_EQ(statistics("symbol.json")["types"], json::array({"shared_symbol"}));
+  const json types = statistics("footprint.2.json")["types"];
+  ASSERT_EQ(types.size(), 3U) << "a with each of the two sizes, and b";
+  for (const json& name : types)
+    EXPECT_THAT(name.get<std::string>(), testing::MatchesRegex("[ab]@[0-9a-f]+"));
+}
+
+TEST_F(StarpuFaults, PoliciesAreKnownByTheirNames) {
+  EXPECT_EQ(allot_starpu_policy("allot-map"), &allot_starpu_map);
+  EXPECT_EQ(allot_starpu_policy("allot-mis"), &allot_starpu_mis);
+  EXPECT_EQ(allot_starpu_policy("allot-weighted"), &allot_starpu_weighted);
+  EXPECT_EQ(allot_starpu_policy("map"), nullptr);
+  EXPECT_EQ(allot_starpu_policy(nullptr), nullptr);
+}
+
+}  // namespace
+}  // namespace allot::starpu

@@ -1,0 +1,245 @@
+#include "integrations/starpu/lines.hpp"
+
+#include <limits>
+
+namespace allot::starpu {
+
+void Lines::resize(std::size_t types, std::size_t resources) {
+  types = std::max(types, types_);
+  resources = std::max(resources, columns_.size());
+  std::vector<Cell> cells(types * resources);
+  for (std::size_t i = 0; i < types_; ++i) {
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      cells[i * resources + j] = std::move(cells_[i * columns_.size() + j]);
+    }
+  }
+  cells_ = std::move(cells);
+  while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_), 1, 0});
+  if (types == types_) return;
+  types_ = types;
+  rows_.resize(types);
+  offer_.resize(types);
+  candidates_.resize(types);
+  // Newcomers get a part of each resource before a plan says which.
+  std::vector<Count> weights(types);
+  for (const ResourceId j : resource_ids()) {
+    for (const TaskType i : type_ids())
+      weights[index(i)] = rows_[index(i)].has_target ? cell(i, j).target : 1;
+    if (when_ahead_ == ServiceOrder::WhenAhead::kServe) columns_[index(j)].order.set_weights(weights);
+  }
+}
+
+void Lines::count(const Job& job, Count change) {
+  const auto [i, j] = std::pair(job.ticket.type, job.ticket.resource);
+  cell(i, j).in_flight += change;
+  Row& row = rows_[index(i)];
+  row.in_flight += change;
+  row.peak = std::max(row.peak, row.in_flight);
+  columns_[index(j)].tasks += change;
+}
+
+void Lines::put(Job& job) {
+  job.arrival = ++arrivals_;
+  if (!job.bound) {
+    cell(job.ticket.type, job.ticket.resource).queue.put(job);
+    ++rows_[index(job.ticket.type)].waiting;
+    ++waiting_;
+  }
+  count(job, 1);
+}
+
+void Lines::put_back(Job& job) {
+  columns_[index(job.ticket.resource)].order.served(job.ticket.type, 0);
+  cell(job.ticket.type, job.ticket.resource).queue.put(job);
+  ++rows_[index(job.ticket.type)].waiting;
+  ++waiting_;
+}
+
+void Lines::move(Job& job, ResourceId to, Dispatcher& dispatcher) {
+  Cell& from = cell(job.ticket.type, job.ticket.resource);
+  from.queue.remove(job);
+  --from.in_flight;
+  --columns_[index(job.ticket.resource)].tasks;
+  job.ticket = dispatcher.move(job.ticket, to);
+  Cell& now = cell(job.ticket.type, to);
+  now.queue.put(job);
+  ++now.in_flight;
+  ++columns_[index(to)].tasks;
+  ++moved_;
+}
+
+// ---- the next one
+
+/// Seconds until all that is there has ended, by the mean times.
+double Lines::backlog(ResourceId j) const {
+  double seconds = 0;
+  for (const TaskType i : type_ids()) {
+    seconds += static_cast<double>(cell(i, j).in_flight) * cell(i, j).seconds;
+  }
+  return seconds / columns_[index(j)].servers;
+}
+
+/// A quarter more or fewer is as planned, and so is one task, which may just have ended.
+bool Lines::fits(const Row& row, Count more) noexcept {
+  const Count tasks = row.in_flight + more;
+  const Count slack = std::max<Count>(1, row.planned / 4);
+  return row.has_target && tasks >= row.planned - slack && tasks <= row.planned + slack;
+}
+
+/// Whether resource j may take a task of type i that waits at another one.
+bool Lines::may_take(TaskType i, ResourceId j, ResourceId from) const {
+  const Cell& here = cell(i, j);
+  if (fits(rows_[index(i)], 0)) return here.in_flight < here.target;
+  return here.seconds == 0 || here.seconds < backlog(from);
+}
+
+/// Whether a task of type i that waits at resource j, for which the plan has another place, had better wait
+/// for that.
+bool Lines::better_elsewhere(TaskType i, ResourceId j) const {
+  const Cell& here = cell(i, j);
+  if (!rows_[index(i)].has_target || here.target > 0 || here.seconds == 0) return false;
+  for (const ResourceId k : resource_ids()) {
+    const Cell& there = cell(i, k);
+    if (there.target > 0 && backlog(k) + there.seconds < here.seconds) return true;
+  }
+  return false;
+}
+
+/// The job of type i that resource j would run now, or null.
+Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
+  const Row& row = rows_[index(i)];
+  if (row.waiting == 0) return nullptr;
+  const auto accepted = [&](const Job& job) { return !job.choosy || accepts(job); };
+  if (Job* const own = cell(i, j).queue.first(accepted)) {
+    if (own->ticket.explores || !better_elsewhere(i, j)) return own;
+  }
+  Job* best = nullptr;
+  Count most = 0;
+  for (const ResourceId k : resource_ids()) {
+    const Cell& there = cell(i, k);
+    if (k == j || there.queue.empty()) continue;
+    const Count surplus = there.in_flight - there.target;
+    if ((best != nullptr && surplus <= most) || !may_take(i, j, k)) continue;
+    Job* const job = there.queue.first([&](const Job& waiting) {
+      return holds(waiting.able, j) && !waiting.ticket.explores && accepted(waiting);
+    });
+    if (job == nullptr) continue;
+    best = job;
+    most = surplus;
+  }
+  return best;
+}
+
+Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
+  bool any = false;
+  for (const TaskType i : type_ids()) {
+    Job* const job = candidate(i, j, accepts);
+    candidates_[index(i)] = job;
+    offer_[index(i)] = job == nullptr ? 0 : 1;
+    any |= job != nullptr;
+  }
+  if (!any) return nullptr;
+  const std::optional<TaskType> next = columns_[index(j)].order.next(offer_, now);
+  if (!next) return nullptr;
+  Job& job = *candidates_[index(*next)];
+  if (job.ticket.resource != j) move(job, j, dispatcher);
+  cell(*next, j).queue.remove(job);
+  --rows_[index(*next)].waiting;
+  --waiting_;
+  return &job;
+}
+
+void Lines::end(const Job& job, std::optional<double> seconds) {
+  count(job, -1);
+  const Cell& from = cell(job.ticket.type, job.ticket.resource);
+  columns_[index(job.ticket.resource)].order.served(job.ticket.type, seconds.value_or(from.seconds));
+}
+
+std::vector<Job*> Lines::clear(ResourceId j) {
+  std::vector<Job*> jobs;
+  for (const TaskType i : type_ids()) {
+    Queue& queue = cell(i, j).queue;
+    while (!queue.empty()) {
+      Job& job = queue.last();
+      queue.remove(job);
+      --rows_[index(i)].waiting;
+      --waiting_;
+      count(job, -1);
+      jobs.push_back(&job);
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->arrival < b->arrival; });
+  return jobs;
+}
+
+// ---- plans
+
+std::vector<Count> Lines::take_peaks() {
+  std::vector<Count> peaks;
+  for (Row& row : rows_) {
+    peaks.push_back(row.peak);
+    row.peak = row.in_flight;
+  }
+  return peaks;
+}
+
+void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
+  // The plan may be older than the latest types and resources, whose cells keep what they have.
+  const System& system = plan.system;
+  for (const TaskType i : system.types()) {
+    Row& row = rows_[index(i)];
+    row.has_target = plan.target.has_value() && system.count(i) > 0;
+    row.planned = system.count(i);
+    for (const ResourceId j : system.resource_ids()) {
+      cell(i, j).target = plan.target ? (*plan.target)(i, j) : 0;
+      cell(i, j).seconds = system.seconds_per_task(i, j);
+    }
+  }
+  std::vector<double> weights(types_);
+  for (const ResourceId j : system.resource_ids()) {
+    for (const TaskType i : type_ids()) {
+      const bool planned = index(i) < system.type_count() && rows_[index(i)].has_target;
+      const std::size_t at = index(i) * system.resource_count() + index(j);
+      if (!planned) {
+        weights[index(i)] = when_ahead_ == ServiceOrder::WhenAhead::kServe ? 1.0 : 0.0;
+      } else {
+        weights[index(i)] =
+            plan.time_shares.empty() ? static_cast<double>(cell(i, j).target) : plan.time_shares[at];
+      }
+    }
+    columns_[index(j)].order.set_weights(weights);
+  }
+  for (const TaskType i : system.types()) {
+    const Row& row = rows_[index(i)];
+    if (row.waiting == 0 || !fits(row, 0)) continue;
+    for (const ResourceId to : system.resource_ids()) {
+      for (const ResourceId from : system.resource_ids()) {
+        Cell& there = cell(i, from);
+        while (!there.queue.empty() && there.in_flight > there.target &&
+               cell(i, to).in_flight < cell(i, to).target) {
+          Job& job = there.queue.last();
+          if (!holds(job.able, to) || job.choosy || job.ticket.explores) break;
+          move(job, to, dispatcher);
+        }
+      }
+    }
+  }
+}
+
+ResourceId Lines::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
+  ResourceId best{};
+  double least = std::numeric_limits<double>::infinity();
+  for (const ResourceId j : resource_ids()) {
+    if (!holds(able, j)) continue;
+    const Column& column = columns_[index(j)];
+    double end = backlog(j) + cell(i, j).seconds + (transfers.empty() ? 0.0 : transfers[index(j)]);
+    // Tasks of which no time is known are weighed by their number alone, below every time that is known.
+    end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
+    if (end >= least) continue;
+    best = j;
+    least = end;
+  }
+  return best;
+}
+
+}  // namespace allot::starpu

@@ -1,0 +1,121 @@
+// Who waits where, and who goes next: the tasks of a scheduling context by type and resource.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/service_order.hpp"
+#include "integrations/starpu/job.hpp"
+#include "integrations/starpu/queue.hpp"
+
+namespace allot::starpu {
+
+/// Each task waits in the line of its type at the resource where the dispatcher placed it. A resource takes
+/// next the type with the least service for its part of the plan (`ServiceOrder`), within a type the most
+/// urgent task.
+///
+/// A line is no prison: a resource that has fewer tasks of a type than the plan wants takes one that still
+/// waits elsewhere. So a device with one task in the plan does not idle until the program has submitted the
+/// next, and what was placed by an older plan follows the new one.
+///
+/// A plan is for the numbers of tasks in flight that it was made for. As long as there are about as many, it
+/// is followed; when there are not, as in a task graph that widens and narrows, each task goes where it is
+/// expected to end first.
+///
+/// Not thread-safe. Knows nothing of StarPU.
+class Lines {
+ public:
+  using Accepts = std::function<bool(const Job&)>;
+
+  explicit Lines(ServiceOrder::WhenAhead when_ahead) : when_ahead_(when_ahead) {}
+
+  /// Room for so many of each; never less than before. New resources have one server.
+  void resize(std::size_t types, std::size_t resources);
+  std::size_t types() const noexcept { return types_; }
+  std::size_t resources() const noexcept { return columns_.size(); }
+  void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
+
+  /// At the resource of its ticket; one that is bound is counted but waits for nobody.
+  void put(Job& job);
+  /// The next job for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
+  /// is for that resource now.
+  Job* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
+  /// Gives back a job that was taken and could not be started.
+  void put_back(Job& job);
+  /// A job that was taken, or bound, has ended after so many seconds; absent where nobody knows.
+  void end(const Job& job, std::optional<double> seconds);
+  /// Takes all out that wait at a resource.
+  std::vector<Job*> clear(ResourceId j);
+
+  /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
+  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].order.idle_until(); }
+
+  Count waiting() const noexcept { return waiting_; }
+  Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
+  Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
+  /// Tasks that went elsewhere than where they were placed.
+  std::uint64_t moved() const noexcept { return moved_; }
+
+  /// The most tasks of each type in flight since the last call.
+  std::vector<Count> take_peaks();
+  /// Follows a new plan: what waits moves to where it is missing.
+  void follow(const Plan& plan, Dispatcher& dispatcher);
+
+  /// Whether one more task of the type is about as many as the plan is for.
+  bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
+  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
+  /// data need to get there (seconds by resource; empty: nothing).
+  ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
+
+ private:
+  struct Cell {
+    Queue queue;
+    Count in_flight = 0;  ///< waiting or running
+    Count target = 0;
+    double seconds = 0;  ///< mean time of a task; 0: not known
+  };
+  struct Row {
+    Count in_flight = 0;
+    Count waiting = 0;
+    Count peak = 0;
+    Count planned = 0;  ///< N_i of the plan
+    bool has_target = false;
+  };
+  struct Column {
+    ServiceOrder order;
+    double servers = 1;
+    Count tasks = 0;
+  };
+
+  Cell& cell(TaskType i, ResourceId j) noexcept { return cells_[index(i) * columns_.size() + index(j)]; }
+  const Cell& cell(TaskType i, ResourceId j) const noexcept {
+    return cells_[index(i) * columns_.size() + index(j)];
+  }
+  IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
+  IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
+  double backlog(ResourceId j) const;
+  static bool fits(const Row& row, Count more) noexcept;
+  bool may_take(TaskType i, ResourceId j, ResourceId from) const;
+  bool better_elsewhere(TaskType i, ResourceId j) const;
+  Job* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
+  void count(const Job& job, Count change);
+  void move(Job& job, ResourceId to, Dispatcher& dispatcher);
+
+  ServiceOrder::WhenAhead when_ahead_;
+  std::size_t types_ = 0;
+  std::vector<Cell> cells_;  ///< row-major
+  std::vector<Row> rows_;
+  std::vector<Column> columns_;
+  Count waiting_ = 0;
+  std::uint64_t moved_ = 0;
+  std::uint64_t arrivals_ = 0;
+  std::vector<Count> offer_;      ///< scratch of `take`
+  std::vector<Job*> candidates_;  ///< scratch of `take`
+};
+
+}  // namespace allot::starpu

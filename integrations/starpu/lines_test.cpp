@@ -1,0 +1,221 @@
+#include "integrations/starpu/lines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+
+namespace allot::starpu {
+namespace {
+
+constexpr TaskType kA = task_type(0);
+constexpr TaskType kB = task_type(1);
+constexpr ResourceId kCpu = resource_id(0);
+constexpr ResourceId kGpu = resource_id(1);
+constexpr ResourceSet kBoth = set_of(kCpu) | set_of(kGpu);
+
+bool any(const Job&) { return true; }
+
+/// A: 8 ms on the CPU, 4 ms on the device; B: 20 and 10. The best for six of each in flight: one A alone on
+/// the device.
+class StarpuLines : public testing::Test {
+ protected:
+  StarpuLines() {
+    lines_.resize(2, 2);
+    follow();
+  }
+
+  static DispatcherOptions options() {
+    DispatcherOptions options;
+    options.planning = Planning::kDeferred;
+    options.exploration = 0;
+    return options;
+  }
+
+  void follow() { lines_.follow(*dispatcher_.plan(), dispatcher_); }
+  void plan_for(Count a, Count b) {
+    dispatcher_.set_counts(std::vector<Count>{a, b});
+    dispatcher_.solve();
+    follow();
+  }
+  Job& push_at(TaskType i, ResourceId j, ResourceSet able = kBoth) {
+    Job& job = jobs_.emplace_back();
+    job.able = able;
+    job.ticket = dispatcher_.place_at(i, j);
+    lines_.put(job);
+    return job;
+  }
+  Job& push(TaskType i) { return push_at(i, dispatcher_.plan()->target->row_sum(i) > 0 ? place(i) : kCpu); }
+  ResourceId place(TaskType i) {
+    const auto ticket = dispatcher_.place(i);
+    dispatcher_.cancel(*ticket);
+    return ticket->resource;
+  }
+  Job* take(ResourceId j) { return lines_.take(j, 0, dispatcher_, any); }
+  void end(Job& job, double seconds) {
+    lines_.end(job, seconds);
+    dispatcher_.complete(job.ticket, seconds, true);
+  }
+  void expect_consistent() {
+    const DispatchStatistics seen = dispatcher_.statistics();
+    for (const TaskType i : {kA, kB}) {
+      for (const ResourceId j : {kCpu, kGpu}) {
+        EXPECT_EQ(lines_.in_flight(i, j), seen.in_flight[2 * index(i) + index(j)]);
+      }
+      EXPECT_EQ(lines_.in_flight(i), lines_.in_flight(i, kCpu) + lines_.in_flight(i, kGpu));
+    }
+  }
+
+  Dispatcher dispatcher_{
+      {{.name = "cpu"}, {.name = "gpu"}},
+      {{.name = "A", .count = 6}, {.name = "B", .count = 6}},
+      {RatePrior::measured(125), RatePrior::measured(250), RatePrior::measured(50), RatePrior::measured(100)},
+      options()};
+  Lines lines_{ServiceOrder::WhenAhead::kServe};
+  std::deque<Job> jobs_;
+};
+
+/// A closed loop in virtual time, each resource one task after the other: what is completed comes near what
+/// the model predicts for the plan, which is 250 + (5 x 125 + 6 x 50) / 11 = 334 per second.
+TEST_F(StarpuLines, DeliverTheRateOfThePlan) {
+  for (int k = 0; k < 6; ++k) {
+    push(kA);
+    push(kB);
+  }
+  const double promised = dispatcher_.plan()->predicted->throughput;
+  ASSERT_NEAR(promised, 334.09, 0.01);
+  struct Running {
+    Job* job = nullptr;
+    double until = 0;
+  };
+  std::map<ResourceId, Running> running;
+  double now = 0;
+  int completed = 0;
+  const auto start = [&](ResourceId j) {
+    Job* const job = lines_.take(j, now, dispatcher_, any);
+    const double mean =
+        job == nullptr ? 1e9 : 1 / (job->ticket.type == kA ? 125.0 : 50.0) / (j == kGpu ? 2 : 1);
+    running[j] = {job, now + mean};
+  };
+  start(kCpu);
+  start(kGpu);
+  while (now < 30) {
+    const ResourceId j = running[kCpu].until < running[kGpu].until ? kCpu : kGpu;
+    const double began = now;
+    now = running[j].until;
+    ASSERT_NE(running[j].job, nullptr) << began;
+    Job& job = *running[j].job;
+    end(job, 1 / (job.ticket.type == kA ? 125.0 : 50.0) / (j == kGpu ? 2 : 1));
+    ++completed;
+    // The worker asks before the program has submitted the next task.
+    const TaskType type = job.ticket.type;
+    start(j);
+    push(type);
+    if (running[j].job == nullptr) start(j);
+    expect_consistent();
+  }
+  EXPECT_GT(completed / now, 0.98 * promised);
+}
+
+TEST_F(StarpuLines, AResourceShortOfATypeTakesWhatWaitsElsewhere) {
+  for (int k = 0; k < 6; ++k) push_at(kA, kCpu);
+  Job* const first = take(kGpu);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->ticket.resource, kGpu);
+  EXPECT_EQ(lines_.moved(), 1U);
+  EXPECT_EQ(take(kGpu), nullptr) << "the plan has one A there, and as many are in flight as planned";
+  expect_consistent();
+}
+
+TEST_F(StarpuLines, WhatCannotRunElsewhereStays) {
+  for (int k = 0; k < 6; ++k) push_at(kA, kCpu, set_of(kCpu));
+  EXPECT_EQ(take(kGpu), nullptr);
+  EXPECT_NE(take(kCpu), nullptr);
+}
+
+TEST_F(StarpuLines, AChoosyTaskGoesToAWorkerThatAcceptsItOnly) {
+  Job& job = push_at(kA, kCpu);
+  job.choosy = true;
+  EXPECT_EQ(lines_.take(kCpu, 0, dispatcher_, [](const Job&) { return false; }), nullptr);
+  EXPECT_EQ(take(kCpu), &job);
+  lines_.put_back(job);
+  EXPECT_EQ(lines_.waiting(), 1);
+  EXPECT_EQ(take(kCpu), &job);
+}
+
+TEST_F(StarpuLines, WhereThePlanDoesNotFitTasksMoveOnlyToEndSooner) {
+  push_at(kB, kGpu);
+  EXPECT_FALSE(lines_.fits_plan(kB)) << "two are not six";
+  EXPECT_EQ(take(kCpu), nullptr) << "20 ms here, 10 ms there";
+  push_at(kB, kGpu);
+  push_at(kB, kGpu);
+  Job* const taken = take(kCpu);
+  ASSERT_NE(taken, nullptr) << "20 ms here, 30 ms there";
+  EXPECT_EQ(taken->ticket.resource, kCpu);
+  expect_consistent();
+}
+
+TEST_F(StarpuLines, SoonestCountsBacklogOwnTimeAndTransfers) {
+  EXPECT_EQ(lines_.soonest(kB, kBoth), kGpu);
+  EXPECT_EQ(lines_.soonest(kB, set_of(kCpu)), kCpu);
+  EXPECT_EQ(lines_.soonest(kB, kBoth, std::vector<double>{0, 0.011}), kCpu);
+  push_at(kB, kGpu);
+  push_at(kA, kGpu);
+  EXPECT_EQ(lines_.soonest(kB, kBoth), kCpu);  // 20 ms against 14 + 10
+  lines_.set_servers(kGpu, 2);
+  EXPECT_EQ(lines_.soonest(kB, kBoth), kGpu);  // 14 / 2 + 10
+}
+
+TEST_F(StarpuLines, WhatWaitsFollowsANewPlan) {
+  for (int k = 0; k < 6; ++k) push_at(kB, kCpu);
+  plan_for(0, 6);  // without A, B uses both
+  const Assignment target = *dispatcher_.plan()->target;
+  ASSERT_GT(target(kB, kGpu), 0);
+  EXPECT_EQ(lines_.in_flight(kB, kGpu), target(kB, kGpu));
+  EXPECT_EQ(lines_.in_flight(kB, kCpu), target(kB, kCpu));
+  expect_consistent();
+}
+
+TEST_F(StarpuLines, PeaksAreOfTheTimeSinceTheLastCall) {
+  Job& job = push_at(kA, kCpu);
+  push_at(kA, kCpu);
+  ASSERT_NE(take(kCpu), nullptr);
+  end(job, 0.008);
+  EXPECT_EQ(lines_.take_peaks(), (std::vector<Count>{2, 0}));
+  EXPECT_EQ(lines_.take_peaks(), (std::vector<Count>{1, 0}));
+}
+
+TEST_F(StarpuLines, ClearingAResourceGivesAllThatWaitsThereInOrder) {
+  Job& b = push_at(kB, kGpu);
+  Job& a = push_at(kA, kGpu);
+  push_at(kA, kCpu);
+  EXPECT_EQ(lines_.clear(kGpu), (std::vector<Job*>{&b, &a}));
+  EXPECT_EQ(lines_.waiting(), 1);
+  EXPECT_EQ(lines_.in_flight(kB), 0);
+}
+
+TEST_F(StarpuLines, BoundTasksCountButWaitForNobody) {
+  Job& job = jobs_.emplace_back();
+  job.bound = true;
+  job.ticket = dispatcher_.place_at(kA, kGpu);
+  lines_.put(job);
+  EXPECT_EQ(lines_.waiting(), 0);
+  EXPECT_EQ(lines_.in_flight(kA, kGpu), 1);
+  EXPECT_EQ(take(kGpu), nullptr);
+  end(job, 0.004);
+  EXPECT_EQ(lines_.in_flight(kA), 0);
+}
+
+TEST_F(StarpuLines, TypesAndResourcesThatComeLaterFindRoom) {
+  Job& job = push_at(kA, kCpu);
+  const RatePrior known = RatePrior::measured(10);
+  dispatcher_.add_type({.name = "C", .count = 1}, std::vector{known, known});
+  dispatcher_.add_resource({.name = "gpu2"}, std::vector<RatePrior>(3));
+  lines_.resize(3, 3);
+  Job& other = push_at(task_type(2), resource_id(2), set_of(resource_id(2)));
+  EXPECT_EQ(take(resource_id(2)), &other);
+  EXPECT_EQ(take(kCpu), &job);
+}
+
+}  // namespace
+}  // namespace allot::starpu

@@ -1,0 +1,75 @@
+#include "integrations/starpu/planner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+
+namespace allot::starpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kLook{4};
+constexpr std::chrono::milliseconds kIdleLook{200};
+/// After being woken, so that what comes together is seen together.
+constexpr std::chrono::milliseconds kSettle{1};
+
+}  // namespace
+
+Planner::Planner(std::function<bool()> look) : look_(std::move(look)) {
+  // The program's signals are for its own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Planner::~Planner() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  awake_.notify_all();
+  thread_.join();
+}
+
+void Planner::wake() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (woken_) return;
+    woken_ = true;
+  }
+  awake_.notify_all();
+}
+
+void Planner::run() noexcept {
+  std::unique_lock lock(mutex_);
+  Clock::time_point earliest = Clock::now();
+  bool busy = false;
+  while (!stopping_) {
+    awake_.wait_for(lock, busy ? kLook : kIdleLook, [this] { return stopping_ || woken_; });
+    const Clock::time_point begin = std::max(earliest, woken_ ? Clock::now() + kSettle : Clock::now());
+    awake_.wait_until(lock, begin, [this] { return stopping_; });
+    if (stopping_) return;
+    woken_ = false;
+    lock.unlock();
+    const Clock::time_point start = Clock::now();
+    try {
+      busy = look_();
+    } catch (const std::exception&) {
+      busy = true;  // no memory, perhaps: the next look may have more
+    }
+    const Clock::time_point end = Clock::now();
+    earliest = end + std::chrono::duration_cast<Clock::duration>((end - start) / kPart);
+    lock.lock();
+  }
+}
+
+}  // namespace allot::starpu

@@ -1,0 +1,59 @@
+#include "integrations/starpu/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+
+namespace allot::starpu {
+namespace {
+
+using namespace std::chrono_literals;
+
+void wait_for(const std::atomic<int>& count, int least) {
+  const auto limit = std::chrono::steady_clock::now() + 60s;
+  while (count < least && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(1ms);
+}
+
+TEST(StarpuPlanner, LooksAgainAndAgainAlsoAfterALookThatFails) {
+  std::atomic<int> looks = 0;
+  Planner planner([&]() -> bool {
+    if (++looks % 2 == 0) throw std::runtime_error("no memory");
+    return true;
+  });
+  wait_for(looks, 6);
+  EXPECT_GE(looks, 6);
+}
+
+TEST(StarpuPlanner, LooksSoonWhenItIsWokenAndRarelyElse) {
+  std::atomic<int> looks = 0;
+  Planner planner([&] {
+    ++looks;
+    return false;
+  });
+  for (int k = 1; k <= 5; ++k) {
+    planner.wake();
+    wait_for(looks, k);
+  }
+  EXPECT_GE(looks, 5);
+}
+
+/// Two looks are at least 20 times as far apart as the first of them is long.
+TEST(StarpuPlanner, KeepsToItsPartOfTheTime) {
+  std::atomic<int> looks = 0;
+  std::chrono::steady_clock::time_point ended;
+  std::chrono::duration<double> pause{};
+  Planner planner([&] {
+    if (looks == 1) pause = std::chrono::steady_clock::now() - ended;
+    std::this_thread::sleep_for(10ms);
+    ended = std::chrono::steady_clock::now();
+    ++looks;
+    return true;
+  });
+  wait_for(looks, 2);
+  EXPECT_GE(pause, 10ms / Planner::kPart);
+}
+
+}  // namespace
+}  // namespace allot::starpu

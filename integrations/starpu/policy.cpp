@@ -1,0 +1,161 @@
+#include "integrations/starpu/policy.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "integrations/starpu/allot_starpu.h"
+#include "integrations/starpu/message.hpp"
+#include "integrations/starpu/tasks.hpp"
+
+namespace allot::starpu {
+namespace {
+
+Context* state_of(unsigned context) noexcept {
+  return static_cast<Context*>(starpu_sched_ctx_get_policy_data(context));
+}
+
+/// Runs what the policy does; whether it went well. What goes wrong here is memory that runs out.
+template <typename Work>
+bool guarded(const char* where, Work&& work) noexcept {
+  try {
+    work();
+    return true;
+  } catch (const std::exception& error) {
+    say(std::string(where) + ": " + error.what());
+  } catch (...) {
+    say(where);
+  }
+  return false;
+}
+
+// ---- StarPU's callbacks
+
+void deinit(unsigned context) {
+  std::unique_ptr<Context> state(state_of(context));
+  if (state) guarded("deinit_sched", [&] { state->finish(); });
+  starpu_sched_ctx_set_policy_data(context, nullptr);
+}
+
+void add_workers(unsigned context, int* workers, unsigned count) {
+  if (Context* const state = state_of(context)) {
+    guarded("add_workers", [&] { state->add_workers(workers, count); });
+  }
+}
+
+void remove_workers(unsigned context, int* workers, unsigned count) {
+  if (Context* const state = state_of(context)) {
+    guarded("remove_workers", [&] { state->remove_workers(workers, count); });
+  }
+}
+
+int push(starpu_task* task) {
+  Context* const state = state_of(task->sched_ctx);
+  if (state != nullptr && guarded("push_task", [&] { state->push(task); })) return 0;
+  // Without the policy: to the first worker that can run it, so that the task is not lost.
+  task->sched_data = nullptr;
+  for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
+    const std::optional<unsigned> which = implementation(task, static_cast<int>(worker));
+    if (!which || starpu_sched_ctx_contains_worker(static_cast<int>(worker), task->sched_ctx) == 0) continue;
+    starpu_task_set_implementation(task, *which);
+    return starpu_push_local_task(static_cast<int>(worker), task, 0);
+  }
+  return -ENODEV;
+}
+
+void push_bound(starpu_task* task, int worker, int, unsigned context) {
+  if (Context* const state = state_of(context)) {
+    guarded("push_task_notify", [&] { state->push_bound(task, worker); });
+  }
+}
+
+starpu_task* pop(unsigned context) {
+  starpu_task* task = nullptr;
+  if (Context* const state = state_of(context)) guarded("pop_task", [&] { task = state->pop(); });
+  return task;
+}
+
+void begin(starpu_task* task, unsigned context) {
+  if (Context* const state = state_of(context)) guarded("pre_exec_hook", [&] { state->begin(task); });
+}
+
+void end(starpu_task* task, unsigned context) {
+  if (Context* const state = state_of(context)) guarded("post_exec_hook", [&] { state->end(task); });
+}
+
+void init(unsigned context, const char* policy) noexcept {
+  guarded("init_sched", [&] {
+    std::vector<std::string> problems;
+    Settings settings = read_settings([](const char* name) { return std::getenv(name); }, problems);
+    for (const std::string& problem : problems) say(problem);
+    if (settings.verbose) say("context " + std::to_string(context) + ": policy allot-" + policy);
+    attach(context, std::make_unique<Context>(context, policy, std::move(settings)));
+  });
+}
+
+void init_map(unsigned context) { init(context, "map"); }
+void init_mis(unsigned context) { init(context, "mis"); }
+void init_weighted(unsigned context) { init(context, "weighted"); }
+
+}  // namespace
+
+void attach(unsigned context, std::unique_ptr<Context> state) noexcept {
+  if (starpu_sched_ctx_min_priority_is_set(context) == 0) starpu_sched_ctx_set_min_priority(context, INT_MIN);
+  if (starpu_sched_ctx_max_priority_is_set(context) == 0) starpu_sched_ctx_set_max_priority(context, INT_MAX);
+  starpu_sched_ctx_set_policy_data(context, state.release());
+}
+
+starpu_sched_policy make_policy(const char* name, const char* description, void (*init)(unsigned)) noexcept {
+  // By name, since the members differ between the versions of StarPU.
+  starpu_sched_policy policy;
+  std::memset(&policy, 0, sizeof policy);
+  policy.init_sched = init;
+  policy.deinit_sched = deinit;
+  policy.push_task = push;
+  policy.push_task_notify = push_bound;
+  policy.pop_task = pop;
+  policy.pre_exec_hook = begin;
+  policy.post_exec_hook = end;
+  policy.add_workers = add_workers;
+  policy.remove_workers = remove_workers;
+  policy.policy_name = name;
+  policy.policy_description = description;
+  policy.worker_type = STARPU_WORKER_LIST;
+  return policy;
+}
+
+}  // namespace allot::starpu
+
+// ---- what the library exports
+
+using allot::starpu::make_policy;
+
+extern "C" {
+
+starpu_sched_policy allot_starpu_map =
+    make_policy("allot-map", "the most tasks per second: the targets of MAP", allot::starpu::init_map);
+starpu_sched_policy allot_starpu_mis =
+    make_policy("allot-mis", "near the shares of ALLOT_SHARES: the targets of MIS", allot::starpu::init_mis);
+starpu_sched_policy allot_starpu_weighted = make_policy(
+    "allot-weighted", "exactly the shares of ALLOT_SHARES: weighted service", allot::starpu::init_weighted);
+
+/// For StarPU 1.4 and later, which load the library that STARPU_SCHED_LIB names.
+starpu_sched_policy** starpu_get_sched_lib_policies(void) {
+  static starpu_sched_policy* policies[] = {&allot_starpu_map, &allot_starpu_mis, &allot_starpu_weighted,
+                                            nullptr};
+  return policies;
+}
+
+starpu_sched_policy* allot_starpu_policy(const char* name) {
+  if (name == nullptr) return nullptr;
+  for (starpu_sched_policy** policy = starpu_get_sched_lib_policies(); *policy != nullptr; ++policy) {
+    if (std::strcmp((*policy)->policy_name, name) == 0) return *policy;
+  }
+  return nullptr;
+}
+
+starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) { return allot_starpu_policy(name); }
+}

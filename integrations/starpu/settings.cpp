@@ -1,0 +1,143 @@
+#include "integrations/starpu/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "allot/io/scenario_reader.hpp"
+
+namespace allot::starpu {
+namespace {
+
+constexpr Count kMostDepth = 64;
+/// Of the sum of all shares, for a type for which nothing is left.
+constexpr double kLeastShare = 0.01;
+
+template <typename Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// "A=0.5,B=0.3"; the last '=' divides, since names of types may have one.
+std::optional<std::vector<std::pair<std::string, double>>> read_shares(std::string_view text) {
+  std::vector<std::pair<std::string, double>> shares;
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const std::size_t divide = part.rfind('=');
+    if (divide == std::string_view::npos || divide == 0) return std::nullopt;
+    const auto share = number<double>(part.substr(divide + 1));
+    if (!share || !(*share >= 0) || !std::isfinite(*share)) return std::nullopt;
+    shares.emplace_back(part.substr(0, divide), *share);
+  }
+  const bool all_zero =
+      std::all_of(shares.begin(), shares.end(), [](const auto& named) { return named.second == 0; });
+  if (all_zero) return std::nullopt;
+  return shares;
+}
+
+std::optional<TypesBy> read_types(std::string_view text) {
+  if (text == "codelet") return TypesBy::kCodelet;
+  if (text == "symbol") return TypesBy::kSymbol;
+  if (text == "footprint") return TypesBy::kFootprint;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Settings read_settings(const Environment& environment, std::vector<std::string>& problems) {
+  Settings settings;
+  const auto given = [&](const char* name) -> std::string_view {
+    const char* const value = environment(name);
+    return value == nullptr ? std::string_view() : std::string_view(value);
+  };
+  const auto complain = [&](const char* name, const char* wanted) {
+    problems.push_back(std::string(name) + "=" + std::string(given(name)) + " is ignored: must be " + wanted);
+  };
+
+  if (const auto text = given("ALLOT_SHARES"); !text.empty()) {
+    if (auto shares = read_shares(text)) {
+      settings.shares = *std::move(shares);
+    } else {
+      complain("ALLOT_SHARES", "shares by the name of the type, such as A=0.5,B=0.3, not all of them 0");
+    }
+  }
+  if (const auto path = given("ALLOT_SCENARIO"); !path.empty()) {
+    auto read = read_scenario(std::string(path));
+    if (read) {
+      settings.scenario = std::move(read).value();
+    } else {
+      complain("ALLOT_SCENARIO", "a scenario file");
+      for (const Diagnostic& problem : read.diagnostics()) problems.push_back(to_string(problem));
+    }
+  }
+  if (const auto text = given("ALLOT_TYPES"); !text.empty()) {
+    if (const auto types = read_types(text)) {
+      settings.types = *types;
+    } else {
+      complain("ALLOT_TYPES", "codelet, symbol or footprint");
+    }
+  }
+  if (const auto text = given("ALLOT_DEPTH"); !text.empty()) {
+    const auto depth = number<Count>(text);
+    if (depth && *depth >= 1 && *depth <= kMostDepth) {
+      settings.depth = *depth;
+    } else {
+      complain("ALLOT_DEPTH", "a whole number from 1 to 64");
+    }
+  }
+  settings.statistics = given("ALLOT_STATS");
+  const auto verbose = given("ALLOT_VERBOSE");
+  settings.verbose = !verbose.empty() && verbose != "0";
+  return settings;
+}
+
+std::optional<double> scenario_rate(const Settings& settings, const std::string& type,
+                                    const std::string& resource) {
+  if (!settings.scenario) return std::nullopt;
+  const System& system = settings.scenario->system;
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resource_ids()) {
+      if (system.task(i).name == type && system.resource(j).name == resource && system.can_run(i, j)) {
+        return system.rate(i, j);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<double> shares_of(const Settings& settings, const std::vector<std::string>& types) {
+  const auto named = [&](const std::string& type) -> std::optional<double> {
+    for (const auto& [name, share] : settings.shares) {
+      if (name == type) return share;
+    }
+    if (!settings.shares.empty() || !settings.scenario) return std::nullopt;
+    for (const TaskClass& task : settings.scenario->system.tasks()) {
+      if (task.name == type) return task.priority;
+    }
+    return std::nullopt;
+  };
+  std::vector<double> shares(types.size(), 0.0);
+  double sum = 0;
+  for (const auto& [name, share] : settings.shares) sum += share;
+  if (settings.shares.empty() && settings.scenario) {
+    for (const TaskClass& task : settings.scenario->system.tasks()) sum += task.priority.value_or(0.0);
+  }
+  const auto unnamed =
+      std::count_if(types.begin(), types.end(), [&](const auto& type) { return !named(type); });
+  const double least = sum > 0 ? kLeastShare * sum : 1.0;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    shares[i] = named(types[i]).value_or(std::max((1 - sum) / static_cast<double>(unnamed), least));
+  }
+  // Named types that have not come yet: those that are here must not all be without a share.
+  if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0; })) {
+    std::fill(shares.begin(), shares.end(), 1.0);
+  }
+  return shares;
+}
+
+}  // namespace allot::starpu

@@ -1,0 +1,140 @@
+#include "integrations/starpu/statistics.hpp"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace allot::starpu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no infinity.
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+template <typename Values>
+Json matrix(const Values& values, std::size_t types, std::size_t resources) {
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < types && (i + 1) * resources <= values.size(); ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < resources; ++j) row.push_back(values[i * resources + j]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json rate_json(const RateEstimate& rate) {
+  return {{"seconds", finite(rate.seconds)},
+          {"seconds_low", finite(rate.seconds_low)},
+          {"seconds_high", finite(rate.seconds_high)},
+          {"rate", finite(rate.rate)},
+          {"completions", rate.completions},
+          {"weight", finite(rate.weight)},
+          {"outliers", rate.outliers},
+          {"resets", rate.resets}};
+}
+
+Json plan_json(const Plan& plan) {
+  const std::size_t types = plan.system.type_count();
+  const std::size_t resources = plan.system.resource_count();
+  Json json = {{"number", plan.number}};
+  std::vector<Count> counts;
+  for (const TaskType i : plan.system.types()) counts.push_back(plan.system.count(i));
+  json["counts"] = counts;
+  if (plan.target) json["target"] = matrix(plan.target->values(), types, resources);
+  if (!plan.time_shares.empty()) json["time_shares"] = matrix(plan.time_shares, types, resources);
+  if (plan.predicted) json["predicted_throughput"] = finite(plan.predicted->throughput);
+  if (!plan.note.empty()) json["note"] = plan.note;
+  return json;
+}
+
+}  // namespace
+
+std::string report_json(const Report& report) {
+  const std::size_t types = report.types.size();
+  const std::size_t resources = report.resources.size();
+  Json json = {{"policy", report.policy},
+               {"context", report.context},
+               {"types", report.types},
+               {"resources", report.resources},
+               {"workers", report.workers}};
+  if (!report.shares.empty()) json["shares"] = report.shares;
+  if (report.plan) json["plan"] = plan_json(*report.plan);
+  Json rates = Json::array();
+  for (std::size_t i = 0; i < types && (i + 1) * resources <= report.rates.size(); ++i) {
+    Json row = Json::array();
+    for (std::size_t j = 0; j < resources; ++j) row.push_back(rate_json(report.rates[i * resources + j]));
+    rates.push_back(std::move(row));
+  }
+  json["rates"] = std::move(rates);
+  const DispatchStatistics& seen = report.seen;
+  json["completions"] = matrix(seen.completions, types, resources);
+  json["in_flight"] = matrix(seen.in_flight, types, resources);
+  json["seconds"] = seen.seconds;
+  json["placed"] = seen.placed;
+  json["ended"] = seen.ended;
+  json["throughput"] = seen.throughput;
+  json["mean_response"] = seen.mean_response;
+  json["mean_in_flight"] = seen.mean_in_flight;
+  json["little"] = finite(seen.little);
+  json["explored"] = seen.explored;
+  json["unseen"] = seen.unseen;
+  json["solves"] = report.solves;
+  json["failed_solves"] = report.failed_solves;
+  json["planning_seconds"] = report.planning_seconds;
+  json["moved"] = report.moved;
+  json["greedy"] = report.greedy;
+  json["bound"] = report.bound;
+  json["closed"] = report.closed;
+  json["parked"] = report.parked;
+  json["unfinished"] = report.unfinished;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string report_path(const std::string& name, const Environment& environment, int process,
+                        unsigned context, unsigned time) {
+  std::string text = name;
+  for (std::size_t at = text.find("%p"); at != std::string::npos; at = text.find("%p", at)) {
+    const std::string id = std::to_string(process);
+    text.replace(at, 2, id);
+    at += id.size();
+  }
+  std::string tags;
+  // Open MPI, then MPICH and its relatives, then Slurm.
+  for (const auto& [rank, size] :
+       {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"},
+        std::pair{"SLURM_PROCID", "SLURM_NTASKS"}}) {
+    const char* const mine = environment(rank);
+    const char* const all = environment(size);
+    if (mine == nullptr || all == nullptr) continue;
+    if (std::string(all) != "1") tags += ".rank" + std::string(mine);
+    break;
+  }
+  if (context != 0) tags += ".ctx" + std::to_string(context);
+  if (time > 1) tags += "." + std::to_string(time);
+  if (tags.empty()) return text;
+  const std::filesystem::path path(text);
+  return (path.parent_path() / (path.stem().string() + tags + path.extension().string())).string();
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  const std::string beside = path + "." + std::to_string(getpid()) + ".part";
+  {
+    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file) {
+      std::remove(beside.c_str());
+      return false;
+    }
+  }
+  if (std::rename(beside.c_str(), path.c_str()) == 0) return true;
+  std::remove(beside.c_str());
+  return false;
+}
+
+}  // namespace allot::starpu

@@ -1,0 +1,91 @@
+#include "integrations/starpu/tasks.hpp"
+
+#include <starpu_scheduler.h>
+
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace allot::starpu {
+namespace {
+
+constexpr double kModelWorth = 10;
+
+const char* symbol_of(const starpu_task* task) noexcept {
+  return task->cl->model == nullptr ? nullptr : task->cl->model->symbol;
+}
+
+std::uint64_t word(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+template <typename Function>
+std::uint64_t word(Function* function) noexcept {
+  return reinterpret_cast<std::uintptr_t>(function);
+}
+
+/// Of what a codelet holds, as far as two codelets would differ by it.
+std::uint64_t content(const starpu_codelet& codelet) noexcept {
+  std::uint64_t hash = join(word(static_cast<const void*>(codelet.name)), codelet.where);
+  hash = join(hash, word(static_cast<const void*>(codelet.model)));
+  hash = join(hash, word(codelet.cpu_funcs[0]));
+  hash = join(hash, word(codelet.cuda_funcs[0]));
+  return join(hash, word(codelet.opencl_funcs[0]));
+}
+
+std::uint64_t text_hash(std::string_view text) noexcept {
+  std::uint64_t hash = text.size();
+  for (const char letter : text) hash = join(hash, static_cast<unsigned char>(letter));
+  return hash;
+}
+
+}  // namespace
+
+TypeKey key_of(starpu_task* task, TypesBy by) {
+  const char* const symbol = symbol_of(task);
+  if (by == TypesBy::kSymbol && symbol != nullptr) return {0, text_hash(symbol)};
+  TypeKey key{reinterpret_cast<std::uintptr_t>(task->cl), content(*task->cl)};
+  if (by == TypesBy::kFootprint) key.what = join(key.what, starpu_task_data_footprint(task));
+  return key;
+}
+
+std::string name_of(starpu_task* task, TypesBy by) {
+  const char* const symbol = symbol_of(task);
+  const char* const name = task->cl->name;
+  std::string text = by == TypesBy::kSymbol && symbol != nullptr ? symbol
+                     : name != nullptr                           ? name
+                     : symbol != nullptr                         ? symbol
+                                                                 : "codelet";
+  if (by != TypesBy::kFootprint) return text;
+  char footprint[16];
+  std::snprintf(footprint, sizeof footprint, "@%08x", starpu_task_data_footprint(task));
+  return text + footprint;
+}
+
+bool choosy(const starpu_task* task) noexcept {
+  return task->cl->can_execute != nullptr || task->workerids_len != 0 || task->where >= 0;
+}
+
+std::optional<unsigned> implementation(starpu_task* task, int worker) {
+  unsigned which = 0;
+  if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &which) == 0) {
+    return std::nullopt;
+  }
+  return which;
+}
+
+double transfer_seconds(starpu_task* task, int worker) {
+  const double microseconds =
+      starpu_task_expected_data_transfer_time_for(task, static_cast<unsigned>(worker));
+  return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
+}
+
+RatePrior model_prior(starpu_task* task, int worker, unsigned context) {
+  const std::optional<unsigned> which = implementation(task, worker);
+  if (!which) return RatePrior::cannot_run();
+  const double microseconds =
+      starpu_task_expected_length(task, starpu_worker_get_perf_archtype(worker, context), *which);
+  // NaN: not calibrated; 0: no model.
+  if (!std::isfinite(microseconds) || microseconds <= 0) return RatePrior::unknown();
+  return RatePrior::measured(1 / (1e-6 * microseconds + transfer_seconds(task, worker)), 0.3, kModelWorth);
+}
+
+}  // namespace allot::starpu
