@@ -49,7 +49,7 @@ class ClosedLoops(Case):
             device = parts(ours, "resource")["A"][1]
             processor = parts(ours, "type")["B"][0]
             print(f"  {device:.3f} of the device's tasks are A, {processor:.3f} of B on the processor", flush=True)
-            return None if device >= 0.9 and processor >= 0.8 else f"{ours['types']}"
+            return None if device >= 0.85 and processor >= 0.7 else f"{ours['types']}"
 
         self.best_of_tries(attempt)
 
