@@ -14,6 +14,5 @@ for (let press = 0; press < 6; ++press) await tab.page.keyboard.press('ArrowRigh
 await tab.page.click('[aria-label^="render on cpu"]');
 await tab.page.waitForSelector('#beside tr[data-key=jsq]:not([data-value=""])');
 await tab.page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
-await tab.page.waitForTimeout(300);
 await tab.page.screenshot({path: process.argv[2] ?? join(root, 'docs/figures/explorer.png')});
 await browser.close();
