@@ -41,8 +41,9 @@ interface FieldProps {
 
 /** A number that may be typed, or stepped with the arrow keys. */
 function NumberField({place, label, value, marks, onInput, onStep, placeholder}: FieldProps) {
-  // While it is being typed the text stays as it is: "1." is on its way to "1.5".
-  const [typed, setTyped] = useState<string | null>(null);
+  // While it is being typed the text stays as it is, "1." is on its way to "1.5"; unless the value has come from elsewhere since.
+  const [text, setTyped] = useState<string | null>(null);
+  const typed = text !== null && parseField(text) === value ? text : null;
   const messages = marks.get(place);
   const onKeyDown = (event: KeyboardEvent) => {
     if (onStep === undefined || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
@@ -112,7 +113,7 @@ interface RateCellProps {
 const RateCell = memo(
   ({i, j, label, rate, scale, marks, onRate, onStep}: RateCellProps) => {
     const place = `tasks.${i}.rates.${j}`;
-    const heat = Math.round(60 * Math.sqrt(Math.min(1, Math.max(0, numberOf(rate, 0)) / scale)));
+    const heat = Math.round(75 * Math.sqrt(Math.min(1, Math.max(0, numberOf(rate, 0)) / scale)));
     return (
       <td class="rate" style={{'--heat': `${heat}%`}}>
         <NumberField

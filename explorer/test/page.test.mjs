@@ -172,6 +172,86 @@ describe('editing', () => {
   });
 });
 
+describe('steps, sliders and undo', () => {
+  test('arrow keys step a rate by its second digit, an empty one to the median of its row', async () => {
+    await open(tab);
+    await page.fill(rate(0, 0), '3e-8');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await page.inputValue(rate(0, 0)), '3.1e-8');
+    await page.fill(rate(1, 0), '7');
+    await page.fill(rate(1, 1), '');
+    await page.keyboard.press('ArrowUp');
+    assert.equal(await page.inputValue(rate(1, 1)), '7');
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await page.inputValue(rate(1, 1)), '6.9');
+  });
+
+  test('Ctrl+Z takes back a step, also within the field', async () => {
+    await open(tab);
+    const before = await page.inputValue(rate(0, 0));
+    await page.focus(rate(0, 0));
+    await page.keyboard.press('ArrowUp');
+    assert.notEqual(await page.inputValue(rate(0, 0)), before);
+    await page.keyboard.press('Control+z');
+    assert.equal(await page.inputValue(rate(0, 0)), before);
+  });
+
+  /** Drags the thumb of a slider from where it is to the end of its track and stays there for a while. */
+  const dragTo = async (slider, part) => {
+    const {x, y, width, height} = await slider.boundingBox();
+    const [value, most] = await slider.evaluate((input) => [Number(input.value), Number(input.max)]);
+    await page.mouse.move(x + 8 + (width - 16) * (value / most), y + height / 2);
+    await page.mouse.down();
+    for (let move = 0; move < 12; ++move) await page.mouse.move(x + width * part, y + height / 2 + (move % 2));
+    const result = [Number(await slider.inputValue()), most];
+    await page.mouse.up();
+    return result;
+  };
+
+  test('a slider does not run away from the pointer', async () => {
+    await open(tab);
+    const [dragged, most] = await dragTo(page.locator(`td:has(> ${rate(1, 1)}) .drag`), 1);
+    assert.ok(dragged <= most && dragged > 0.9 * most, `${dragged} of ${most}`);
+    const first = page.locator('[id="tasks.0.priority"]');
+    const [raised, end] = await dragTo(first, 1);
+    assert.ok(raised <= end && raised > 0.9 * end, `${raised} of ${end}`);
+    const [lowered, scale] = await dragTo(first, 0.5);
+    assert.ok(Math.abs(lowered / scale - 0.5) < 0.15, `${lowered} of ${scale}`);
+  });
+
+  test('“Start from” names what is shown', async () => {
+    await open(tab);
+    const chosen = () => page.inputValue('#preset');
+    assert.equal(await chosen(), 'paper');
+    await page.fill(rate(0, 0), '9');
+    assert.equal(await chosen(), '');
+    await page.selectOption('#preset', 'paper');
+    assert.notEqual(await page.inputValue(rate(0, 0)), '9');
+    await page.click('text=Undo');
+    assert.equal(await page.inputValue(rate(0, 0)), '9');
+    assert.equal(await chosen(), '');
+    await page.click('text=Undo');
+    assert.equal(await chosen(), 'paper');
+  });
+
+  test('a mistake in a field that is hidden shows it', async () => {
+    await open(tab);
+    const all = page.locator('.check:has-text("all fields") input');
+    await all.check();
+    await page.fill('[id="resources.0.power"]', '-1');
+    await all.click();
+    assert.ok(await page.isVisible('[id="mark-resources.0.power"]'));
+    await page.fill('[id="resources.0.power"]', '2');
+    assert.equal(await page.locator('[id="resources.0.power"]').count(), 0);
+  });
+
+  test('only decimal numbers are numbers', async () => {
+    await open(tab);
+    await page.fill(rate(0, 0), '0x10');
+    assert.match(await page.textContent('[id="mark-tasks.0.rates.0"]'), /0x10/);
+  });
+});
+
 describe('files and links', () => {
   const download = async (label) => {
     const [file] = await Promise.all([page.waitForEvent('download'), page.click(`text=${label}`)]);
@@ -208,6 +288,7 @@ describe('files and links', () => {
       ['empty.json', '', /./],
       ['notes.txt', 'hello', /\.toml or \.json/],
       ['binary.toml', '\u0000\u0001\u0002', /./],
+      ['latin.toml', Buffer.from('name = "caf\u00e9"', 'latin1'), /UTF-8/],
     ]) {
       await openFile(name, text);
       await page.waitForFunction((file) => document.querySelector('[role=alert]')?.textContent.includes(file), name);
@@ -228,6 +309,11 @@ describe('files and links', () => {
     await page.fill('[id="tasks.0.count"]', '1000000000');
     assertClose(await throughput(), allot('solve', JSON.stringify(await scenarioInAddress(page))).throughput, 1e-12, 'throughput');
     await settled(page);
+    await openFile('full.json', allotGenerate('--gps', '16', '--sas', '0', '--threads', '32'));
+    await page.waitForSelector('text=+ resource >> visible=true');
+    await page.waitForFunction(() => document.querySelectorAll('.editor .resource').length === 16);
+    assert.ok(await page.isDisabled('text=+ resource'));
+    assert.ok(await page.isDisabled('text=+ task type'));
   });
 
   test('a scenario whose work changes over time is kept and can be simulated', async () => {
@@ -253,6 +339,47 @@ describe('files and links', () => {
     assert.ok(await other.page.isChecked('input[name=view][value=weighted]'));
     assert.deepEqual(other.complaints, []);
     await other.context.close();
+  });
+
+  test('back and forward go from link to link', async () => {
+    await open(tab);
+    const first = await throughput();
+    const paper = await addressOf(page);
+    await page.evaluate((hash) => { location.hash = hash; }, hashOf(allotGenerate('--seed', '4'), 'throughput'));
+    await page.waitForFunction((old) => Number(document.querySelector('#throughput').dataset.value) !== old, first);
+    await addressOf(page);
+    const second = await throughput();
+    await page.goBack();
+    await untilThroughput(first);
+    assert.equal(await addressOf(page), paper);
+    await page.goForward();
+    await untilThroughput(second);
+  });
+
+  test('a link that comes just after an edit is not written over', async () => {
+    await open(tab);
+    await addressOf(page);
+    await page.evaluate(([hash, id]) => {
+      const field = document.getElementById(id);
+      field.value = '9';
+      field.dispatchEvent(new Event('input', {bubbles: true}));
+      // Just before the page would write the edit into the address.
+      setTimeout(() => { location.hash = hash; }, 149);
+    }, [hashOf(JSON.stringify({...JSON.parse(allotGenerate('--seed', '4')), name: 'from the link'})), 'tasks.0.rates.0']);
+    await page.waitForFunction(() => document.querySelector('.title .name').value === 'from the link');
+    assert.equal((await scenarioInAddress(page)).name, 'from the link');
+  });
+
+  test('a scenario that is too large for a link says so, and leaves the address alone', async () => {
+    await open(tab);
+    const address = await addressOf(page);
+    const paper = await scenarioInAddress(page);
+    const population = Array.from({length: 24_000}, (_, at) => ({at: 1 + at, task: 't1', change: at % 2 === 0 ? 1 : -1}));
+    await openFile('long.json', JSON.stringify({...paper, name: 'long', population}));
+    await page.waitForFunction(() => document.querySelector('.title .name').value === 'long');
+    await page.click('text=Copy link');
+    assert.match(await page.textContent('[role=alert]'), /too large for an address/);
+    assert.equal(await page.evaluate(() => location.href), address);
   });
 
   test('a malformed address is answered with a message, not a blank page', async () => {
@@ -326,9 +453,56 @@ describe('seeing', () => {
     assert.match(await page.textContent('#bargain'), /The fastest/);
   });
 
+  test('a point can be chosen from every view, the fastest first, and given up again', async () => {
+    await open(tab);
+    await page.selectOption('#preset', 'priorities');
+    await page.waitForSelector('.draggable svg[role=img]');
+    const points = JSON.parse(await page.getAttribute('#bargain', 'data-points'));
+    const fairest = page.locator('.draggable svg[role=img] circle').nth(points.length - 1);
+    await fairest.scrollIntoViewIfNeeded();
+    const dot = await fairest.boundingBox();
+    await page.mouse.move(dot.x + dot.width / 2, dot.y + dot.height / 2);
+    await page.mouse.down();
+    await untilThroughput(points.at(-1)[0]);
+    await page.mouse.up();
+    assert.ok(await page.isChecked('input[name=view][value=priority]'));
+    assertClose(await valueOf(page, '#beside tr[data-key=shown]'), points.at(-1)[0], 1e-12, 'side by side');
+    await page.click('#unchoose');
+    assert.match(await page.textContent('#bargain'), /No point is chosen/);
+    await page.click('#fastest');
+    await untilThroughput(points[0][0]);
+    assert.match(await page.textContent('#bargain'), /The fastest/);
+    await page.fill(rate(0, 0), '4.6');
+    assert.doesNotMatch(await page.textContent('#verdict'), /chosen/, 'the point was one of the scenario before');
+  });
+
+  test('a scenario that cannot be met, and one without threads, say so', async () => {
+    await open(tab, hashOf(JSON.stringify({resources: [{name: 'a'}], tasks: [{name: 't', count: 2, floor: 50, rates: {a: 1}}]})));
+    assert.match(await page.textContent('.headline'), /1 task\/s.*no feasible answer was found, this is the nearest/);
+    assert.match(await page.textContent('#verdict'), /below its floor of 50/);
+    await page.fill('[id="tasks.0.count"]', '0');
+    assert.match(await page.textContent('#verdict'), /no threads/);
+    assert.ok(await page.isDisabled('#run'));
+    assert.match(await page.textContent('#simulation-message'), /no threads/);
+    await page.waitForSelector('text=nothing to watch');
+  });
+
+  test('huge and tiny rates can be read', async () => {
+    await open(tab, hashOf(JSON.stringify({resources: [{name: 'a'}], tasks: [{name: 't', count: 2, rates: {a: 2.5e9}}]})));
+    assert.match(await page.textContent('.headline'), /^2\.5 × 10⁹ tasks\/s, each done after 0\.8 ns|^2\.5 × 10⁹ tasks\/s, each done after 8 × 10⁻¹⁰ s/);
+    await page.waitForFunction(() => /^\([\d.]+ ± [\d.]+\) × 10⁹$/.test(document.querySelector('#beside tr[data-key=jsq] td').textContent));
+    await page.fill(rate(0, 0), '2.5e-9');
+    assert.match(await page.textContent('.headline'), /^2\.5 × 10⁻⁹ tasks/);
+  });
+
   test('without priorities only throughput can be chosen', async () => {
     await open(tab);
+    await page.check('input[name=view][value=weighted]');
+    await page.click('[aria-label^="t1 on sa1:"]');
+    assert.match(await page.textContent('#why'), /cannot run/);
     await page.selectOption('#preset', 'bigLittle');
+    assert.ok(await page.isChecked('input[name=view][value=throughput]'));
+    assert.ok((await throughput()) > 0);
     assert.ok(await page.isDisabled('input[name=view][value=priority]'));
     await page.check('.check:has-text("priorities") input');
     await page.check('input[name=view][value=priority]');
@@ -384,6 +558,18 @@ describe('simulating', () => {
     await simulated(page);
   });
 
+  test('a wrong scenario is not simulated, and a double click does not cancel', async () => {
+    await open(tab);
+    await page.fill(rate(0, 0), '-1');
+    assert.ok(await page.isDisabled('#run'));
+    assert.match(await page.textContent('#simulation-message'), /wrong/);
+    await page.fill(rate(0, 0), '4');
+    await page.fill('#completions', '2000');
+    await page.dblclick('#run');
+    await simulated(page);
+    assert.equal(await page.textContent('#simulation-message'), '');
+  });
+
   test('settings that make no sense are answered with what is wrong', async () => {
     await open(tab);
     await page.selectOption('#distribution', 'lognormal');
@@ -394,10 +580,15 @@ describe('simulating', () => {
     await page.fill('#completions', 'many');
     await page.click('#run');
     await page.waitForFunction(() => /completions: must be a whole number/.test(document.querySelector('#simulation-message').textContent));
+    await page.fill('#completions', '1000');
+    await page.fill('#seed', '9007199254740993');
+    await page.click('#run');
+    await page.waitForFunction(() => /seed: .* up to 9007199254740991/.test(document.querySelector('#simulation-message').textContent));
   });
 
   test('the animation: MAP holds its target, the others drift off', async () => {
     await open(tab);
+    await settled(page);
     await page.click('#watch');
     await page.waitForSelector('.stage[data-completions]:not([data-completions="0"])');
     await page.click('#play'); // pause
@@ -416,6 +607,24 @@ describe('simulating', () => {
     assert.ok(drifted > 100, `random was off its target after ${drifted} of 200 steps`);
     assert.ok(Number(await map.getAttribute('data-throughput')) > Number(await jsq.getAttribute('data-throughput')));
   });
+
+  test('the animation: a policy that is refused, and colours that change while it stands still', async () => {
+    await open(tab);
+    await settled(page);
+    await page.emulateMedia({reducedMotion: 'reduce'});
+    await page.click('#watch');
+    const drawn = () => page.evaluate(() => document.querySelectorAll('.stage canvas')[1].toDataURL());
+    await page.waitForSelector('.stage[data-completions="0"] >> nth=1');
+    const light = await drawn();
+    await page.selectOption('#theme', 'dark');
+    await page.waitForFunction((old) => document.querySelectorAll('.stage canvas')[1].toDataURL() !== old, light);
+    await page.locator('.stage select').nth(0).selectOption('mis');
+    await page.uncheck('.check:has-text("priorities") input');
+    await page.waitForSelector('.stage >> nth=0 >> [role=alert]');
+    await page.click('#step');
+    assert.equal(await page.locator('.stage').nth(0).getAttribute('data-completions'), null);
+    assert.equal(await page.locator('.stage').nth(1).getAttribute('data-completions'), '1');
+  });
 });
 
 /** Run in the page: complaints about what people could not read, reach or hear. */
@@ -429,6 +638,10 @@ const look = () => {
     if (control.getAttribute('aria-hidden') === 'true' || !visible(control)) continue;
     const name = control.getAttribute('aria-label') || control.labels?.[0]?.textContent || control.textContent;
     if (!name?.trim()) found.push(`${control.outerHTML.slice(0, 80)} has no name`);
+  }
+  for (const control of document.querySelectorAll('button, select, input, summary')) {
+    const isLarge = (element) => element !== null && box(element).width >= 24 && box(element).height >= 24;
+    if (visible(control) && !isLarge(control) && !isLarge(control.closest('label'))) found.push(`${control.outerHTML.slice(0, 80)} is too small to touch`);
   }
   for (const svg of document.querySelectorAll('.chart svg[role=img]')) {
     const frame = box(svg.parentElement);
