@@ -90,7 +90,6 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
       if (!replay || isRefusal(replay) || canvas === null) return null;
       const playback = new Playback(replay, map.tasks.length, best);
       const drawing = new QueueDrawing(canvas, playback, best, map.resources);
-      canvas.style.height = `${drawing.height}px`;
       return {playback, drawing};
     });
     show(1);

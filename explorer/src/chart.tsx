@@ -13,10 +13,13 @@ export const numbersAxis = (label: string, width: number): ScaleOptions => ({
   label, grid: true, ticks: Math.max(3, Math.floor(width / 90)), tickFormat: tick,
 });
 
+/** How much larger than usual people want their text. */
+export const zoom = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
 /** The axis of names, and the room that it needs. */
 export const namesAxis = (names: string[], most = 14): {y: ScaleOptions; marginLeft: number} => ({
   y: {label: null, domain: names, tickFormat: (name: string) => brief(name, most)},
-  marginLeft: 24 + 7 * Math.max(...names.map((name) => [...brief(name, most)].length)),
+  marginLeft: 24 + 7 * zoom() * Math.max(...names.map((name) => [...brief(name, most)].length)),
 });
 
 export function Chart({label, options}: ChartProps) {

@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {launch, newTab, open, root, settled} from './support.mjs';
 
 const browser = await launch();
-const tab = await newTab(browser, {viewport: {width: 1360, height: 1000}});
+const tab = await newTab(browser, {viewport: {width: 1360, height: 1420}});
 await open(tab);
 await tab.page.selectOption('#preset', 'priorities');
 await settled(tab.page);
