@@ -1,5 +1,5 @@
 // Two policies at work on the same tasks, side by side: one that holds its target, and one that drifts off.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {isRefusal, type Question, type Solution} from './answers';
 import {number, percent, plural} from './format';
 import type {Library} from './library';
@@ -94,7 +94,8 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
     });
     show(1);
   };
-  useEffect(begin, [left, right, best]);
+  // Before anybody can press a button of what is shown.
+  useLayoutEffect(begin, [left, right, best]);
 
   useEffect(() => {
     if (!playing || !isReady) return undefined;

@@ -156,7 +156,8 @@ const kShown = [...kDetails, 'name', 'servers', 'kind', 'discipline', 'count', '
 
 export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps) {
   const [wanted, setWanted] = useState(false);
-  const more = wanted || [...marks.keys()].some((place) => kDetails.includes(place.split('.')[2] ?? ''));
+  const isNeeded = [...marks.keys()].some((place) => kDetails.includes(place.split('.')[2] ?? ''));
+  const more = wanted || isNeeded;
   const withShares = hasPriorities(draft);
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
   const scale = scaleFor(largest);
@@ -196,7 +197,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           priorities
         </label>
         <label class="check">
-          <input type="checkbox" checked={more} onChange={(event) => setWanted(event.currentTarget.checked)} />
+          <input type="checkbox" checked={more} disabled={isNeeded} onChange={(event) => setWanted(event.currentTarget.checked)} />
           all fields
         </label>
       </div>

@@ -239,10 +239,13 @@ describe('steps, sliders and undo', () => {
     const all = page.locator('.check:has-text("all fields") input');
     await all.check();
     await page.fill('[id="resources.0.power"]', '-1');
-    await all.click();
-    assert.ok(await page.isVisible('[id="mark-resources.0.power"]'));
+    assert.ok(await all.isDisabled(), 'it cannot be hidden');
+    await page.click('[aria-label="Servers of gp1: one more"]');
     await page.fill('[id="resources.0.power"]', '2');
+    await all.uncheck();
     assert.equal(await page.locator('[id="resources.0.power"]').count(), 0);
+    await page.click('text=Undo');
+    assert.ok(await page.isVisible('[id="mark-resources.0.power"]'));
   });
 
   test('only decimal numbers are numbers', async () => {

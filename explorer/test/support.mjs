@@ -50,7 +50,7 @@ export function launch() {
 }
 
 /** How long to wait for something to happen, on a machine that may be slow and busy. */
-const kPatience = Number(process.env.ALLOT_PATIENCE ?? 120_000);
+const kPatience = 120_000; // milliseconds
 
 /** ALLOT_THROTTLE=6 makes the page six times slower, to find out what the tests take for granted. */
 async function throttle(page) {
