@@ -1,8 +1,10 @@
 // The state in the address, after the #, so that a link shares it and no server ever sees it.
 
-export type View = 'throughput' | 'priority' | 'weighted';
+export const views = ['throughput', 'priority', 'weighted'] as const;
+export type View = (typeof views)[number];
 
-const kViews: View[] = ['throughput', 'priority', 'weighted'];
+/** Browsers cut longer addresses, or refuse to open them. */
+const kLongest = 1_000_000;
 
 const encode = (text: string): string => {
   const bytes = new TextEncoder().encode(text);
@@ -16,7 +18,12 @@ const decode = (text: string): string => {
   return new TextDecoder('utf-8', {fatal: true}).decode(Uint8Array.from(binary, (c) => c.charCodeAt(0)));
 };
 
-export const writeAddress = (scenario: string, view: View): string => `#view=${view}&scenario=${encode(scenario)}`;
+/** What stands behind the #, with it; null for a scenario that is too large for an address. */
+export function writeAddress(scenario: string, view: View): string | null {
+  if (scenario.length > kLongest) return null;
+  const hash = `#view=${view}&scenario=${encode(scenario)}`;
+  return hash.length > kLongest ? null : hash;
+}
 
 /** The scenario's text and the view; null for an address without any. Throws for one that is broken. */
 export function readAddress(hash: string): {scenario: string; view: View} | null {
@@ -24,7 +31,7 @@ export function readAddress(hash: string): {scenario: string; view: View} | null
   const parameters = new URLSearchParams(hash.slice(1));
   const scenario = parameters.get('scenario');
   if (scenario === null) throw new Error('it holds no scenario');
-  const view = kViews.find((candidate) => candidate === parameters.get('view')) ?? 'throughput';
+  const view = views.find((candidate) => candidate === parameters.get('view')) ?? 'throughput';
   try {
     return {scenario: decode(scenario), view};
   } catch {

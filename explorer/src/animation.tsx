@@ -1,17 +1,19 @@
 // Two policies at work on the same tasks, side by side: one that holds its target, and one that drifts off.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {isRefusal, type Replay, type Solution} from './answers';
-import {inkOn, typeColour, typeLetter} from './colours';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {isRefusal, type Question, type Solution} from './answers';
 import {number, percent, plural} from './format';
 import type {Library} from './library';
+import {needsPriorities, useListing} from './listing';
+import {Chip} from './parts';
 import {Playback} from './playback';
 import {QueueDrawing} from './queues';
-import {hasPriorities, type Draft} from './scenario';
-import {useListing} from './simulation';
+import {useLatest} from './study';
+import type {Benches} from './workbench';
 
 interface AnimationProps {
   library: Library;
-  draft: Draft;
+  benches: Benches;
+  hasPriorities: boolean;
   text: string;
   map: Solution;
   certificate: Solution | null;
@@ -41,7 +43,7 @@ const figuresOf = (playback: Playback, target: number[][]): Figures => ({
   ended: playback.ended,
 });
 
-export function Animation({library, draft, text, map, certificate}: AnimationProps) {
+export function Animation({library, benches, hasPriorities, text, map, certificate}: AnimationProps) {
   const listing = useListing(library);
   const [open, setOpen] = useState(false);
   const [policies, setPolicies] = useState<[string, string]>(['map', 'jsq']);
@@ -50,79 +52,101 @@ export function Animation({library, draft, text, map, certificate}: AnimationPro
   const [seed, setSeed] = useState(1);
   const [figures, setFigures] = useState<(Figures | null)[]>([null, null]);
   const canvases = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
-  const stages = useRef<Stage[]>([]);
-  const priorities = hasPriorities(draft);
-  const bound = certificate?.upper_bound ?? map.throughput;
+  const stages = useRef<(Stage | null)[]>([]);
+  const clock = useRef(0);
+  const bound = certificate?.upper_bound ?? null;
+  const reference = Math.max(bound ?? map.throughput, 1e-300);
   const best = useMemo(
     () => (certificate !== null && certificate.throughput > map.throughput * (1 + 1e-9) ? certificate.assignment : map.assignment),
     [certificate, map],
   );
   const tasksPerSecond = 10 ** (-0.3 + 3 * speed);
-  const clock = useRef(0);
   const tooMany = map.population > 400;
+  const isWanted = open && !tooMany && map.population > 0;
 
-  const replays = useMemo<(Replay | string)[]>(() => {
-    if (!open || tooMany) return [];
-    return policies.map((policy) => {
-      const answer = library.ask({command: 'replay', scenario: text, options: {policy, seed, completions: kCompletions}});
-      return isRefusal(answer) ? answer.diagnostics.map(({message}) => message).join('; ') : answer;
-    });
-  }, [open, tooMany, library, text, seed, policies]);
+  const questionOf = (policy: string) =>
+    useMemo<Question<'replay'> | null>(
+      () => (isWanted ? {command: 'replay', scenario: text, options: {policy, seed, completions: kCompletions}} : null),
+      [isWanted, text, policy, seed],
+    );
+  const left = useLatest(benches.left, questionOf(policies[0]));
+  const right = useLatest(benches.right, questionOf(policies[1]));
+  const replays = [left, right];
+  const isReady = left !== undefined && right !== undefined;
 
+  const standing = () => stages.current.filter((stage) => stage !== null);
   const show = (ease: number) => {
-    for (const {drawing} of stages.current) drawing.draw(ease);
-    setFigures(stages.current.map(({playback}) => figuresOf(playback, best)));
+    for (const {drawing} of standing()) drawing.draw(ease);
+    setFigures(stages.current.map((stage) => stage && figuresOf(stage.playback, best)));
+  };
+  const advance = () => {
+    for (const {playback} of standing()) playback.advance(clock.current);
   };
 
-  useEffect(() => {
+  const begin = () => {
     clock.current = 0;
-    stages.current = [];
-    replays.forEach((replay, at) => {
+    stages.current = replays.map((replay, at) => {
       const canvas = canvases[at]!.current;
-      if (typeof replay === 'string' || canvas === null) return;
+      if (!replay || isRefusal(replay) || canvas === null) return null;
       const playback = new Playback(replay, map.tasks.length, best);
       const drawing = new QueueDrawing(canvas, playback, best, map.resources);
-      canvas.style.height = `${drawing.height}px`;
-      stages.current.push({playback, drawing});
+      return {playback, drawing};
     });
     show(1);
-  }, [replays, best]);
+  };
+  // Before anybody can press a button of what is shown.
+  useLayoutEffect(begin, [left, right, best]);
 
   useEffect(() => {
-    if (!playing) return undefined;
+    if (!playing || !isReady) return undefined;
     let frame = 0;
     let last = performance.now();
     let told = 0;
     const tick = (now: number) => {
       const elapsed = Math.min(0.1, (now - last) / 1000);
       last = now;
-      clock.current += (elapsed * tasksPerSecond) / Math.max(bound, 1e-300);
-      for (const {playback} of stages.current) playback.advance(clock.current);
+      clock.current += (elapsed * tasksPerSecond) / reference;
+      advance();
       const ease = 1 - Math.exp(-elapsed * Math.max(8, 2 * tasksPerSecond));
-      for (const {drawing} of stages.current) drawing.draw(ease);
-      if (now - told > 100) {
+      const ended = standing().every(({playback}) => playback.ended);
+      if (ended || now - told > 100) {
         told = now;
-        setFigures(stages.current.map(({playback}) => figuresOf(playback, best)));
+        show(ease);
+      } else {
+        for (const {drawing} of standing()) drawing.draw(ease);
       }
-      if (stages.current.every(({playback}) => playback.ended)) setPlaying(false);
+      if (ended) setPlaying(false);
       else frame = requestAnimationFrame(tick);
     };
     frame = requestAnimationFrame(tick);
     return () => cancelAnimationFrame(frame);
-  }, [playing, tasksPerSecond, bound, best]);
+  }, [playing, isReady, tasksPerSecond, reference, best]);
 
+  // What is drawn on a canvas follows neither the width nor the colours of the page by itself.
   useEffect(() => {
     const redraw = () => show(1);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const observer = new MutationObserver(redraw);
+    observer.observe(document.documentElement, {attributeFilter: ['data-theme']});
+    dark.addEventListener('change', redraw);
     window.addEventListener('resize', redraw);
-    return () => window.removeEventListener('resize', redraw);
-  });
+    return () => {
+      observer.disconnect();
+      dark.removeEventListener('change', redraw);
+      window.removeEventListener('resize', redraw);
+    };
+  }, [best]);
 
+  const play = () => {
+    if (!playing && standing().every(({playback}) => playback.ended)) begin();
+    setPlaying(!playing);
+  };
   const step = () => {
     setPlaying(false);
-    const next = stages.current.map(({playback}) => playback.nextCompletion()).filter((time) => time !== null);
+    const next = standing().map(({playback}) => playback.nextCompletion()).filter((time) => time !== null);
     if (next.length === 0) return;
     clock.current = Math.min(...next);
-    for (const {playback} of stages.current) playback.advance(clock.current);
+    advance();
     show(1);
   };
   const restart = () => {
@@ -137,7 +161,9 @@ export function Animation({library, draft, text, map, certificate}: AnimationPro
         Every dot is a task; its letter and colour are its type. Rings are the places of the best assignment: a policy that holds it keeps
         them filled. Squares are tasks that it would have elsewhere; pale ones wait.
       </p>
-      {tooMany ? (
+      {map.population === 0 ? (
+        <p class="quiet">There are no threads, so there is nothing to watch.</p>
+      ) : tooMany ? (
         <p class="quiet">With {plural(map.population, 'thread')} there would be too many dots to see anything.</p>
       ) : !open ? (
         <button type="button" class="primary" id="watch" onClick={() => { setOpen(true); setPlaying(!matchMedia('(prefers-reduced-motion: reduce)').matches); }}>
@@ -147,31 +173,33 @@ export function Animation({library, draft, text, map, certificate}: AnimationPro
         <>
           <div class="settings">
             <span class="group">
-              <button type="button" class="primary" id="play" onClick={() => setPlaying(!playing)}>{playing ? 'Pause' : 'Play'}</button>
-              <button type="button" id="step" onClick={step}>Step</button>
+              <button type="button" class="primary" id="play" disabled={!isReady} onClick={play}>{playing ? 'Pause' : 'Play'}</button>
+              <button type="button" id="step" disabled={!isReady} onClick={step}>Step</button>
               <button type="button" onClick={restart}>Start again, other tasks</button>
             </span>
             <label class="speed">
               <span>Speed</span>
               <input type="range" min="0" max="1" step="0.01" value={speed} aria-valuetext={`${number(tasksPerSecond, 2)} tasks a second`} onInput={(event) => setSpeed(Number(event.currentTarget.value))} />
-              <output>about {number(tasksPerSecond, 2)} tasks a second</output>
+              <span class="quiet" aria-hidden="true">about {number(tasksPerSecond, 2)} tasks a second</span>
             </label>
           </div>
           <ul class="legend" aria-label="Task types">
             {map.tasks.map((name, i) => (
-              <li key={name}><span class="chip" style={{background: typeColour(i), color: inkOn(typeColour(i))}}>{typeLetter(i)}</span> {name}</li>
+              <li key={name}><Chip type={i} /> {name}</li>
             ))}
           </ul>
           <div class="stages">
             {policies.map((policy, at) => {
               const replay = replays[at];
-              const shown = figures[at];
+              const shown = figures[at] ?? null;
+              const part = (shown?.throughput ?? 0) / reference;
+              const against = bound !== null ? 'the bound' : 'what MAP promises';
               const words =
-                shown === null || shown === undefined
+                shown === null
                   ? ''
-                  : `${policy}: ${number(shown.throughput, 3)} tasks per second so far, ${percent(shown.throughput / bound)} of the bound; ${plural(shown.off, 'task')} off the best assignment`;
+                  : `${policy}: ${number(shown.throughput, 3)} tasks per second so far, ${percent(part)} of ${against}; ${plural(shown.off, 'task')} off the best assignment`;
               return (
-                <div class="stage" key={at} data-policy={policy} data-off={shown?.off ?? ''} data-completions={shown?.completions ?? ''} data-throughput={shown?.throughput ?? ''}>
+                <div class="stage" key={at} data-policy={policy} data-off={shown?.off} data-completions={shown?.completions} data-throughput={shown?.throughput}>
                   <label>
                     <span class="hidden">{at === 0 ? 'Left' : 'Right'} policy</span>
                     <select
@@ -182,16 +210,17 @@ export function Animation({library, draft, text, map, certificate}: AnimationPro
                       }}
                     >
                       {listing.policies
-                        .filter(({name}) => name !== 'fixed' && (priorities || (name !== 'mis' && name !== 'weighted')))
+                        .filter(({name}) => hasPriorities || !needsPriorities(name))
                         .map(({name}) => <option key={name} value={name}>{name}</option>)}
                     </select>
                   </label>
-                  {typeof replay === 'string' && <p class="wrong" role="alert">{replay}</p>}
+                  {replay === undefined && <p class="quiet">Simulating…</p>}
+                  {replay && isRefusal(replay) && <p class="wrong" role="alert">{replay.diagnostics.map(({message}) => message).join('; ')}</p>}
                   <canvas ref={canvases[at]} role="img" aria-label={words || `The queues under ${policy}`} />
-                  {shown !== null && shown !== undefined && (
+                  {shown !== null && (
                     <dl>
                       <div><dt>tasks/s so far</dt><dd>{number(shown.throughput, 3)}</dd></div>
-                      <div><dt>of the bound {number(bound, 3)}</dt><dd><meter min="0" max="1" low={0.85} high={0.95} optimum={1} value={Math.min(1, shown.throughput / bound)}>{percent(shown.throughput / bound)}</meter> {percent(shown.throughput / bound)}</dd></div>
+                      <div><dt>of {against}, {number(reference, 3)}</dt><dd><meter min="0" max="1" low={0.85} high={0.95} optimum={1} value={Math.min(1, part)}>{percent(part)}</meter> {percent(part)}</dd></div>
                       <div><dt>off the best assignment</dt><dd>{shown.off} of {map.population}</dd></div>
                       <div><dt>done</dt><dd>{plural(shown.completions, 'task')} in {number(shown.time, 3)} s{shown.ended ? ', the end' : ''}</dd></div>
                     </dl>

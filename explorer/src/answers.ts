@@ -97,7 +97,6 @@ export type ReplayEvent = [number, number, number, number, number, number];
 
 export interface Replay {
   policy: string;
-  target: number[][] | null;
   events: ReplayEvent[];
 }
 
@@ -153,3 +152,6 @@ export interface Question<C extends Command = Command> {
 }
 
 export const isRefusal = (answer: object): answer is Refusal => 'diagnostics' in answer;
+
+/** As the command says them. */
+export const linesOf = (diagnostics: Diagnostic[]): string[] => diagnostics.map(({place, message}) => `${place}: ${message}`);

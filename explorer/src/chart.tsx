@@ -1,17 +1,28 @@
 // A chart that fills its box and says in words what it shows.
-import {plot, type PlotOptions} from '@observablehq/plot';
+import {plot, type PlotOptions, type ScaleOptions} from '@observablehq/plot';
 import {useEffect, useRef, useState} from 'preact/hooks';
+import {brief, tick} from './format';
 
 interface ChartProps {
   /** For those who cannot see it. */
   label: string;
   options: (width: number) => PlotOptions;
-  /** Called with the drawing, to make it respond. */
-  onDrawn?: (drawing: ReturnType<typeof plot>) => void;
-  class?: string;
 }
 
-export function Chart({label, options, onDrawn, class: className}: ChartProps) {
+export const numbersAxis = (label: string, width: number): ScaleOptions => ({
+  label, grid: true, ticks: Math.max(3, Math.floor(width / 90)), tickFormat: tick,
+});
+
+/** How much larger than usual people want their text. */
+export const zoom = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
+/** The axis of names, and the room that it needs. */
+export const namesAxis = (names: string[], most = 14): {y: ScaleOptions; marginLeft: number} => ({
+  y: {label: null, domain: names, tickFormat: (name: string) => brief(name, most)},
+  marginLeft: 24 + 7 * zoom() * Math.max(...names.map((name) => [...brief(name, most)].length)),
+});
+
+export function Chart({label, options}: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -23,13 +34,12 @@ export function Chart({label, options, onDrawn, class: className}: ChartProps) {
     if (width < 50) return;
     const drawing = plot({
       width,
-      style: {background: 'transparent', fontSize: '12px', fontFamily: 'inherit', overflow: 'visible'},
+      style: {background: 'transparent', fontSize: '0.75rem', fontFamily: 'inherit', overflow: 'visible'},
       ...options(width),
     });
     drawing.setAttribute('role', 'img');
     drawing.setAttribute('aria-label', label);
     box.current!.replaceChildren(drawing);
-    onDrawn?.(drawing);
-  }, [width, options, label, onDrawn]);
-  return <div ref={box} class={`chart ${className ?? ''}`} />;
+  }, [width, options, label]);
+  return <div ref={box} class="chart" />;
 }

@@ -2,13 +2,13 @@
 import type {ComponentChildren} from 'preact';
 import {memo} from 'preact/compat';
 import {useCallback, useRef, useState} from 'preact/hooks';
-import type {Diagnostic} from './answers';
-import {inkOn, typeColour, typeLetter} from './colours';
-import {
-  addResource, addTask, hasPriorities, numberOf, parseField, placeOf, removeResource, removeTask, showField, withPriorities, withRate,
-  withResource, withTask, type Draft, type Field,
-} from './scenario';
+import {linesOf, type Diagnostic} from './answers';
 import {percent} from './format';
+import {Chip, Scroller, Slider} from './parts';
+import {
+  addResource, addTask, hasPriorities, kMostPairs, numberOf, pairsOf, parseField, placeOf, removeResource, removeTask, sharesOf, showField,
+  stepRate, withPriorities, withRate, withResource, withTask, type Draft, type Field,
+} from './scenario';
 
 interface EditorProps {
   draft: Draft;
@@ -34,31 +34,30 @@ interface FieldProps {
   value: Field;
   marks: Map<string, string[]>;
   onInput: (value: Field) => void;
-  /** One step up or down from the value. */
-  step?: (value: number, direction: 1 | -1) => number;
+  /** By an arrow key. */
+  onStep?: (direction: 1 | -1) => void;
   placeholder?: string;
-  class?: string;
-  style?: Record<string, string>;
 }
 
 /** A number that may be typed, or stepped with the arrow keys. */
-function NumberField({place, label, value, marks, onInput, step, placeholder, class: className, style}: FieldProps) {
-  // While it is being typed the text stays as it is: "1." is on its way to "1.5".
-  const [typed, setTyped] = useState<string | null>(null);
+function NumberField({place, label, value, marks, onInput, onStep, placeholder}: FieldProps) {
+  // While it is being typed the text stays as it is, "1." is on its way to "1.5"; unless the value has come from elsewhere since.
+  const [text, setTyped] = useState<string | null>(null);
+  const typed = text !== null && parseField(text) === value ? text : null;
   const messages = marks.get(place);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (step === undefined || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    if (onStep === undefined || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
     setTyped(null);
-    onInput(step(numberOf(value, 0), event.key === 'ArrowUp' ? 1 : -1));
+    onStep(event.key === 'ArrowUp' ? 1 : -1);
   };
   return (
     <input
       type="text"
       inputMode="decimal"
       id={place}
-      class={className}
-      style={style}
+      data-typed={typed !== null}
+      title={showField(value).length > 8 ? showField(value) : undefined}
       aria-label={label}
       aria-invalid={messages !== undefined}
       aria-describedby={messages === undefined ? undefined : `mark-${place}`}
@@ -78,56 +77,56 @@ function NumberField({place, label, value, marks, onInput, step, placeholder, cl
 /** A whole number with buttons for one more and one less. */
 function Stepper(props: FieldProps & {least: number}) {
   const {least, ...field} = props;
-  const step = (value: number, direction: 1 | -1) => Math.max(least, Math.round(value) + direction);
-  const press = (direction: 1 | -1) => field.onInput(step(numberOf(field.value, least), direction));
+  const step = (direction: 1 | -1) => field.onInput(Math.max(least, Math.round(numberOf(field.value, least)) + direction));
   return (
     <span class="stepper">
-      <button type="button" aria-label={`${field.label}: one less`} disabled={numberOf(field.value, least) <= least} onClick={() => press(-1)}>
+      <button type="button" aria-label={`${field.label}: one less`} disabled={numberOf(field.value, least) <= least} onClick={() => step(-1)}>
         −
       </button>
-      <NumberField {...field} step={step} />
-      <button type="button" aria-label={`${field.label}: one more`} onClick={() => press(1)}>
+      <NumberField {...field} onStep={step} />
+      <button type="button" aria-label={`${field.label}: one more`} onClick={() => step(1)}>
         +
       </button>
     </span>
   );
 }
 
-const stepRate = (rate: number, direction: 1 | -1): number => {
-  const unit = 10 ** (Math.floor(Math.log10(Math.max(rate, 1e-6))) - 1);
-  return Math.max(0, Number((Math.round(rate / unit + direction) * unit).toPrecision(12)));
-};
+/** The end of the sliders, and what the heat of a rate is measured by: it changes seldom, because every cell depends on it. */
+function scaleFor(largest: number): number {
+  if (!(largest > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(1.25 * largest));
+  return power * (1.25 * largest > 5 * power ? 10 : 1.25 * largest > 2 * power ? 5 : 2);
+}
 
 interface RateCellProps {
   i: number;
   j: number;
   label: string;
   rate: Field;
-  largest: number;
+  scale: number;
   marks: Map<string, string[]>;
   onRate: (i: number, j: number, rate: Field) => void;
+  onStep: (i: number, j: number, direction: 1 | -1) => void;
 }
 
 /** One rate. There are many of them, and an edit concerns one: the others are not drawn anew. */
 const RateCell = memo(
-  ({i, j, label, rate, largest, marks, onRate}: RateCellProps) => {
+  ({i, j, label, rate, scale, marks, onRate, onStep}: RateCellProps) => {
     const place = `tasks.${i}.rates.${j}`;
-    const heat = Math.round(60 * Math.sqrt(largest > 0 ? Math.max(0, numberOf(rate, 0)) / largest : 0));
+    const heat = Math.round(75 * Math.sqrt(Math.min(1, Math.max(0, numberOf(rate, 0)) / scale)));
     return (
       <td class="rate" style={{'--heat': `${heat}%`}}>
-        <NumberField place={place} label={label} value={rate} marks={marks} step={stepRate} placeholder="–" onInput={(value) => onRate(i, j, value)} />
+        <NumberField
+          place={place}
+          label={label}
+          value={rate}
+          marks={marks}
+          placeholder="–"
+          onInput={(value) => onRate(i, j, value)}
+          onStep={(direction) => onStep(i, j, direction)}
+        />
         {rate !== undefined && (
-          <input
-            type="range"
-            class="drag"
-            tabIndex={-1}
-            aria-hidden="true"
-            min="0"
-            max={Math.max(1e-9, 1.5 * largest)}
-            step="any"
-            value={numberOf(rate, 0)}
-            onInput={(event) => onRate(i, j, Number(Number(event.currentTarget.value).toPrecision(3)))}
-          />
+          <Slider class="drag" tabIndex={-1} aria-hidden="true" max={scale} value={numberOf(rate, 0)} onInput={(value) => onRate(i, j, value)} />
         )}
         <Mark id={place} messages={marks.get(place)} />
       </td>
@@ -136,8 +135,8 @@ const RateCell = memo(
   (before, after) => {
     const place = `tasks.${after.i}.rates.${after.j}`;
     return (
-      before.rate === after.rate && before.largest === after.largest && before.label === after.label && before.onRate === after.onRate &&
-      before.i === after.i && before.j === after.j && String(before.marks.get(place)) === String(after.marks.get(place))
+      before.rate === after.rate && before.scale === after.scale && before.label === after.label && before.onRate === after.onRate &&
+      before.onStep === after.onStep && before.i === after.i && before.j === after.j && String(before.marks.get(place)) === String(after.marks.get(place))
     );
   },
 );
@@ -151,27 +150,38 @@ function Row({label, children}: {label: string; children: ComponentChildren}) {
   );
 }
 
+/** The fields that are hidden unless somebody wants all, or one of them is wrong. */
+const kDetails = ['min_depth', 'power', 'idle_power', 'home', 'floor'];
+const kShown = [...kDetails, 'name', 'servers', 'kind', 'discipline', 'count', 'priority', 'rates'];
+
 export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps) {
-  const [more, setMore] = useState(false);
+  const [wanted, setWanted] = useState(false);
+  const isNeeded = [...marks.keys()].some((place) => kDetails.includes(place.split('.')[2] ?? ''));
+  const more = wanted || isNeeded;
   const withShares = hasPriorities(draft);
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
-  const weights = draft.tasks.map(({priority}) => Math.max(0, numberOf(priority, 0)));
-  const weightSum = weights.reduce((sum, weight) => sum + weight, 0);
+  const scale = scaleFor(largest);
+  const shares = sharesOf(draft);
+  const priorityScale = scaleFor(Math.max(0, ...draft.tasks.map(({priority}) => numberOf(priority, 0))));
   const latest = useRef(draft);
   latest.current = draft;
   const setRate = useCallback(
     (i: number, j: number, rate: Field) => onChange(withRate(latest.current, i, j, rate), `tasks.${i}.rates.${j}`),
     [onChange],
   );
-  const placed = new Set<string>(['name', 'servers', 'kind', 'discipline', 'count', 'priority', 'min_depth', 'power', 'idle_power', 'floor', 'home', 'rates']);
+  const step = useCallback(
+    (i: number, j: number, direction: 1 | -1) => onChange(stepRate(latest.current, i, j, direction), `tasks.${i}.rates.${j}`),
+    [onChange],
+  );
+  const isFull = (next: Draft) => pairsOf(next) > kMostPairs;
   // Those that no field can show.
   const loose = diagnostics.filter((diagnostic) => {
     const [list = '', index, key] = placeOf(draft, diagnostic).split('.');
-    return list === '' || (index !== undefined && key !== undefined && !placed.has(key));
+    return list === '' || (index !== undefined && key !== undefined && !kShown.includes(key));
   });
 
   return (
-    <section class="card" aria-labelledby="editor-title">
+    <section class="card scenario" aria-labelledby="editor-title">
       <div class="title">
         <h2 id="editor-title">Scenario</h2>
         <input
@@ -187,7 +197,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           priorities
         </label>
         <label class="check">
-          <input type="checkbox" checked={more} onChange={(event) => setMore(event.currentTarget.checked)} />
+          <input type="checkbox" checked={more} disabled={isNeeded} onChange={(event) => setWanted(event.currentTarget.checked)} />
           all fields
         </label>
       </div>
@@ -195,7 +205,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
         Rates are in tasks per second. Type them, step them with the arrow keys, or drag the bar below; leave a rate empty where a
         type cannot run.
       </p>
-      <div class="scroll" tabIndex={0} role="group" aria-label="Rates by task type and resource">
+      <Scroller label="Rates by task type and resource">
         <table class="editor">
           <thead>
             <tr>
@@ -206,7 +216,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                 const place = `resources.${j}`;
                 const set = (change: Partial<typeof resource>, field: string) => onChange(withResource(draft, j, change), `${place}.${field}`);
                 return (
-                  <th scope="col" key={j} class="resource">
+                  <th scope="col" key={j} class="resource" aria-label={resource.name}>
                     <span class="named">
                       <input
                         type="text"
@@ -240,6 +250,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       </select>
                       <select
                         aria-label={`Discipline of ${resource.name}`}
+                        aria-invalid={marks.has(`${place}.discipline`)}
                         value={resource.discipline}
                         onChange={(event) => set({discipline: event.currentTarget.value}, 'discipline')}
                       >
@@ -248,6 +259,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       </select>
                     </span>
                     <Mark id={`${place}.kind`} messages={marks.get(`${place}.kind`)} />
+                    <Mark id={`${place}.discipline`} messages={marks.get(`${place}.discipline`)} />
                     <span class="servers">
                       <span aria-hidden="true">servers</span>
                       <Stepper
@@ -291,11 +303,9 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
               const set = (change: Partial<typeof task>, field: string) => onChange(withTask(draft, i, change), `${place}.${field}`);
               return (
                 <tr key={i}>
-                  <th scope="row" class="task">
+                  <th scope="row" class="task" aria-label={task.name}>
                     <span class="named">
-                      <span class="chip" style={{background: typeColour(i), color: inkOn(typeColour(i))}} aria-hidden="true">
-                        {typeLetter(i)}
-                      </span>
+                      <Chip type={i} />
                       <input
                         type="text"
                         id={`${place}.name`}
@@ -332,19 +342,16 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       <span class="priority">
                         <label>
                           <span>priority</span>
-                          <input
-                            type="range"
+                          <Slider
                             id={`${place}.priority`}
-                            min="0"
-                            max={Math.max(1, ...weights)}
-                            step={Math.max(1, ...weights) / 100}
+                            max={priorityScale}
                             value={numberOf(task.priority, 0)}
                             aria-label={`Priority of ${task.name}`}
-                            aria-valuetext={percent(weightSum > 0 ? weights[i]! / weightSum : 0)}
-                            onInput={(event) => set({priority: Number(event.currentTarget.value)}, 'priority')}
+                            aria-valuetext={percent(shares[i]!)}
+                            onInput={(priority) => set({priority}, 'priority')}
                           />
                         </label>
-                        <output>{percent(weightSum > 0 ? weights[i]! / weightSum : 0)}</output>
+                        <span class="share">{percent(shares[i]!)}</span>
                       </span>
                     )}
                     <Mark id={`${place}.priority`} messages={marks.get(`${place}.priority`)} />
@@ -384,9 +391,10 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       j={j}
                       label={`Rate of ${task.name} on ${resource.name}, tasks per second`}
                       rate={task.rates[j]}
-                      largest={largest}
+                      scale={scale}
                       marks={marks}
                       onRate={setRate}
+                      onStep={step}
                     />
                   ))}
                 </tr>
@@ -394,15 +402,18 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
             })}
           </tbody>
         </table>
-      </div>
+      </Scroller>
       <p class="group">
-        <button type="button" onClick={() => onChange(addTask(draft), '')}>
+        <button type="button" disabled={isFull(addTask(draft))} onClick={() => onChange(addTask(draft), '')}>
           + task type
         </button>
-        <button type="button" onClick={() => onChange(addResource(draft), '')}>
+        <button type="button" disabled={isFull(addResource(draft))} onClick={() => onChange(addResource(draft), '')}>
           + resource
         </button>
       </p>
+      {(isFull(addTask(draft)) || isFull(addResource(draft))) && (
+        <p class="quiet">A page takes up to {kMostPairs} pairs of task types and resources; the command takes more.</p>
+      )}
       <div aria-live="polite">
         {diagnostics.length > 0 && (
           <p class="wrong">
@@ -412,11 +423,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
         )}
         {loose.length > 0 && (
           <ul class="wrong">
-            {loose.map(({place, message}) => (
-              <li key={place + message}>
-                {place}: {message}
-              </li>
-            ))}
+            {linesOf(loose).map((line) => <li key={line}>{line}</li>)}
           </ul>
         )}
         {diagnostics.length === 0 && notes.map((note) => <p class="quiet" key={note}>Note: {note}</p>)}

@@ -2,24 +2,25 @@
 import {dot, line, text as words, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo} from 'preact/hooks';
 import type {Solution} from './answers';
-import {Chart} from './chart';
-import {number, percent} from './format';
-import {useLatest} from './study';
+import {Chart, numbersAxis} from './chart';
+import {number, percent, perSecond} from './format';
+import {useAnswer} from './study';
 import type {Workbench} from './workbench';
 
 interface FrontierProps {
-  studies: Workbench;
+  bench: Workbench;
   text: string;
+  /** The assignment of the point, where one is chosen. */
   chosen: number[][] | null;
   shown: Solution | null;
-  onChoose: (assignment: number[][]) => void;
+  onChoose: (assignment: number[][] | null) => void;
 }
 
 const same = (a: number[][], b: number[][]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps) {
+export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) {
   const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: 10}}), [text]);
-  const pareto = useLatest(studies, question);
+  const pareto = useAnswer(bench, question);
   const points = useMemo(() => pareto?.points ?? [], [pareto]);
   const at = chosen === null ? -1 : points.findIndex(({assignment}) => same(assignment, chosen));
   const weighted = pareto?.weighted?.outcome === 'optimal' ? pareto.weighted : null;
@@ -27,11 +28,11 @@ export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps
   const options = useCallback(
     (width: number): PlotOptions => ({
       height: Math.min(320, Math.max(220, width / 2)),
-      marginLeft: 52,
+      marginLeft: 58,
       marginTop: 30,
       marginBottom: 42,
-      x: {label: 'tasks per second →', nice: true, grid: true, ticks: Math.max(3, Math.floor(width / 90))},
-      y: {label: '↑ priority error', nice: true, zero: true, grid: true},
+      x: {...numbersAxis('tasks per second →', width), nice: true},
+      y: {...numbersAxis('↑ priority error', width), ticks: 5, nice: true, zero: true},
       marks: [
         line(points, {x: 'throughput', y: 'priority_error', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
         dot(points, {x: 'throughput', y: 'priority_error', r: 4, fill: 'var(--surface)', stroke: 'var(--accent)', strokeWidth: 1.5}),
@@ -53,10 +54,10 @@ export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps
     [points, weighted, at, shown, chosen],
   );
 
-  const choose = useCallback((index: number) => {
+  const choose = (index: number) => {
     const point = points[index];
-    if (point !== undefined) onChoose(point.assignment);
-  }, [points, onChoose]);
+    if (point !== undefined && index !== at) onChoose(point.assignment);
+  };
 
   // Wherever the pointer goes while it is down, the nearest point is chosen.
   const onPointer = (event: PointerEvent) => {
@@ -73,7 +74,7 @@ export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps
       );
     let nearest = 0;
     for (let index = 1; index < points.length; ++index) if (distance(index) < distance(nearest)) nearest = index;
-    if (nearest !== at) choose(nearest);
+    choose(nearest);
   };
 
   const fastest = points[0];
@@ -86,9 +87,11 @@ export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps
           ? 'Looking for it…'
           : points.length === 0
             ? 'There is nothing to choose from.'
-            : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length === 1 ? '' : `${points.length} `}in both throughput and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
+            : points.length === 1
+              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in throughput or in priority error.`
+              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both throughput and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
       </p>
-      {points.length > 0 && fastest !== undefined && (
+      {fastest !== undefined && (
         <>
           <div
             class="draggable"
@@ -100,28 +103,34 @@ export function Frontier({studies, text, chosen, shown, onChoose}: FrontierProps
           >
             <Chart label={`The trade-off between throughput and priority error: ${points.length} points, from ${number(fastest.throughput)} tasks per second down to ${number(points.at(-1)!.throughput)}`} options={options} />
           </div>
-          <label class="slide">
-            <span>fast</span>
-            <input
-              type="range"
-              id="frontier"
-              min="0"
-              max={points.length - 1}
-              step="1"
-              value={at >= 0 ? at : 0}
-              aria-label="Point on the trade-off, from the fastest to the fairest"
-              aria-valuetext={point === null ? 'none chosen' : `${number(point.throughput)} tasks per second, error ${number(point.priority_error, 3)}`}
-              onInput={(event) => choose(Number(event.currentTarget.value))}
-            />
-            <span>fair</span>
-          </label>
+          <div class="slide">
+            <button type="button" id="fastest" onClick={() => choose(0)}>{points.length === 1 ? 'choose it' : 'fastest'}</button>
+            {points.length > 1 && (
+              <>
+                <input
+                  type="range"
+                  id="frontier"
+                  min="0"
+                  max={points.length - 1}
+                  step="1"
+                  value={at >= 0 ? at : 0}
+                  aria-label="Point on the trade-off, from the fastest to the fairest"
+                  aria-valuetext={point === null ? 'none chosen' : `${number(point.throughput)} tasks per second, error ${number(point.priority_error, 3)}`}
+                  onInput={(event) => choose(Number(event.currentTarget.value))}
+                  onClick={(event) => choose(Number(event.currentTarget.value))}
+                />
+                <button type="button" onClick={() => choose(points.length - 1)}>fairest</button>
+              </>
+            )}
+          </div>
           <p id="bargain" role="status" data-points={JSON.stringify(points.map(({throughput, priority_error}) => [throughput, priority_error]))}>
             {point === null
               ? 'No point is chosen: the assignment above is the solver’s.'
               : at === 0
-                ? `The fastest: ${number(point.throughput)} tasks/s.`
+                ? `The fastest: ${perSecond(point.throughput)}.`
                 : `Give up ${percent(1 - point.throughput / fastest.throughput)} of the throughput to cut the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
           </p>
+          {point !== null && <button type="button" id="unchoose" onClick={() => onChoose(null)}>Back to the solver’s assignment</button>}
         </>
       )}
     </div>

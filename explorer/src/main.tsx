@@ -3,7 +3,7 @@ import binary from 'allot-wasm/binary';
 import {render} from 'preact';
 import {App} from './app';
 import {Library} from './library';
-import {Workbench} from './workbench';
+import {benchesOf} from './workbench';
 import './style.css';
 
 const page = document.getElementById('page')!;
@@ -19,10 +19,7 @@ async function open(): Promise<void> {
   const code = await WebAssembly.compile(bytesOf(binary));
   const library = await Library.start(code);
   page.replaceChildren();
-  render(
-    <App library={library} proofs={new Workbench(code)} studies={new Workbench(code)} simulations={new Workbench(code)} />,
-    page,
-  );
+  render(<App library={library} benches={benchesOf(code)} />, page);
 }
 
 open().catch((error: unknown) => {

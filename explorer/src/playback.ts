@@ -24,9 +24,9 @@ export class Playback {
   private readonly rowAt = new Map<number, Row>();
   private readonly rowOf = new Map<number, Row>();
 
-  constructor(private readonly replay: Replay, private readonly types: number, target: number[][] | null) {
+  constructor(private readonly replay: Replay, private readonly types: number, target: number[][]) {
     const used = new Set<number>(replay.events.map((event) => this.key(event[4], event[5])));
-    target?.forEach((row, i) => row.forEach((n, j) => n > 0 && used.add(this.key(i, j))));
+    target.forEach((row, i) => row.forEach((n, j) => n > 0 && used.add(this.key(i, j))));
     this.rows = [...used].sort((a, b) => a - b).map((key) => ({type: key % types, resource: Math.floor(key / types), threads: []}));
     for (const row of this.rows) this.rowAt.set(this.key(row.type, row.resource), row);
     this.advance(0);

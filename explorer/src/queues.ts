@@ -1,5 +1,6 @@
 // Draws queues: a box for each resource, a line for each type in it, a dot for each task. Rings are the places that the
 // target has; a dot without a ring is where the target would have none.
+import {zoom} from './chart';
 import {inkOn, typeColour, typeLetter} from './colours';
 import type {Playback} from './playback';
 
@@ -23,7 +24,8 @@ export class QueueDrawing {
   private readonly lines: Line[] = [];
   private readonly boxes: {top: number; height: number; name: string}[] = [];
   private readonly dots = new Map<number, Place>();
-  readonly height: number;
+  private readonly zoom = zoom();
+  private readonly length: number;
 
   constructor(
     private readonly canvas: HTMLCanvasElement,
@@ -39,22 +41,24 @@ export class QueueDrawing {
       rows.forEach((row, at) => this.lines.push({y: y + kTitle + at * kLine + kLine / 2, type: row.type, resource}));
       y += height + kGap;
     });
-    this.height = y - kGap + 2;
+    this.length = y - kGap + 2;
+    canvas.style.height = `${this.length * this.zoom}px`;
   }
 
   /** `ease`: how much of the way to its place a dot goes now, from 0 to 1. */
   draw(ease: number): void {
-    const width = this.canvas.clientWidth;
-    const scale = window.devicePixelRatio || 1;
-    if (this.canvas.width !== Math.round(width * scale) || this.canvas.height !== Math.round(this.height * scale)) {
-      this.canvas.width = Math.round(width * scale);
-      this.canvas.height = Math.round(this.height * scale);
+    const width = this.canvas.clientWidth / this.zoom;
+    const scale = (window.devicePixelRatio || 1) * this.zoom;
+    const [columns, rows] = [Math.round(width * scale), Math.round(this.length * scale)];
+    if (this.canvas.width !== columns || this.canvas.height !== rows) {
+      this.canvas.width = columns;
+      this.canvas.height = rows;
     }
     const pen = this.canvas.getContext('2d')!;
     const style = getComputedStyle(this.canvas);
     const [ink, quiet, line, raised] = ['--ink', '--quiet', '--line', '--raised'].map((name) => style.getPropertyValue(name));
     pen.setTransform(scale, 0, 0, scale, 0, 0);
-    pen.clearRect(0, 0, width, this.height);
+    pen.clearRect(0, 0, width, this.length);
     pen.font = `13px ${style.fontFamily}`;
     for (const {top, height, name} of this.boxes) {
       pen.fillStyle = raised!;

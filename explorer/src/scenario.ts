@@ -32,12 +32,20 @@ export interface Draft {
   tasks: DraftTask[];
   /** What the page does not edit but must not lose: threads, population, arrivals. */
   rest: Record<string, unknown>;
+  /** The preset that it began as, or ``; and whether it was edited since. */
+  preset: string;
+  isEdited: boolean;
 }
+
+/** With more pairs of task types and resources, edits would no longer be answered at once. */
+export const kMostPairs = 256;
+
+export const pairsOf = ({tasks, resources}: Draft): number => tasks.length * resources.length;
 
 export const parseField = (text: string): Field => {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;
-  const value = Number(trimmed);
+  const value = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(trimmed) ? Number(trimmed) : Infinity;
   return Number.isFinite(value) ? value : trimmed;
 };
 
@@ -80,6 +88,8 @@ export function draftOf(file: ScenarioFile): Draft {
       rates: drafts.map(({name: resource}) => field((task.rates as Record<string, unknown> | undefined)?.[resource])),
     })),
     rest,
+    preset: '',
+    isEdited: false,
   };
 }
 
@@ -157,6 +167,18 @@ export const withTask = (draft: Draft, i: number, change: Partial<DraftTask>): D
 export const withRate = (draft: Draft, i: number, j: number, rate: Field): Draft =>
   withTask(draft, i, {rates: draft.tasks[i]!.rates.map((old, at) => (at === j ? rate : old))});
 
+/** A rate one step up or down, of its second digit; where there is none, up to the median of its row. */
+export function stepRate(draft: Draft, i: number, j: number, direction: 1 | -1): Draft {
+  const rates = draft.tasks[i]!.rates.map((rate) => numberOf(rate, 0));
+  const rate = rates[j]!;
+  if (!(rate > 0)) {
+    const others = rates.filter((other) => other > 0).sort((a, b) => a - b);
+    return direction > 0 ? withRate(draft, i, j, others[Math.floor(others.length / 2)] ?? 1) : draft;
+  }
+  const unit = 10 ** (Math.floor(Math.log10(rate)) - 1);
+  return withRate(draft, i, j, Number((Math.round(rate / unit + direction) * unit).toPrecision(12)));
+}
+
 export const addResource = (draft: Draft): Draft => ({
   ...draft,
   resources: [...draft.resources, newResource(freeName(draft.resources.map(({name}) => name), 'resource '))],
@@ -191,6 +213,13 @@ export const addTask = (draft: Draft): Draft => ({
 export const removeTask = (draft: Draft, i: number): Draft => ({...draft, tasks: draft.tasks.filter((_, at) => at !== i)});
 
 export const hasPriorities = (draft: Draft): boolean => draft.tasks.some((task) => task.priority !== undefined);
+
+/** The shares that the priorities ask for. */
+export function sharesOf(draft: Draft): number[] {
+  const weights = draft.tasks.map(({priority}) => Math.max(0, numberOf(priority, 0)));
+  const sum = weights.reduce((a, b) => a + b, 0);
+  return weights.map((weight) => (sum > 0 ? weight / sum : 0));
+}
 
 export const withPriorities = (draft: Draft, wanted: boolean): Draft => ({
   ...draft,

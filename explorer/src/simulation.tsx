@@ -1,10 +1,12 @@
 // Simulations, in a worker: the page stays awake, and a click ends them.
 import {dot, ruleX, ruleY, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo, useState} from 'preact/hooks';
-import {isRefusal, type Comparison, type Listing} from './answers';
-import {Chart} from './chart';
-import {duration, interval, number, percent, plural} from './format';
+import {isRefusal, linesOf, type Comparison} from './answers';
+import {Chart, namesAxis, numbersAxis} from './chart';
+import {duration, interval, number, percent, perSecond, plural} from './format';
 import type {Library} from './library';
+import {needsPriorities, useListing} from './listing';
+import {Scroller} from './parts';
 import {hasPriorities, type Draft} from './scenario';
 import {Cancelled, type Workbench} from './workbench';
 
@@ -12,7 +14,11 @@ interface SimulationProps {
   library: Library;
   bench: Workbench;
   draft: Draft;
-  text: string;
+  /** Null while the scenario is wrong. */
+  text: string | null;
+  /** Null where they change over time. */
+  threads: number | null;
+  /** The proven one of the scenario as it stands. */
   bound: number | null;
 }
 
@@ -25,39 +31,43 @@ interface Settings {
   seed: string;
 }
 
-/** Those that need what a page cannot give: an assignment, a file. */
-const kElsewhere = ['fixed', 'trace'];
-const kNeedPriorities = ['mis', 'weighted'];
-
-export const useListing = (library: Library): Listing =>
-  useMemo(() => {
-    const answer = library.ask({command: 'list'});
-    return isRefusal(answer) ? {solvers: [], policies: [], distributions: []} : answer;
-  }, [library]);
-
+/** What is no whole number is left to the library to refuse. */
 const wholeOf = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
-export function SimulationPanel({library, bench, draft, text, bound}: SimulationProps) {
+export function SimulationPanel({library, bench, draft, text, threads, bound}: SimulationProps) {
   const listing = useListing(library);
   const [settings, setSettings] = useState<Settings>({
     policies: ['map', 'best-fit', 'jsq', 'random'], distribution: 'exponential', parameters: '', completions: '100000', replications: '10', seed: '1',
   });
   const [progress, setProgress] = useState<number | null>(null);
-  const [result, setResult] = useState<{comparison: Comparison; text: string; bound: number | null} | null>(null);
+  const [result, setResult] = useState<{comparison: Comparison; text: string} | null>(null);
   const [message, setMessage] = useState('');
   const priorities = hasPriorities(draft);
-  const policies = listing.policies.filter(({name}) => !kElsewhere.includes(name));
-  const usable = (name: string) => priorities || !kNeedPriorities.includes(name);
+  const usable = (name: string) => priorities || !needsPriorities(name);
+  const obstacle =
+    text === null
+      ? 'The scenario is wrong somewhere: mend it first.'
+      : threads === 0
+        ? 'There are no threads, so there is nothing to simulate.'
+        : settings.policies.some(usable)
+          ? ''
+          : 'Choose a policy first.';
   const distribution = listing.distributions.find(({name}) => name === settings.distribution);
   const set = (change: Partial<Settings>) => setSettings((old) => ({...old, ...change}));
 
   const run = async () => {
+    if (text === null) return;
+    const inexact = (['completions', 'replications', 'seed'] as const).find((field) => Number(settings[field]) > Number.MAX_SAFE_INTEGER);
+    if (inexact !== undefined) {
+      setMessage(`${inexact}: a page takes numbers up to ${Number.MAX_SAFE_INTEGER}; the command takes larger ones`);
+      return;
+    }
     setMessage('');
     setProgress(0);
     const spec = settings.distribution + (settings.parameters.trim() === '' ? '' : `:${settings.parameters.trim()}`);
     const options = {
       // MAP first, where it is: the others are compared with it.
-      policies: ['map', ...policies.map(({name}) => name).filter((name) => name !== 'map')].filter(
+      policies: ['map', ...listing.policies.map(({name}) => name).filter((name) => name !== 'map')].filter(
         (name) => settings.policies.includes(name) && usable(name),
       ),
       distribution: spec,
@@ -67,8 +77,8 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
     };
     try {
       const answer = await bench.ask({command: 'compare', scenario: text, options}, setProgress);
-      if (isRefusal(answer)) setMessage(answer.diagnostics.map(({place, message: what}) => `${place}: ${what}`).join('; '));
-      else setResult({comparison: answer, text, bound});
+      if (isRefusal(answer)) setMessage(linesOf(answer.diagnostics).join('; '));
+      else setResult({comparison: answer, text});
     } catch (error) {
       setMessage(error instanceof Cancelled ? 'Cancelled.' : `The simulation failed: ${String(error)}`);
     }
@@ -76,12 +86,12 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
   };
 
   return (
-    <section class="card" aria-labelledby="simulation-title">
+    <section class="card simulation" aria-labelledby="simulation-title">
       <h2 id="simulation-title">Simulate</h2>
       <p class="quiet">What policies do when tasks come one by one, on the same random numbers. They are compared with MAP, or else with the first one chosen.</p>
       <fieldset class="policies" disabled={progress !== null}>
         <legend>Policies</legend>
-        {policies.map(({name, summary}) => (
+        {listing.policies.map(({name, summary}) => (
           <label key={name} title={summary} class={usable(name) ? '' : 'off'}>
             <input
               type="checkbox"
@@ -96,11 +106,17 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
           </label>
         ))}
       </fieldset>
+      <details>
+        <summary>What the policies do</summary>
+        <dl class="meanings">
+          {listing.policies.map(({name, summary}) => <div key={name}><dt>{name}</dt><dd>{summary}</dd></div>)}
+        </dl>
+      </details>
       <div class="settings">
         <label>
           <span>Task sizes</span>
           <select id="distribution" value={settings.distribution} onChange={(event) => set({distribution: event.currentTarget.value, parameters: ''})}>
-            {listing.distributions.filter(({name}) => !kElsewhere.includes(name)).map(({name, summary}) => (
+            {listing.distributions.map(({name, summary}) => (
               <option key={name} value={name} title={summary}>{name}</option>
             ))}
           </select>
@@ -115,18 +131,24 @@ export function SimulationPanel({library, bench, draft, text, bound}: Simulation
         <label><span>Replications</span><input type="text" id="replications" inputMode="numeric" value={settings.replications} onInput={(event) => set({replications: event.currentTarget.value})} /></label>
         <label><span>Seed</span><input type="text" id="seed" inputMode="numeric" value={settings.seed} onInput={(event) => set({seed: event.currentTarget.value})} /></label>
         <span class="go">
-          {progress === null ? (
-            <button type="button" class="primary" id="run" onClick={run} disabled={!settings.policies.some(usable)}>Run</button>
-          ) : (
-            <button type="button" class="primary" id="cancel" onClick={() => bench.cancel()}>Cancel</button>
-          )}
+          <button type="button" class="primary" id="run" onClick={run} disabled={progress !== null || obstacle !== ''}>Run</button>
+          {progress !== null && <button type="button" id="cancel" onClick={() => bench.cancel()}>Cancel</button>}
           {progress !== null && <progress max="1" value={progress} aria-label="Progress of the simulation">{percent(progress)}</progress>}
         </span>
       </div>
-      <p role="status" id="simulation-message" class={message === '' || message === 'Cancelled.' ? 'quiet' : 'wrong'}>{message}</p>
-      {result !== null && <Outcome {...result} isCurrent={result.text === text} />}
+      <p role="status" id="simulation-message" class={message === '' || message === 'Cancelled.' ? 'quiet' : 'wrong'}>{obstacle || message}</p>
+      {result !== null && (
+        <Outcome comparison={result.comparison} isCurrent={result.text === text} bound={result.text === text ? bound : null} />
+      )}
     </section>
   );
+}
+
+/** From the least to the most; where they differ by rounding errors alone, no magnifying glass. */
+function spread(values: number[]): {domain: [number, number]; nice: boolean} {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const pad = most - least > 1e-6 * Math.abs(most) ? 0 : 0.05 * Math.abs(most) || 1;
+  return {domain: [least - pad, most + pad], nice: true};
 }
 
 function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound: number | null; isCurrent: boolean}) {
@@ -139,14 +161,13 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
   );
   const options = useCallback(
     (width: number): PlotOptions => ({
+      ...namesAxis(rows.map(({policy}) => policy), 20),
       height: 66 + 28 * rows.length,
       marginBottom: 42,
-      marginLeft: Math.min(150, 24 + 7 * Math.max(...rows.map(({policy}) => policy.length))),
-      marginRight: 20,
-      x: {label: 'tasks per second, with 95% intervals', grid: true, nice: true, ticks: Math.max(3, Math.floor(width / 90))},
-      y: {label: null, domain: rows.map(({policy}) => policy)},
+      marginRight: 28,
+      x: {...numbersAxis('tasks per second, with 95% intervals', width), ...spread([...rows.flatMap(({low, high}) => [low, high]), ...(bound === null ? [] : [bound])])},
       marks: [
-        ...(bound !== null ? [ruleX([bound], {stroke: '#d55e00', strokeDasharray: '5,3', strokeWidth: 1.5, title: () => `no assignment completes more than ${number(bound)}`})] : []),
+        ...(bound !== null ? [ruleX([bound], {stroke: '#d55e00', strokeDasharray: '5,3', strokeWidth: 1.5, title: () => `no assignment completes more than ${perSecond(bound)}`})] : []),
         ruleY(rows, {y: 'policy', x1: 'low', x2: 'high', stroke: 'var(--accent)', strokeWidth: 4, strokeOpacity: 0.45}),
         dot(rows, {x: 'mean', y: 'policy', r: 4, fill: 'var(--accent)', title: (row) => `${row.policy}: ${number(row.mean, 6)}`}),
       ],
@@ -163,9 +184,9 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
         label={`Throughput by policy: ${rows.map(({policy, mean}) => `${policy} ${number(mean)}`).join(', ')} tasks per second`}
         options={options}
       />
-      {bound !== null && <p class="quiet">The dashed line is the proven bound, {number(bound)} tasks/s: under PS no policy completes more.</p>}
-      <div class="scroll" tabIndex={0} role="group" aria-label="Results of the simulation">
-        <table class="plain numbers" id="simulated">
+      {bound !== null && <p class="quiet">The dashed line is the proven bound, {perSecond(bound)}: under PS no policy completes more.</p>}
+      <Scroller label="Results of the simulation">
+        <table class="plain" id="simulated">
           <thead>
             <tr>
               <th scope="col">policy</th><th scope="col">tasks/s</th><th scope="col">against {first.policy}</th><th scope="col">mean response</th>
@@ -192,7 +213,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
             })}
           </tbody>
         </table>
-      </div>
+      </Scroller>
       <p class="quiet">
         {plural(first.replications, 'replication')} of {plural(first.completions, 'completion')}, {first.distribution} sizes, seed {first.seed}.
         “Busy” is by resource: {comparison.resources.join(', ')}.

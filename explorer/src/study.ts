@@ -1,9 +1,9 @@
 // What the library says about the scenario: at once what takes microseconds, and from workers what may take longer.
 import {useEffect, useMemo, useState} from 'preact/hooks';
-import {isRefusal, type Command, type Answers, type Diagnostic, type Question, type Solution} from './answers';
+import {isRefusal, type Command, type Answers, type Diagnostic, type Question, type Refusal, type Solution} from './answers';
 import type {View} from './address';
 import type {Library} from './library';
-import {Cancelled, type Workbench} from './workbench';
+import type {Workbench} from './workbench';
 
 /** The answers that come at once. */
 export interface FirstAnswer {
@@ -55,23 +55,27 @@ export function flowsOf(library: Library, text: string, solution: Solution): num
   return isRefusal(answer) ? assignment.map((row) => row.map(() => 0)) : answer;
 }
 
-/** The answer to the latest question: undefined while it is being worked on, null where it was refused. */
-export function useLatest<C extends Command>(bench: Workbench, question: Question<C> | null): Answers[C] | null | undefined {
+/** The answer to the latest question: undefined while it is being worked on, null where nothing is asked. The bench is for it alone. */
+export function useLatest<C extends Command>(bench: Workbench, question: Question<C> | null): Answers[C] | Refusal | null | undefined {
   const key = useMemo(() => (question === null ? '' : JSON.stringify(question)), [question]);
-  const [known, setKnown] = useState<{key: string; answer: Answers[C] | null}>({key: '', answer: null});
+  const [known, setKnown] = useState<{key: string; answer: Answers[C] | Refusal | null}>({key: '', answer: null});
   useEffect(() => {
     if (key === '') return undefined;
     let wanted = true;
     bench
       .latest(JSON.parse(key) as Question<C>)
-      .then((answer) => wanted && setKnown({key, answer: isRefusal(answer) ? null : answer}))
-      .catch((error: unknown) => {
-        if (wanted && !(error instanceof Cancelled)) setKnown({key, answer: null});
-      });
+      .catch((error: unknown): Refusal => ({diagnostics: [{place: 'worker', message: String(error)}]}))
+      .then((answer) => wanted && setKnown({key, answer}));
     return () => {
       wanted = false;
     };
   }, [bench, key]);
   if (key === '') return null;
   return known.key === key ? known.answer : undefined;
+}
+
+/** The same where it does not matter why an answer was refused: null then too. */
+export function useAnswer<C extends Command>(bench: Workbench, question: Question<C> | null): Answers[C] | null | undefined {
+  const answer = useLatest(bench, question);
+  return answer && isRefusal(answer) ? null : (answer as Answers[C] | null | undefined);
 }

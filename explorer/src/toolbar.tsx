@@ -1,8 +1,7 @@
 // What concerns the scenario as a whole: presets, files, links, undo, light and dark.
 import {useRef, useState} from 'preact/hooks';
-import {writeAddress, type View} from './address';
-import {readDraft, type Notice} from './app';
 import type {Library} from './library';
+import {presetDraft, readFile, type Notice} from './opening';
 import {presets} from './presets';
 import type {Draft} from './scenario';
 
@@ -11,13 +10,13 @@ interface ToolbarProps {
   draft: Draft;
   text: string;
   toml: string;
-  view: View;
+  /** What a link ends in; null where the scenario is too large for one. */
+  hash: string | null;
   isValid: boolean;
   canUndo: boolean;
   canRedo: boolean;
   onUndo: () => void;
   onRedo: () => void;
-  onPreset: (id: string, seed: number) => void;
   onOpen: (draft: Draft) => void;
   onNotice: (notice: Notice) => void;
 }
@@ -33,34 +32,28 @@ function save(name: string, content: string, type: string): void {
 type Theme = 'auto' | 'light' | 'dark';
 
 export function Toolbar(props: ToolbarProps) {
-  const {library, draft, text, toml, view, isValid} = props;
+  const {library, draft, text, toml, hash, isValid} = props;
   const chooser = useRef<HTMLInputElement>(null);
-  const [preset, setPreset] = useState('');
   const [copied, setCopied] = useState('');
   const [theme, setTheme] = useState<Theme>('auto');
+  const preset = presets.find(({id}) => id === draft.preset);
   const fileName = (draft.name || 'scenario').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').toLowerCase() || 'scenario';
 
-  const choose = (id: string) => {
-    setPreset(id);
-    props.onPreset(id, 1 + Math.floor(Math.random() * 1e6));
-  };
+  const choose = (id: string) => props.onOpen(presetDraft(library, id, 1 + Math.floor(Math.random() * 1e6)));
   const open = async (file: File) => {
-    const refused = (lines: string[]) => props.onNotice({title: `“${file.name}” could not be opened.`, lines});
-    const format = /\.json$/i.test(file.name) ? 'json' : /\.toml$/i.test(file.name) ? 'toml' : null;
-    if (format === null) return refused(['The file must be a scenario, and its name end in .toml or .json.']);
-    if (file.size > 16 * 1024 * 1024) return refused(['It is larger than 16 MiB.']);
-    const read = readDraft(library, await file.text(), format);
-    if (Array.isArray(read)) return refused(read.map(({place, message}) => `${place}: ${message}`));
-    setPreset('');
-    return props.onOpen(read);
+    const read = await readFile(library, file);
+    if (Array.isArray(read)) props.onNotice({title: `“${file.name}” could not be opened.`, lines: read});
+    else props.onOpen(read);
   };
   const copy = async () => {
-    const link = location.href.replace(/#.*$/s, '') + writeAddress(text, view);
+    if (hash === null) {
+      props.onNotice({title: 'There is no link to this scenario.', lines: ['It is too large for an address: save it as a file.']});
+      return;
+    }
     try {
-      await navigator.clipboard.writeText(link);
+      await navigator.clipboard.writeText(location.href.replace(/#.*$/s, '') + hash);
       setCopied('The link is copied.');
     } catch {
-      window.history.replaceState(null, '', link);
       setCopied('The link is in the address bar.');
     }
     setTimeout(() => setCopied(''), 3000);
@@ -70,19 +63,18 @@ export function Toolbar(props: ToolbarProps) {
     if (next === 'auto') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = next;
   };
-  const hint = presets.find(({id}) => id === preset)?.hint;
 
   return (
     <header class="bar">
       <h1>
         allot <span>explorer</span>
       </h1>
-      <div class="tools" role="toolbar" aria-label="Scenario">
+      <div class="tools" role="group" aria-label="Scenario">
         <label>
           <span class="quiet">Start from</span>
-          <select id="preset" value={preset} onChange={(event) => choose(event.currentTarget.value)}>
+          <select id="preset" value={draft.isEdited ? '' : draft.preset} onChange={(event) => choose(event.currentTarget.value)}>
             <option value="" disabled>
-              choose a scenario…
+              {preset === undefined ? 'choose a scenario…' : `${preset.label}, edited`}
             </option>
             {presets.map(({id, label}) => (
               <option key={id} value={id}>
@@ -91,8 +83,8 @@ export function Toolbar(props: ToolbarProps) {
             ))}
           </select>
         </label>
-        {preset.startsWith('random') && (
-          <button type="button" onClick={() => choose(preset)}>
+        {draft.preset.startsWith('random') && (
+          <button type="button" onClick={() => choose(draft.preset)}>
             Draw again
           </button>
         )}
@@ -124,7 +116,7 @@ export function Toolbar(props: ToolbarProps) {
         </span>
         <label>
           <span class="quiet">Colours</span>
-          <select value={theme} onChange={(event) => changeTheme(event.currentTarget.value as Theme)}>
+          <select id="theme" value={theme} onChange={(event) => changeTheme(event.currentTarget.value as Theme)}>
             <option value="auto">as the system</option>
             <option value="light">light</option>
             <option value="dark">dark</option>
@@ -145,7 +137,7 @@ export function Toolbar(props: ToolbarProps) {
         />
       </div>
       <p class="hint" role="status">
-        {copied || hint || ''}
+        {copied || (preset?.hint ?? '')}
       </p>
     </header>
   );

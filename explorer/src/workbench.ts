@@ -6,7 +6,7 @@ import AllotWorker from './worker?worker&inline';
 
 export class Cancelled extends Error {}
 
-/** A question of `latest` that is older than this has had its time when the next one comes. */
+/** A question of `latest` that is older than this is given up when the next one comes. */
 const kPatience = 100; // milliseconds
 
 interface Open {
@@ -32,7 +32,7 @@ export class Workbench {
     }) as Promise<Answers[C] | Refusal>;
   }
 
-  /** Asks where only the last answer matters: what has been waiting for long is given up. */
+  /** Asks where only the last answer matters: whatever was asked here before and takes long is given up. */
   latest<C extends Command>(question: Question<C>): Promise<Answers[C] | Refusal> {
     const [oldest] = this.open.values();
     if (oldest !== undefined && performance.now() - oldest.since > kPatience) this.cancel();
@@ -75,4 +75,12 @@ export class Workbench {
     for (const {reject} of this.open.values()) reject(error);
     this.open.clear();
   }
+}
+
+/** A worker for each kind of question, started by the first: none waits for another, or is given up for it. */
+export type Benches = Record<'proof' | 'glance' | 'tradeoff' | 'simulation' | 'left' | 'right', Workbench>;
+
+export function benchesOf(code: WebAssembly.Module): Benches {
+  const bench = () => new Workbench(code);
+  return {proof: bench(), glance: bench(), tradeoff: bench(), simulation: bench(), left: bench(), right: bench()};
 }

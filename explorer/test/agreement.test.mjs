@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {allot, allotGenerate, assertClose, hashOf, launch, newTab, open, root, settled, valueOf} from './support.mjs';
+import {allot, allotGenerate, assertClose, hashOf, launch, newTab, open, root, scenarioInAddress, settled, simulated, valueOf} from './support.mjs';
 
 const kSolvers = 1e-12;
 const kSimulations = 1e-6;
@@ -41,6 +41,7 @@ async function show(name, scenario, view) {
       document.querySelector('.title .name').value === wanted && document.querySelector(`input[name=view][value=${chosen}]`).checked,
     [name, view],
   );
+  assert.equal((await scenarioInAddress(tab.page)).name, name);
 }
 
 test('there are twenty scenarios', () => assert.equal(scenarios.length, 20));
@@ -85,13 +86,14 @@ for (const [name, scenario] of scenarios) {
 
   test(`simulate: ${name}`, async () => {
     const {page} = tab;
+    await show(name, scenario, 'throughput');
     const spec = [['exponential', ''], ['bounded-pareto', ''], ['lognormal', 'cv=2'], ['uniform', '']][scenarios.findIndex(([other]) => other === name) % 4];
     await page.selectOption('#distribution', spec[0]);
     if (spec[1] !== '') await page.fill('.settings input[placeholder^="cv"]', spec[1]);
     await page.fill('#replications', '1');
     await page.fill('#seed', '7');
     await page.click('#run');
-    await page.waitForSelector('#run', {timeout: 60_000});
+    await simulated(page);
     const sizes = spec[1] === '' ? spec[0] : spec.join(':');
     for (const policy of ['map', 'jsq', 'random', 'best-fit']) {
       const expected = allot('simulate', scenario, '--policy', policy, '--distribution', sizes, '--replications', '1', '--seed', '7');

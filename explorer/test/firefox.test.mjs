@@ -2,8 +2,8 @@
 // protocol, because the browser is Debian's and not one made for a test tool.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
-import {connect, createServer} from 'node:net';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {connect} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
@@ -13,14 +13,6 @@ const program = process.env.FIREFOX ?? 'firefox-esr';
 const missing = spawnSync(program, ['--version']).status === 0 ? false : `there is no ${program} here`;
 const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const {port} = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
 /** Messages are JSON, each after its length and a colon. */
 class Marionette {
   constructor(socket) {
@@ -29,6 +21,8 @@ class Marionette {
     this.waiting = new Map();
     this.number = 0;
     this.greeted = new Promise((resolve) => (this.onGreeting = resolve));
+    this.closed = new Promise((_, reject) => socket.on('close', () => reject(new Error('Firefox has closed the connection'))));
+    this.closed.catch(() => {}); // whoever waits is told
     socket.on('data', (data) => this.receive(data));
   }
 
@@ -51,7 +45,8 @@ class Marionette {
     const text = JSON.stringify([0, id, name, parameters]);
     const answered = new Promise((resolve) => this.waiting.set(id, resolve));
     this.socket.write(`${Buffer.byteLength(text)}:${text}`);
-    const [, , error, result] = await answered;
+    const [, , error, result] = await Promise.race([answered, this.closed]);
+    this.waiting.delete(id);
     if (error) throw new Error(`${name}: ${error.message}`);
     return result;
   }
@@ -61,7 +56,7 @@ class Marionette {
   }
 
   async until(condition) {
-    for (let look = 0; look < 600; ++look) {
+    for (let look = 0; look < 1800; ++look) {
       if (await this.run(`return Boolean(${condition})`)) return;
       await sleep(100);
     }
@@ -69,13 +64,26 @@ class Marionette {
   }
 }
 
-test('Firefox opens the page, answers, proves and simulates', {skip: missing, timeout: 180_000}, async () => {
+/** Firefox writes it down when it listens. */
+async function portOf(profile) {
+  for (let look = 0; look < 1200; ++look) {
+    await sleep(100);
+    try {
+      const port = Number(readFileSync(join(profile, 'MarionetteActivePort'), 'utf8'));
+      if (port > 0) return port;
+    } catch {
+      // not yet
+    }
+  }
+  throw new Error('Firefox does not listen');
+}
+
+test('Firefox opens the page, answers, proves and simulates', {skip: missing, timeout: 600_000}, async () => {
   const profile = mkdtempSync(join(tmpdir(), 'allot-firefox-'));
-  const port = await freePort();
   writeFileSync(
     join(profile, 'user.js'),
     [
-      `user_pref("marionette.port", ${port});`,
+      'user_pref("marionette.port", 0);', // any that is free
       'user_pref("app.update.enabled", false);', 'user_pref("datareporting.policy.dataSubmissionEnabled", false);',
       'user_pref("network.captive-portal-service.enabled", false);', 'user_pref("network.connectivity-service.enabled", false);',
       'user_pref("browser.safebrowsing.malware.enabled", false);', 'user_pref("browser.safebrowsing.phishing.enabled", false);',
@@ -86,24 +94,19 @@ test('Firefox opens the page, answers, proves and simulates', {skip: missing, ti
   const firefox = spawn(program, ['--headless', '--marionette', '--no-remote', '--profile', profile, 'about:blank'], {
     stdio: 'ignore', env: {...process.env, HOME: profile, MOZ_CRASHREPORTER_DISABLE: '1'},
   });
+  const ended = new Promise((resolve) => firefox.on('exit', resolve));
   try {
-    let socket;
-    for (let attempt = 0; attempt < 600 && socket === undefined; ++attempt) {
-      await sleep(100);
-      socket = await new Promise((resolve) => {
-        const candidate = connect(port, '127.0.0.1', () => resolve(candidate));
-        candidate.on('error', () => resolve(undefined));
-      });
-    }
-    assert.ok(socket, 'Firefox listens');
+    const port = await portOf(profile);
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}); // it closes then, which is told
     const marionette = new Marionette(socket);
-    await marionette.greeted;
+    await Promise.race([marionette.greeted, marionette.closed]);
     await marionette.call('WebDriver:NewSession');
     await marionette.call('WebDriver:Navigate', {url: pageAddress});
     await marionette.until("document.querySelector('#throughput')");
     await marionette.until("document.querySelector('#verdict').dataset.done === 'true'");
     assert.match(await marionette.run("return document.querySelector('#verdict').textContent"), /Proven optimal/);
-    await marionette.until("location.hash.includes('scenario=')");
+    await marionette.until("document.querySelector('main[data-address=written]')");
     const scenario = await marionette.run(`
       return new TextDecoder().decode(Uint8Array.from(atob(new URLSearchParams(location.hash.slice(1)).get('scenario')
         .replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0)))`);
@@ -113,11 +116,10 @@ test('Firefox opens the page, answers, proves and simulates', {skip: missing, ti
     await marionette.until("document.querySelector('#simulated')");
     const simulated = Number(await marionette.run("return document.querySelector('tr[data-policy=jsq]').dataset.throughput"));
     assertClose(simulated, allot('simulate', scenario, '--policy', 'jsq').throughput.mean, 1e-6, 'JSQ');
-    await marionette.call('Marionette:Quit', {flags: ['eForceQuit']}).catch(() => {});
     socket.destroy();
   } finally {
     firefox.kill('SIGKILL');
-    await sleep(200);
+    await ended;
     rmSync(profile, {recursive: true, force: true, maxRetries: 5, retryDelay: 200});
   }
 });

@@ -49,6 +49,16 @@ export function launch() {
   });
 }
 
+/** How long to wait for something to happen, on a machine that may be slow and busy. */
+const kPatience = 120_000; // milliseconds
+
+/** ALLOT_THROTTLE=6 makes the page six times slower, to find out what the tests take for granted. */
+async function throttle(page) {
+  if (process.env.ALLOT_THROTTLE === undefined) return;
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', {rate: Number(process.env.ALLOT_THROTTLE)});
+}
+
 /** A tab that keeps a list of everything that should not have happened. */
 export async function newTab(browser, options = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, acceptDownloads: true, ...options});
@@ -58,6 +68,8 @@ export async function newTab(browser, options = {}) {
     Math.random = () => (state = (state * 16807) % 2147483647) / 2147483647;
   });
   const page = await context.newPage();
+  page.setDefaultTimeout(kPatience);
+  await throttle(page);
   const complaints = [];
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(`console: ${message.text()}`);
@@ -77,14 +89,27 @@ export async function open(tab, hash = '') {
 
 export const hashOf = (scenario, view = 'throughput') => `#view=${view}&scenario=${Buffer.from(scenario).toString('base64url')}`;
 
-/** Whatever was going on in the workers is done. */
+/** The proof is done. */
 export async function settled(page) {
-  await page.waitForSelector('#verdict[data-done=true]', {timeout: 60_000});
+  await page.waitForSelector('#verdict[data-done=true]');
 }
 
-/** Waits by the clock of the page: timers that it set before are through, however slow the machine. */
-export const pause = (page, milliseconds) =>
-  page.evaluate((time) => new Promise((resolve) => { setTimeout(resolve, time); }), milliseconds);
+/** The simulation that was started is done. */
+export async function simulated(page) {
+  await page.waitForSelector('#run:enabled');
+  await page.waitForSelector('#outcome:not(.stale) #simulated');
+}
+
+/** The address of the page, once it holds the scenario that is shown. */
+export async function addressOf(page) {
+  await page.waitForSelector('main[data-address=written]');
+  return page.evaluate(() => location.href);
+}
+
+export async function scenarioInAddress(page) {
+  const {hash} = new URL(await addressOf(page));
+  return JSON.parse(Buffer.from(new URLSearchParams(hash.slice(1)).get('scenario'), 'base64url').toString('utf8'));
+}
 
 export const valueOf = async (page, selector, name = 'data-value') => Number(await page.getAttribute(selector, name));
 

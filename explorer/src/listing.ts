@@ -1,0 +1,17 @@
+// What the library offers by name, as far as a page can use it.
+import {useMemo} from 'preact/hooks';
+import {isRefusal, type Listing, type Named} from './answers';
+import type {Library} from './library';
+
+/** Those that need an assignment or a file. */
+const kElsewhere = ['fixed', 'trace'];
+
+export const needsPriorities = (policy: string): boolean => policy === 'mis' || policy === 'weighted';
+
+export const useListing = (library: Library): Listing =>
+  useMemo(() => {
+    const answer = library.ask({command: 'list'});
+    if (isRefusal(answer)) return {solvers: [], policies: [], distributions: []};
+    const here = (names: Named[]) => names.filter(({name}) => !kElsewhere.includes(name));
+    return {...answer, policies: here(answer.policies), distributions: here(answer.distributions)};
+  }, [library]);
