@@ -30,12 +30,13 @@ struct Queue {
   };
 
   Queue(std::size_t types, allot::ServiceOrder::WhenAhead when_ahead)
-      : waiting(types), counts(types, 0), order(types, when_ahead) {}
+      : waiting(types), counts(types, 0), present(types, 0), order(types, when_ahead) {}
 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::deque<Waiting>> waiting;  // by type
-  std::vector<Count> counts;
+  std::vector<Count> counts;   // that wait, by type
+  std::vector<Count> present;  // that wait or run, by type
   allot::ServiceOrder order;
   bool by_arrival = true;                   // until there is a plan that says otherwise
   std::uint64_t turns = 0;                  // tasks that have come
@@ -67,21 +68,24 @@ class Loop {
       for (std::size_t k = 0; k < server_count(s); ++k) runs.emplace_back();
     }
     std::size_t next = 0;
-    for (std::size_t s = 0; s < queues_.size(); ++s) {
-      for (std::size_t k = 0; k < server_count(s); ++k) {
-        threads.emplace_back([this, s, k, &mine = runs[next++]] { serve(s, k, mine); });
+    try {
+      for (std::size_t s = 0; s < queues_.size(); ++s) {
+        for (std::size_t k = 0; k < server_count(s); ++k) {
+          threads.emplace_back([this, s, k, &mine = runs[next++]] { serve(s, k, mine); });
+        }
       }
-    }
-    // One of each type in turn, so that no resource starts with a crowd of one type.
-    for (Count n = 0; n < *std::max_element(options_.counts.begin(), options_.counts.end()); ++n) {
-      for (std::size_t i = 0; i < types_; ++i) {
-        if (n < options_.counts[i]) submit(i);
+      // One of each type in turn, so that no resource starts with a crowd of one type.
+      for (Count n = 0; n < *std::max_element(options_.counts.begin(), options_.counts.end()); ++n) {
+        for (std::size_t i = 0; i < types_; ++i) {
+          if (n < options_.counts[i]) submit(i);
+        }
       }
+    } catch (...) {
+      fail(std::current_exception());
     }
     {
       std::unique_lock lock(ending_mutex_);
-      ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s),
-                       [this] { return stop_.load(); });
+      ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s), [this] { return stop_.load(); });
     }
     stop_ = true;
     for (auto& queue : queues_) {
@@ -171,6 +175,7 @@ class Loop {
       const std::lock_guard lock(queue.mutex);
       queue.waiting[type].push_back({*ticket, since.value_or(now), queue.turns++});
       ++queue.counts[type];
+      ++queue.present[type];
     }
     queue.changed.notify_one();
   }
@@ -185,8 +190,8 @@ class Loop {
     if (plan == nullptr || (queue.plan != nullptr && plan->number == queue.plan->number)) return;
     const bool moved = queue.plan != nullptr && plan->target != queue.plan->target;
     queue.plan = plan;
-    queue.by_arrival = options_.order == Order::kArrival || !plan->target;
-    if (!queue.by_arrival) {
+    queue.by_arrival = options_.order == Order::kArrival;
+    if (plan->target) {
       std::vector<double> weights(types_);
       for (std::size_t i = 0; i < types_; ++i) {
         weights[i] =
@@ -204,6 +209,7 @@ class Loop {
                                 [](const Queue::Waiting& task) { return task.ticket.explores; });
       again.insert(again.end(), stays, queue.waiting[i].end());
       queue.waiting[i].erase(stays, queue.waiting[i].end());
+      queue.present[i] -= queue.counts[i] - static_cast<Count>(queue.waiting[i].size());
       queue.counts[i] = static_cast<Count>(queue.waiting[i].size());
     }
     lock.unlock();
@@ -234,6 +240,7 @@ class Loop {
       }
     } else if (!type) {
       in_order = true;
+      if (queue.plan == nullptr || !queue.plan->target) queue.order.set_weights(queue.present);
       if (const auto next = queue.order.next(queue.counts, Seconds(now - start_).count()))
         type = index(*next);
     }
@@ -268,11 +275,10 @@ class Loop {
         server.kernels[type]->run(input);
         const Clock::time_point end = Clock::now();
         const double busy = Seconds(end - begin).count();
-        if (taken->in_order) {
-          lock.lock();
-          queue.order.served(ticket.type, busy);
-          lock.unlock();
-        }
+        lock.lock();
+        if (taken->in_order) queue.order.served(ticket.type, busy);
+        --queue.present[type];
+        lock.unlock();
         runs.push_back({type, station, number, since_measuring(taken->task.placed), since_measuring(begin),
                         since_measuring(end)});
         dispatcher_.complete(ticket, busy, true, end);
@@ -280,11 +286,16 @@ class Loop {
         lock.lock();
       }
     } catch (...) {
-      const std::lock_guard lock(ending_mutex_);
-      if (!failure_) failure_ = std::current_exception();
-      stop_ = true;
-      ending_.notify_all();
+      fail(std::current_exception());
     }
+  }
+
+  /// The first failure ends the run.
+  void fail(std::exception_ptr why) {
+    const std::lock_guard lock(ending_mutex_);
+    if (!failure_) failure_ = std::move(why);
+    stop_ = true;
+    ending_.notify_all();
   }
 
   static void stay_on(int core) {

@@ -15,16 +15,20 @@ namespace real_machine {
 
 /// How a server chooses among the tasks that wait before its resource.
 enum class Order {
-  kService,  ///< the type that has had the least service for its part of the plan: processor sharing
+  /// The type that has had the least service for its number of tasks there (in the plan, or at present for
+  /// policies without one; its time share under `weighted`): processor sharing.
+  kService,
   kArrival,  ///< first come, first served
 };
+
+inline const char* to_string(Order order) { return order == Order::kService ? "service" : "arrival"; }
 
 struct LoopOptions {
   std::vector<allot::Count> counts;  ///< tasks in flight, by type
   std::vector<double> priorities;    ///< by type, or none
   std::string policy = "map";
   allot::PolicyOptions policy_options;
-  Order order = Order::kService;     ///< policies without a target serve by arrival in any case
+  Order order = Order::kService;
   std::vector<std::size_t> servers;  ///< in use, by station; empty: all
   double warm_up_s = 1;              ///< in which rates are learnt
   double measure_s = 2;

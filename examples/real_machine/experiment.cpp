@@ -112,35 +112,39 @@ void compare_policies(const Machine& machine, const allot::System& system,
   struct Entry {
     const Workload* workload;
     std::string policy;
+    Order order;
     std::size_t repeat;
   };
   std::vector<Entry> entries;
   for (const Workload& workload : workloads) {
     for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
-      for (const char* policy : {"best-fit", "random", "load-balance", "jsq", "min-completion-time",
-                                 "round-robin", "map", "optimal"}) {
-        entries.push_back({&workload, policy, repeat});
+      for (const char* policy : {"map", "optimal", "mis", "weighted"}) {
+        entries.push_back({&workload, policy, Order::kService, repeat});
       }
-      if (workload.priorities.empty()) continue;
-      for (const char* policy : {"mis", "weighted"}) entries.push_back({&workload, policy, repeat});
+      // Without a plan nobody would serve by one: as they come is how these are mostly run.
+      for (const char* policy : {"best-fit", "random", "load-balance", "jsq", "min-completion-time", "round-robin"}) {
+        for (const Order order : {Order::kService, Order::kArrival}) entries.push_back({&workload, policy, order, repeat});
+      }
     }
   }
   std::shuffle(entries.begin(), entries.end(), std::mt19937_64(options.seed));
 
-  Table policies(options.folder, "policies.csv", "workload,policy,repeat,throughput,little,predicted,target");
-  Table shares(options.folder, "shares.csv", "workload,policy,repeat,type,asked,got");
+  Table policies(options.folder, "policies.csv", "workload,policy,order,repeat,throughput,little,predicted,target");
+  Table shares(options.folder, "shares.csv", "workload,policy,order,repeat,type,asked,got");
   for (const Entry& entry : entries) {
     LoopOptions loop = loop_for(*entry.workload, options);
     loop.policy = entry.policy;
+    loop.order = entry.order;
+    const char* const order = to_string(entry.order);
     loop.seed = options.seed + entry.repeat;
     const LoopResult result = run_closed_loop(machine, loop);
-    policies.row(entry.workload->name, entry.policy, entry.repeat, result.throughput(), result.little(),
+    policies.row(entry.workload->name, entry.policy, order, entry.repeat, result.throughput(), result.little(),
                  result.plan->predicted ? result.plan->predicted->throughput : 0,
                  result.plan->target ? as_text(*result.plan->target) : "");
     double asked = 0;
     for (const double priority : entry.workload->priorities) asked += priority;
     for (std::size_t i = 0; i < entry.workload->priorities.size(); ++i) {
-      shares.row(entry.workload->name, entry.policy, entry.repeat, machine.types[i],
+      shares.row(entry.workload->name, entry.policy, order, entry.repeat, machine.types[i],
                  entry.workload->priorities[i] / asked, result.throughput(i) / result.throughput());
     }
   }

@@ -63,6 +63,11 @@ def predictions(results, figures):
     for column, name in (("profiled_error", "of the profile"), ("error", "as the runs before showed them")):
         errors = sorted(abs(float(row[column])) for row in table)
         print(f"| {name} | {statistics.median(errors):.1%} | {errors[-1]:.1%} | {sum(e <= 0.05 for e in errors)} of {len(errors)} |")
+    print("\n| resource | median error | worst |\n| --- | --- | --- |")
+    for resource in (key[: -len("_measured")] for key in table[0] if key.endswith("_measured")):
+        pairs = [(float(row[f"{resource}_predicted"]), float(row[f"{resource}_measured"])) for row in table]
+        errors = sorted(abs(p / m - 1) for p, m in pairs if m > 0)
+        print(f"| {resource} | {statistics.median(errors):.1%} | {errors[-1]:.1%} |")
     little = [abs(float(row["little"]) - 1) for row in table]
     print(f"\nLittle's law over these runs: X E[T] / tasks in flight differs from 1 by {statistics.median(little):.2%} in the median, "
           f"{max(little):.2%} at the most.\n")
@@ -72,34 +77,43 @@ def policies(results, figures):
     optima = {row["workload"]: float(row["best"]) for row in rows(results, "optima.csv")}
     found = {}
     for row in rows(results, "policies.csv"):
-        found.setdefault((row["workload"], row["policy"]), []).append(float(row["throughput"]))
-    names = sorted({policy for _, policy in found}, key=lambda policy: -sum(interval(found[w, policy])[0] / optima[w] for w in optima))
-    figure, axes = plt.subplots(1, len(optima), figsize=(11, 4.2), sharey=True)
+        found.setdefault((row["workload"], row["policy"], row["order"]), []).append(float(row["throughput"]))
+
+    def worth(key):
+        return sum(interval(found[(workload, *key)])[0] / best for workload, best in optima.items())
+
+    ways = sorted({key[1:] for key in found}, key=worth, reverse=True)
+    labels = [policy if order == "service" else f"{policy}, as they come" for policy, order in ways]
+    figure, axes = plt.subplots(1, len(optima), figsize=(11, 5), sharey=True)
     for panel, (workload, best) in zip(axes, optima.items()):
-        for at, policy in enumerate(names):
-            mean, half = interval(found[workload, policy])
-            colour = "#0072B2" if policy in ("map", "optimal") else "#D55E00" if policy in ("mis", "weighted") else "0.6"
+        for at, (policy, order) in enumerate(ways):
+            mean, half = interval(found[workload, policy, order])
+            colour = "#0072B2" if policy in ("map", "optimal") else "#D55E00" if policy in ("mis", "weighted") else "0.6" if order == "service" else "0.8"
             panel.barh(at, mean, xerr=half, color=colour, error_kw={"linewidth": 1, "capsize": 2})
         panel.axvline(best, color="black", linewidth=1, linestyle=":")
-        panel.set(title=f"{workload}\n(dotted: certified optimum)", xlabel="tasks per second", yticks=range(len(names)), yticklabels=names)
-        panel.invert_yaxis() if panel is axes[0] else None
+        panel.set(title=f"{workload}\n(dotted: certified optimum)", xlabel="tasks per second", yticks=range(len(ways)), yticklabels=labels)
+    axes[0].invert_yaxis()
     figure.tight_layout()
     save(figure, figures, "policies.svg")
 
     print("### Policies\n\n| policy | " + " | ".join(optima) + " |\n| --- |" + " --- |" * len(optima))
-    for policy in names:
+    for (policy, order), label in zip(ways, labels):
         cells = []
         for workload, best in optima.items():
-            mean, half = interval(found[workload, policy])
+            mean, half = interval(found[workload, policy, order])
             cells.append(f"{mean:,.0f} ± {half:,.0f} ({mean / best:.0%})")
-        print(f"| `{policy}` | " + " | ".join(cells) + " |")
+        print(f"| {label.replace(policy, f'`{policy}`')} | " + " | ".join(cells) + " |")
     print("| certified optimum of the profile | " + " | ".join(f"{best:,.0f}" for best in optima.values()) + " |\n")
+    little = sorted((abs(float(row["little"]) - 1), row["policy"]) for row in rows(results, "policies.csv"))
+    print(f"Little's law over these runs: off by {statistics.median(x for x, _ in little):.2%} in the median; over 2% in "
+          f"{sum(x > 0.02 for x, _ in little)} of {len(little)}: {', '.join(sorted({p for x, p in little if x > 0.02}))}.\n")
 
 
 def shares(results):
     found = {}
     for row in rows(results, "shares.csv"):
-        found.setdefault((row["workload"], row["policy"], row["type"], float(row["asked"])), []).append(float(row["got"]))
+        if row["order"] == "service":
+            found.setdefault((row["workload"], row["policy"], row["type"], float(row["asked"])), []).append(float(row["got"]))
     types = list(dict.fromkeys(key[2] for key in found))
     print("### Shares\n\n| workload | policy | " + " | ".join(types) + " | farthest |\n| --- | --- |" + " --- |" * (len(types) + 1))
     for workload, policy in dict.fromkeys((key[0], key[1]) for key in found):

@@ -24,7 +24,7 @@ void check(nvjpegStatus_t status, const char* what) {
 }
 #define CHECK(call) check(call, #call)
 
-/// A stream whose end of work the host waits for without giving up its core for long.
+/// A queue of work for the device. Who waits for it spins: every server of the GPU has a core.
 class Stream {
  public:
   Stream() {
@@ -300,6 +300,7 @@ void pin(const std::vector<Item>& items) {
 std::string describe_gpu() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return {};
+  CHECK(cudaSetDeviceFlags(cudaDeviceScheduleSpin));  // before anything else makes a context
   cudaDeviceProp properties{};
   CHECK(cudaGetDeviceProperties(&properties, 0));
   return std::string(properties.name) + ", " + std::to_string(properties.multiProcessorCount) + " multiprocessors, " +

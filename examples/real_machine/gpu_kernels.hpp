@@ -12,7 +12,7 @@ namespace real_machine {
 /// What the device is, in a line; empty where there is none.
 std::string describe_gpu();
 
-/// Makes the inputs readable for the device without a copy; once, before any kernel is made.
+/// Makes copies from the inputs to the device as fast as they can be; once, before any kernel is made.
 void pin_inputs(const Inputs& inputs);
 
 /// With a stream of its own. Copies in and out are part of the task.

@@ -1,5 +1,6 @@
 #include "examples/real_machine/inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 

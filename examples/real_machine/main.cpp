@@ -208,7 +208,6 @@ int run(const Arguments& arguments) {
   for (const Station& station : machine.stations) {
     std::printf("  %s: %zu servers\n", station.resource.name.c_str(), station.servers.size());
   }
-  std::filesystem::create_directories(arguments.out);
   const std::filesystem::path scenario_file = arguments.out / "scenario.toml";
   const std::vector<Workload> work = workloads(machine);
   ExperimentOptions experiment = arguments.experiment;
@@ -223,6 +222,8 @@ int run(const Arguments& arguments) {
     return 0;
   }
   if (asked("check") && !arguments.emulate && !check(machine, inputs)) return 1;
+  if (arguments.command == "check") return 0;
+  std::filesystem::create_directories(arguments.out);
   if (arguments.command == "servers") measure_servers(machine, measuring);
   if (asked("measure")) {
     const allot::Scenario scenario = measure_rates(machine, work, measuring);

@@ -107,7 +107,6 @@ export interface Named {
 }
 
 export interface Listing {
-  solvers: Named[];
   policies: Named[];
   distributions: Named[];
 }

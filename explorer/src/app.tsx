@@ -10,7 +10,7 @@ import {presetDraft, readLocation, type Notice} from './opening';
 import {Results} from './results';
 import {hasPriorities, marksOf, textOf, type Draft} from './scenario';
 import {SimulationPanel} from './simulation';
-import {firstAnswer, useAnswer, type FirstAnswer} from './study';
+import {firstAnswer, studySeconds, useAnswer, type FirstAnswer} from './study';
 import {Toolbar} from './toolbar';
 import type {Benches} from './workbench';
 
@@ -69,7 +69,7 @@ export function App({library, benches}: AppProps) {
   const solvable = good !== null && good.answer.isStatic ? good.answer.text : null;
   const certificate = useAnswer(
     benches.proof,
-    useMemo(() => (solvable === null ? null : {command: 'certify' as const, scenario: solvable, options: {time_limit: 10}}), [solvable]),
+    useMemo(() => (solvable === null ? null : {command: 'certify' as const, scenario: solvable, options: {time_limit: studySeconds}}), [solvable]),
   );
 
   // In the address, a moment after the last edit. `address` is what it held when the page last wrote or read it.

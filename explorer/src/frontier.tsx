@@ -4,7 +4,7 @@ import {useCallback, useMemo} from 'preact/hooks';
 import type {Solution} from './answers';
 import {Chart, numbersAxis} from './chart';
 import {number, percent, perSecond} from './format';
-import {useAnswer} from './study';
+import {studySeconds, useAnswer} from './study';
 import type {Workbench} from './workbench';
 
 interface FrontierProps {
@@ -19,7 +19,7 @@ interface FrontierProps {
 const same = (a: number[][], b: number[][]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) {
-  const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: 10}}), [text]);
+  const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: studySeconds}}), [text]);
   const pareto = useAnswer(bench, question);
   const points = useMemo(() => pareto?.points ?? [], [pareto]);
   const at = chosen === null ? -1 : points.findIndex(({assignment}) => same(assignment, chosen));

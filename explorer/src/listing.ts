@@ -11,7 +11,7 @@ export const needsPriorities = (policy: string): boolean => policy === 'mis' || 
 export const useListing = (library: Library): Listing =>
   useMemo(() => {
     const answer = library.ask({command: 'list'});
-    if (isRefusal(answer)) return {solvers: [], policies: [], distributions: []};
+    if (isRefusal(answer)) return {policies: [], distributions: []};
     const here = (names: Named[]) => names.filter(({name}) => !kElsewhere.includes(name));
-    return {...answer, policies: here(answer.policies), distributions: here(answer.distributions)};
+    return {policies: here(answer.policies), distributions: here(answer.distributions)};
   }, [library]);

@@ -41,7 +41,12 @@ export function Slider({max, value, onInput, ...rest}: SliderProps) {
   const [held, setHeld] = useState<number | null>(null);
   const hold = () => {
     setHeld(max);
-    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => setHeld(null), {once: true});
+    const released = new AbortController();
+    const release = () => {
+      setHeld(null);
+      released.abort();
+    };
+    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, release, {signal: released.signal});
   };
   return (
     <input

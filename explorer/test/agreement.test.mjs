@@ -27,6 +27,8 @@ let tab;
 before(async () => {
   browser = await launch();
   tab = await newTab(browser);
+  // The command has no limit: neither has the page here.
+  await tab.context.addInitScript(() => { globalThis.allotStudySeconds = 1000; });
   await open(tab);
 });
 after(async () => {

@@ -26,6 +26,11 @@ afterEach(async () => {
   assert.deepEqual(tab.complaints, [], 'no errors on the console, no requests');
 });
 
+/** Every answer is there, so nothing moves on the page any more. */
+const atRest = async () => {
+  await settled(page);
+  await page.waitForSelector('#beside tr[data-key=jsq]:not([data-value=""])');
+};
 const throughput = () => valueOf(page, '#throughput');
 const rate = (i, j) => `[id="tasks.${i}.rates.${j}"]`;
 const untilThroughput = (value) =>
@@ -447,6 +452,7 @@ describe('seeing', () => {
     await page.keyboard.press('End');
     await untilThroughput(points.at(-1)[0]);
     assert.match(await page.textContent('#bargain'), /Give up .* of the throughput/);
+    await atRest();
     const box = await page.locator('.draggable svg[role=img]').boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
     await page.mouse.down();
@@ -461,6 +467,7 @@ describe('seeing', () => {
     await page.selectOption('#preset', 'priorities');
     await page.waitForSelector('.draggable svg[role=img]');
     const points = JSON.parse(await page.getAttribute('#bargain', 'data-points'));
+    await atRest();
     const fairest = page.locator('.draggable svg[role=img] circle').nth(points.length - 1);
     await fairest.scrollIntoViewIfNeeded();
     const dot = await fairest.boundingBox();

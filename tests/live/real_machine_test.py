@@ -8,6 +8,7 @@ import pathlib
 import statistics
 import subprocess
 import tempfile
+import time
 import unittest
 
 PROGRAM = os.environ["REAL_MACHINE"]
@@ -44,10 +45,12 @@ class RealMachine(unittest.TestCase):
 
     def experiment(self, folder):
         """Runs everything; what is wrong with the results, or None."""
-        print("  " + run("all", "--emulate", EMULATED, "--out", folder, "--seconds", 0.3, "--warm-up", 0.2,
+        begin = time.monotonic()
+        print("  " + run("all", "--emulate", EMULATED, "--out", folder, "--seconds", 0.2, "--warm-up", 0.2,
                          "--repeats", 1, "--placements", 30).strip().splitlines()[-1], flush=True)
         for name, least in (("rates.csv", 9), ("disciplines.csv", 20), ("predictions.csv", 30), ("gantt.csv", 50), ("optima.csv", 3)):
             self.assertGreaterEqual(len(rows(folder, name)), least, name)
+        print(f"  {time.monotonic() - begin:.0f} s", flush=True)
         policies = rows(folder, "policies.csv")
         self.assertEqual({(row["workload"], row["policy"]) for row in policies},
                          {(workload, policy) for workload in ("even", "pictures", "numbers") for policy in POLICIES})
@@ -64,7 +67,10 @@ class RealMachine(unittest.TestCase):
         problems = []
         for _ in range(3):
             with tempfile.TemporaryDirectory() as folder:
-                problem = self.experiment(folder)
+                try:
+                    problem = self.experiment(folder)
+                except AssertionError as error:  # on a busy machine a window may end without a single task
+                    problem = str(error)
             if problem is None:
                 return
             problems.append(problem)
