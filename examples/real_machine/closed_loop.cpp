@@ -35,8 +35,8 @@ struct Queue {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::deque<Waiting>> waiting;  // by type
-  std::vector<Count> counts;   // that wait, by type
-  std::vector<Count> present;  // that wait or run, by type
+  std::vector<Count> counts;                 // that wait, by type
+  std::vector<Count> present;                // that wait or run, by type
   allot::ServiceOrder order;
   bool by_arrival = true;                   // until there is a plan that says otherwise
   std::uint64_t turns = 0;                  // tasks that have come
@@ -85,7 +85,8 @@ class Loop {
     }
     {
       std::unique_lock lock(ending_mutex_);
-      ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s), [this] { return stop_.load(); });
+      ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s),
+                       [this] { return stop_.load(); });
     }
     stop_ = true;
     for (auto& queue : queues_) {

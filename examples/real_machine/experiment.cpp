@@ -122,14 +122,17 @@ void compare_policies(const Machine& machine, const allot::System& system,
         entries.push_back({&workload, policy, Order::kService, repeat});
       }
       // Without a plan nobody would serve by one: as they come is how these are mostly run.
-      for (const char* policy : {"best-fit", "random", "load-balance", "jsq", "min-completion-time", "round-robin"}) {
-        for (const Order order : {Order::kService, Order::kArrival}) entries.push_back({&workload, policy, order, repeat});
+      for (const char* policy :
+           {"best-fit", "random", "load-balance", "jsq", "min-completion-time", "round-robin"}) {
+        for (const Order order : {Order::kService, Order::kArrival})
+          entries.push_back({&workload, policy, order, repeat});
       }
     }
   }
   std::shuffle(entries.begin(), entries.end(), std::mt19937_64(options.seed));
 
-  Table policies(options.folder, "policies.csv", "workload,policy,order,repeat,throughput,little,predicted,target");
+  Table policies(options.folder, "policies.csv",
+                 "workload,policy,order,repeat,throughput,little,predicted,target");
   Table shares(options.folder, "shares.csv", "workload,policy,order,repeat,type,asked,got");
   for (const Entry& entry : entries) {
     LoopOptions loop = loop_for(*entry.workload, options);
@@ -138,8 +141,8 @@ void compare_policies(const Machine& machine, const allot::System& system,
     const char* const order = to_string(entry.order);
     loop.seed = options.seed + entry.repeat;
     const LoopResult result = run_closed_loop(machine, loop);
-    policies.row(entry.workload->name, entry.policy, order, entry.repeat, result.throughput(), result.little(),
-                 result.plan->predicted ? result.plan->predicted->throughput : 0,
+    policies.row(entry.workload->name, entry.policy, order, entry.repeat, result.throughput(),
+                 result.little(), result.plan->predicted ? result.plan->predicted->throughput : 0,
                  result.plan->target ? as_text(*result.plan->target) : "");
     double asked = 0;
     for (const double priority : entry.workload->priorities) asked += priority;

@@ -86,8 +86,9 @@ Machine real_machine(const Inputs& inputs, const MachineOptions& options) {
   const std::size_t free = cores.size() > 1 ? cores.size() - 1 : 1;
   const std::size_t servers = options.cpu_servers > 0 ? options.cpu_servers : free;
   const bool pinned = servers <= cores.size();
-  machine.stations.insert(machine.stations.begin(), station({.name = "cpu"}, servers, pinned ? take(servers) : std::vector<int>{},
-                                                            [&](Work work) { return make_cpu_kernel(work, inputs); }));
+  machine.stations.insert(machine.stations.begin(),
+                          station({.name = "cpu"}, servers, pinned ? take(servers) : std::vector<int>{},
+                                  [&](Work work) { return make_cpu_kernel(work, inputs); }));
   return machine;
 }
 

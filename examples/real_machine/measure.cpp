@@ -79,8 +79,7 @@ void measure_disciplines(const Machine& machine, const allot::System& system, co
         for (const Order order : {Order::kService, Order::kArrival}) {
           loop.order = order;
           table.row(machine.stations[station].resource.name, machine.types[a], machine.types[b],
-                    to_string(order),
-                    run_closed_loop(machine, loop).throughput(), ps, fcfs);
+                    to_string(order), run_closed_loop(machine, loop).throughput(), ps, fcfs);
         }
       }
     }
