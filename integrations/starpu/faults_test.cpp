@@ -20,6 +20,7 @@
 
 #include "integrations/starpu/allot_starpu.h"
 #include "integrations/starpu/policy.hpp"
+#include "integrations/starpu/tasks.hpp"
 
 namespace allot::starpu {
 namespace {
@@ -101,6 +102,8 @@ class StarpuFaults : public testing::Test {
     EXPECT_EQ(seen["unfinished"], 0);
     EXPECT_NEAR(seen["little"], 1, 1e-6);
   }
+
+  void expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file);
 
   std::filesystem::path folder_;
 };
@@ -223,6 +226,8 @@ TEST_F(StarpuFaults, TenThousandCodeletsAllRun) {
   EXPECT_EQ(seen["types"].back(), "(others)");
 }
 
+std::atomic<unsigned> wanted{0};
+
 TEST_F(StarpuFaults, WorkersLeaveAndComeBackMidRun) {
   start(allot_starpu_map);
   int workers[] = {0, 1, 2};
@@ -240,6 +245,15 @@ TEST_F(StarpuFaults, WorkersLeaveAndComeBackMidRun) {
   }
   loops.wait();
   EXPECT_EQ(executed, 2000);
+  // None is lost: each still gets what only it can run.
+  for (unsigned only = 0; only < 3; ++only) {
+    wanted = only;
+    starpu_codelet picky = codelet_of("picky", count_one);
+    picky.can_execute = [](unsigned worker, starpu_task*, unsigned) { return worker == wanted ? 1 : 0; };
+    ASSERT_EQ(submit(picky, context), 0);
+    EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context), 0);
+  }
+  EXPECT_EQ(executed, 2003);
   starpu_sched_ctx_delete(context);
   starpu_shutdown();
   expect_all_ended(statistics("stats.ctx" + std::to_string(context) + ".json"));
@@ -274,27 +288,34 @@ TEST_F(StarpuFaults, SeveralContextsHaveAStateAndStatisticsEach) {
   EXPECT_EQ(seen_two["workers"], json::array({2}));
 }
 
+void init_ill(unsigned context, const char* policy) {
+  Settings settings;
+  settings.statistics = std::getenv("ALLOT_STATS");
+  attach(context, std::make_unique<Context>(context, policy, settings, [](Dispatcher&) -> bool {
+           throw std::runtime_error("the solver is ill");
+         }));
+}
+
 TEST_F(StarpuFaults, ASolverThatFailsCostsThePlanOnly) {
-  static starpu_sched_policy broken = make_policy("broken", "its solver fails", [](unsigned context) {
-    Settings settings;
-    settings.statistics = std::getenv("ALLOT_STATS");
-    attach(context, std::make_unique<Context>(context, "map", settings, [](Dispatcher&) -> bool {
-             throw std::runtime_error("the solver is ill");
-           }));
-  });
-  testing::internal::CaptureStderr();
-  start(broken);
-  starpu_codelet a = codelet_of("a", nap);
-  starpu_codelet b = codelet_of("b", nap);
-  ClosedLoops loops({&a, &b}, 6, 1000, 0);
-  loops.wait();
-  starpu_shutdown();
-  EXPECT_EQ(executed, 1000);
-  const json seen = statistics();
-  expect_all_ended(seen);
-  EXPECT_GT(seen["failed_solves"], 0);
-  EXPECT_EQ(seen["solves"], 0);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+  static starpu_sched_policy policies[] = {
+      make_policy("ill-map", "", [](unsigned context) { init_ill(context, "map"); }),
+      make_policy("ill-weighted", "", [](unsigned context) { init_ill(context, "weighted"); })};
+  for (starpu_sched_policy& broken : policies) {
+    SCOPED_TRACE(broken.policy_name);
+    testing::internal::CaptureStderr();
+    start(broken);
+    starpu_codelet a = codelet_of("a", nap);
+    starpu_codelet b = codelet_of("b", nap);
+    ClosedLoops loops({&a, &b}, 6, 1000, 0);
+    loops.wait();
+    starpu_shutdown();
+    EXPECT_EQ(executed, 1000);
+    const json seen = statistics(&broken == policies ? "stats.json" : "stats.2.json");
+    expect_all_ended(seen);
+    EXPECT_GT(seen["failed_solves"], 0);
+    EXPECT_EQ(seen["solves"], 0);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+  }
 }
 
 // ---- what is no fault, but not usual
@@ -335,8 +356,8 @@ TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
   expect_all_ended(statistics());
 }
 
-TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
-  start(allot_starpu_map);
+void StarpuFaults::expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file) {
+  start(policy);
   starpu_codelet bound = codelet_of("bound", nap);
   starpu_codelet loose = codelet_of("free", nap);
   for (int k = 0; k < 60; ++k) {
@@ -351,10 +372,91 @@ TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
   EXPECT_EQ(starpu_task_wait_for_all(), 0);
   starpu_shutdown();
   EXPECT_EQ(executed, 120);
-  const json seen = statistics();
+  const json seen = statistics(file);
   expect_all_ended(seen);
   EXPECT_EQ(seen["bound"], 60);
   EXPECT_EQ(seen["ended"], 120);
+}
+
+/// Also where every worker waits for its share, and before there is any plan.
+TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
+  {
+    SCOPED_TRACE("map");
+    expect_bound_tasks_counted(allot_starpu_map, "stats.json");
+  }
+  {
+    SCOPED_TRACE("weighted");
+    expect_bound_tasks_counted(allot_starpu_weighted, "stats.2.json");
+  }
+}
+
+/// StarPU tells every context of the worker; the task is of one.
+TEST_F(StarpuFaults, BoundTasksCountInTheirOwnContextOnly) {
+  start(allot_starpu_map);
+  int shared[] = {0, 1};
+  const unsigned context =
+      starpu_sched_ctx_create(shared, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_map, 0);
+  starpu_codelet first = codelet_of("first", nap);
+  starpu_codelet second = codelet_of("second", nap);
+  starpu_codelet third = codelet_of("third", nap);
+  for (int k = 0; k < 60; ++k) {
+    const auto bind = [k](starpu_task& task) {
+      task.execute_on_a_specific_worker = 1;
+      task.workerid = static_cast<unsigned>(k % 2);
+    };
+    ASSERT_EQ(submit(first, 0, bind), 0);
+    ASSERT_EQ(submit(second, 0, bind), 0);
+    ASSERT_EQ(submit(third, context, bind), 0);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_sched_ctx_delete(context);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 180);
+  const json outer = statistics();
+  const json inner = statistics("stats.ctx" + std::to_string(context) + ".json");
+  expect_all_ended(outer);
+  expect_all_ended(inner);
+  EXPECT_EQ(outer["types"], json::array({"first", "second"}));
+  EXPECT_EQ(inner["types"], json::array({"third"}));
+  EXPECT_EQ(outer["bound"], 120);
+  EXPECT_EQ(outer["ended"], 120);
+  EXPECT_EQ(inner["bound"], 60);
+  EXPECT_EQ(inner["ended"], 60);
+}
+
+std::atomic<int> choosy_ones{0};
+
+void note_choosy(void**, void*) { choosy_ones += choosy(starpu_task_get_current()) ? 1 : 0; }
+
+/// StarPU fills in what the program has left open before it pushes a task.
+TEST_F(StarpuFaults, OnlyTasksThatDifferFromTheirCodeletAreChoosy) {
+  start(allot_starpu_map);
+  starpu_codelet everywhere = codelet_of("everywhere", note_choosy);
+  everywhere.opencl_funcs[0] = nothing_opencl;
+  choosy_ones = 0;
+  for (int k = 0; k < 10; ++k) ASSERT_EQ(submit(everywhere), 0);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  EXPECT_EQ(choosy_ones, 0);
+  for (int k = 0; k < 10; ++k) {
+    ASSERT_EQ(submit(everywhere, 0, [](starpu_task& task) { task.where = STARPU_CPU; }), 0);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  EXPECT_EQ(choosy_ones, 10);
+  starpu_shutdown();
+  expect_all_ended(statistics());
+}
+
+TEST_F(StarpuFaults, ACodeletWithAnEmptyNameHasNone) {
+  testing::internal::CaptureStderr();
+  start(allot_starpu_map);
+  starpu_codelet nameless = codelet_of("", count_one);
+  for (int k = 0; k < 10; ++k) ASSERT_EQ(submit(nameless), 0);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 10);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(statistics()["types"], json::array({"codelet"}));
+  EXPECT_EQ(statistics()["ended"], 10);
 }
 
 std::vector<int> order;
