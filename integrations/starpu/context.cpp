@@ -41,6 +41,7 @@ void Context::finish() {
   planner_->stop();
   const Clock::time_point now = Clock::now();
   const Locked lock(mutex_);
+  const Count left_open = lines_.in_flight() - lines_.waiting();
   for (Worker& worker : workers_) close_left_over(worker, nullptr, 0, now);
   std::uint64_t unfinished = parked_.size();
   for (std::size_t j = 0; j < lines_.resources(); ++j) {
@@ -56,10 +57,16 @@ void Context::finish() {
   if (settings_.statistics.empty()) return;
   Report all = report(now);
   all.unfinished = unfinished;
+  all.left_open = left_open;
   const std::string path = report_path(
       settings_.statistics, [](const char* name) { return std::getenv(name); }, getpid(), id_,
       times_made(id_));
   if (!write_file(path, report_json(all))) say("ALLOT_STATS: cannot write " + path);
+}
+
+Count Context::open() const {
+  const Locked lock(mutex_);
+  return lines_.in_flight();
 }
 
 void Context::changed() noexcept {

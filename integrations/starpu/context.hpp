@@ -54,6 +54,8 @@ class Context {
   starpu_task* pop();
   /// Tasks that wait in the lines now. Lock-free.
   Count waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  /// Tasks that have come and not ended yet; those that no worker can run are not among them.
+  Count open() const;
   void begin(starpu_task* task);
   void end(starpu_task* task);
 

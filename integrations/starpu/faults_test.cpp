@@ -172,21 +172,23 @@ bool comes_true(const std::function<bool()>& condition) {
   return condition();
 }
 
+/// The state of the latest context that has the policy `watching`.
 Context* watched = nullptr;
+
+starpu_sched_policy watching = make_policy("watched", "", [](unsigned context) {
+  Settings settings;
+  settings.statistics = std::getenv("ALLOT_STATS");
+  auto state = std::make_unique<Context>(context, "map", settings);
+  watched = state.get();
+  attach(context, std::move(state));
+});
 
 /// A task that lost the only worker it can run on waits until that is there again; it is said once.
 TEST_F(StarpuFaults, TasksThatLostTheirOnlyWorkerWaitForItsReturn) {
   start(allot_starpu_map);
-  static starpu_sched_policy policy = make_policy("watched", "", [](unsigned context) {
-    Settings settings;
-    settings.statistics = std::getenv("ALLOT_STATS");
-    auto state = std::make_unique<Context>(context, "map", settings);
-    watched = state.get();
-    attach(context, std::move(state));
-  });
   int workers[] = {0, 1};
   const unsigned context =
-      starpu_sched_ctx_create(workers, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &policy, 0);
+      starpu_sched_ctx_create(workers, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &watching, 0);
   const auto only_the_second = [](unsigned worker, starpu_task*, unsigned) { return worker == 1 ? 1 : 0; };
   starpu_codelet block = codelet_of("block", wait_at_gate);
   starpu_codelet picky = codelet_of("picky", nap);
@@ -329,7 +331,7 @@ void add_one(void** buffers, void*) { ++*reinterpret_cast<int*>(STARPU_VARIABLE_
 
 /// StarPU does not report the end of the tasks that a reduction makes.
 TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
-  start(allot_starpu_map);
+  start(watching);
   starpu_codelet zero = codelet_of("zero", set_zero);
   zero.nbuffers = 1;
   zero.modes[0] = STARPU_W;
@@ -351,9 +353,12 @@ TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
     }
     starpu_data_unregister(handle);
   }
+  EXPECT_TRUE(comes_true([] { return watched->open() == 0; })) << "while StarPU runs, not at its end only";
   starpu_shutdown();
   EXPECT_EQ(sum, 2000);
   expect_all_ended(statistics());
+  EXPECT_EQ(statistics()["left_open"], 0);
+  EXPECT_GT(statistics()["closed"], 0) << "there was something to close";
 }
 
 void StarpuFaults::expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file) {

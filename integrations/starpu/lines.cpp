@@ -19,7 +19,7 @@ void Lines::resize(std::size_t types, std::size_t resources) {
     }
   }
   cells_ = std::move(cells);
-  while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_), 1, 0});
+  while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_)});
   types_ = types;
   rows_.resize(types);
   offer_.resize(types);
@@ -56,7 +56,7 @@ void Lines::put(Job& job) {
 }
 
 void Lines::put_back(Job& job) {
-  columns_[index(job.ticket.resource)].order.served(job.ticket.type, 0);
+  columns_[index(job.ticket.resource)].order.given_back(job.ticket.type);
   cell(job.ticket.type, job.ticket.resource).queue.put(job);
   ++rows_[index(job.ticket.type)].waiting;
   ++waiting_;
@@ -144,6 +144,8 @@ Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
 }
 
 Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
+  Column& column = columns_[index(j)];
+  column.idle_until.reset();
   bool any = false;
   for (const TaskType i : type_ids()) {
     Job* const job = candidate(i, j, accepts);
@@ -152,8 +154,11 @@ Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts
     any |= job != nullptr;
   }
   if (!any) return nullptr;
-  const std::optional<TaskType> next = columns_[index(j)].order.next(offer_, now);
-  if (!next) return nullptr;
+  const std::optional<TaskType> next = column.order.next(offer_, now);
+  if (!next) {
+    column.idle_until = column.order.idle_until();
+    return nullptr;
+  }
   Job& job = *candidates_[index(*next)];
   if (job.ticket.resource != j) move(job, j, dispatcher);
   cell(*next, j).queue.remove(job);
@@ -166,6 +171,12 @@ void Lines::end(const Job& job, std::optional<double> seconds) {
   count(job, -1);
   const Cell& from = cell(job.ticket.type, job.ticket.resource);
   columns_[index(job.ticket.resource)].order.served(job.ticket.type, seconds.value_or(from.seconds));
+}
+
+Count Lines::in_flight() const noexcept {
+  Count all = 0;
+  for (const Column& column : columns_) all += column.tasks;
+  return all;
 }
 
 std::vector<Job*> Lines::clear(ResourceId j) {

@@ -54,9 +54,10 @@ class Lines {
   std::vector<Job*> clear(ResourceId j);
 
   /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
-  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].order.idle_until(); }
+  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
 
   Count waiting() const noexcept { return waiting_; }
+  Count in_flight() const noexcept;
   Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
   Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
   /// Tasks that went elsewhere than where they were placed.
@@ -92,6 +93,7 @@ class Lines {
     ServiceOrder order;
     double servers = 1;
     Count tasks = 0;
+    std::optional<double> idle_until;  ///< after the latest `take`
   };
 
   Cell& cell(TaskType i, ResourceId j) noexcept { return cells_[index(i) * columns_.size() + index(j)]; }

@@ -205,13 +205,17 @@ TEST_F(StarpuLines, TypesNewerThanThePlanAreServedBeforeTheNext) {
   exact.end(jobs[0], 0.02);
   exact.put(jobs[1]);
   exact.put(jobs[2]);
-  double now = 1;
-  for (const Job* expected : {&jobs[1], &jobs[2]}) {
-    Job* const taken = exact.take(kCpu, now, dispatcher_, any);
-    ASSERT_EQ(taken, expected);
-    exact.end(*taken, 0.02);
-    now += 1;
-  }
+  EXPECT_EQ(exact.in_flight(), 2);
+  EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &jobs[1]);
+  exact.end(jobs[1], 0.02);
+  EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), nullptr) << "it has had its part of the time";
+  EXPECT_TRUE(exact.idle_until(kCpu));
+  EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), &jobs[2]);
+  EXPECT_FALSE(exact.idle_until(kCpu));
+  EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), nullptr) << "nothing waits";
+  EXPECT_FALSE(exact.idle_until(kCpu)) << "so there is no time to ask again";
+  exact.end(jobs[2], 0.02);
+  EXPECT_EQ(exact.in_flight(), 0);
 }
 
 TEST_F(StarpuLines, SoonestCountsBacklogOwnTimeAndTransfers) {
