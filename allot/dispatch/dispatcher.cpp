@@ -149,6 +149,7 @@ class Dispatcher::State {
     board_.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
     tally.starts.fetch_sub(ticket.start_ns, std::memory_order_relaxed);
     tally.placed.fetch_sub(1, std::memory_order_relaxed);
+    if (ticket.explores) tally.explored.fetch_sub(1, std::memory_order_relaxed);
   }
 
   bool allows(TaskType i, ResourceId j) const noexcept {

@@ -82,7 +82,8 @@ class Dispatcher {
   /// The task goes to another resource before it has run there: the ticket to use from now on. As `place_at`
   /// else; the time since it was placed first counts on.
   Ticket move(const Ticket& ticket, ResourceId to) noexcept;
-  /// The task has left without having run: as if it had never been placed.
+  /// The task has left without having run: as if it had never been placed. If it was to learn a rate, the
+  /// planner asks for another one; the next task goes where the policy says.
   void cancel(const Ticket& ticket) noexcept;
 
   // ---- what changes

@@ -260,6 +260,24 @@ TEST(Dispatcher, StatisticsObeyLittlesLaw) {
   EXPECT_NEAR(dispatcher.statistics(at(3 * now)).little, 1.0 / 3, 1e-6);
 }
 
+TEST(Dispatcher, ATryThatIsCancelledWasNoneAndIsMadeAgain) {
+  Dispatcher dispatcher(
+      cpu_and_gpu(), two_types(),
+      {RatePrior::measured(10), RatePrior::unknown(), RatePrior::measured(10), RatePrior::measured(10)},
+      deferred(), at(0));
+  for (int time = 0; time < 2; ++time) {
+    const Ticket tried = *dispatcher.place(kA, at(1));
+    ASSERT_TRUE(tried.explores) << "of which no rate is known";
+    EXPECT_EQ(dispatcher.statistics(at(1)).explored, 1U);
+    dispatcher.cancel(tried);
+    EXPECT_EQ(dispatcher.statistics(at(1)).explored, 0U);
+    const Ticket next = *dispatcher.place(kA, at(1));
+    EXPECT_FALSE(next.explores);
+    dispatcher.cancel(next);
+    dispatcher.solve(at(2));
+  }
+}
+
 TEST(Dispatcher, AMovedTaskIsWhereItWentAndKeepsItsTime) {
   Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
   const Ticket placed = dispatcher.place_at(kA, kCpu, at(1));

@@ -81,15 +81,23 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   return task_type(*best);
 }
 
+/// What a task was expected to take, which is in service no more.
+double ServiceOrder::take_charge(Account& account) noexcept {
+  if (account.in_service == 0) return 0;
+  const double charge = account.charged / static_cast<double>(account.in_service);
+  account.charged -= charge;
+  --account.in_service;
+  return charge;
+}
+
+void ServiceOrder::given_back(TaskType i) {
+  Account& account = accounts_[index(i)];
+  account.tag -= take_charge(account) / account.weight;
+}
+
 void ServiceOrder::served(TaskType i, double seconds) {
   Account& account = accounts_[index(i)];
-  double charge = 0;
-  if (account.in_service > 0) {
-    charge = account.charged / static_cast<double>(account.in_service);
-    account.charged -= charge;
-    --account.in_service;
-  }
-  account.tag += (seconds - charge) / account.weight;
+  account.tag += (seconds - take_charge(account)) / account.weight;
   account.mean_service = account.mean_service == 0
                              ? seconds
                              : account.mean_service + kMeanStep * (seconds - account.mean_service);

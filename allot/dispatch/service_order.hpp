@@ -41,6 +41,8 @@ class ServiceOrder {
 
   /// A task that `next` had started has ended, after so many seconds of service.
   void served(TaskType i, double seconds);
+  /// A task that `next` had started could not be: as if it had never been chosen.
+  void given_back(TaskType i);
 
   /// Under kIdle, after `next` answered none although tasks wait: when to ask again. Else absent.
   std::optional<double> idle_until() const noexcept { return idle_until_; }
@@ -57,6 +59,7 @@ class ServiceOrder {
     double mean_service = 0;  ///< of its latest tasks
     bool present = false;     ///< had a task waiting or in service at the latest call
   };
+  static double take_charge(Account& account) noexcept;
 
   WhenAhead when_ahead_;
   std::vector<Account> accounts_;

@@ -201,6 +201,24 @@ TEST(ServiceOrder, AChangeOfWeightsKeepsWhatATypeIsAheadInSecondsOfService) {
   }
 }
 
+/// Type 0 keeps its mean of 1 s and its place behind type 1, however often its task cannot be started.
+TEST(ServiceOrder, WhatIsGivenBackWasNeverChosen) {
+  ServiceOrder order(2);
+  const std::vector<Count> both{1, 1};
+  ASSERT_EQ(order.next(both, 0), task_type(0));
+  order.served(task_type(0), 1);
+  ASSERT_EQ(order.next(both, 1), task_type(1));
+  order.served(task_type(1), 0.5);
+  ASSERT_EQ(order.next(both, 2), task_type(1));
+  order.served(task_type(1), 1.0);  // 1 s of type 0, 1.5 s of type 1
+  for (int k = 0; k < 100; ++k) {
+    ASSERT_EQ(order.next(both, 3), task_type(0));
+    order.given_back(task_type(0));
+  }
+  ASSERT_EQ(order.next(both, 3), task_type(0));
+  EXPECT_EQ(order.next(both, 3), task_type(1)) << "which has 1.5 s; type 0 has 1 s and is charged 1 s";
+}
+
 TEST(ServiceOrder, AnswersNoneWhenNothingWaits) {
   ServiceOrder order(2);
   const Count nothing[] = {0, 0};

@@ -19,6 +19,11 @@ unsigned times_made(unsigned context) {
   return ++times[std::min<std::size_t>(context, STARPU_NMAX_SCHED_CTXS)];
 }
 
+/// Combined workers, which run one task on several, have higher numbers: they have no place here.
+bool basic(int worker) {
+  return worker >= 0 && worker < static_cast<int>(starpu_worker_get_count()) && worker < STARPU_NMAXWORKERS;
+}
+
 }  // namespace
 
 Context::Context(unsigned id, std::string policy, Settings settings, Solve solve)
@@ -33,9 +38,10 @@ Context::Context(unsigned id, std::string policy, Settings settings, Solve solve
 Context::~Context() = default;
 
 void Context::finish() {
-  planner_.reset();
+  planner_->stop();
   const Clock::time_point now = Clock::now();
   const Locked lock(mutex_);
+  const Count left_open = lines_.in_flight() - lines_.waiting();
   for (Worker& worker : workers_) close_left_over(worker, nullptr, 0, now);
   std::uint64_t unfinished = parked_.size();
   for (std::size_t j = 0; j < lines_.resources(); ++j) {
@@ -51,10 +57,16 @@ void Context::finish() {
   if (settings_.statistics.empty()) return;
   Report all = report(now);
   all.unfinished = unfinished;
+  all.left_open = left_open;
   const std::string path = report_path(
       settings_.statistics, [](const char* name) { return std::getenv(name); }, getpid(), id_,
       times_made(id_));
   if (!write_file(path, report_json(all))) say("ALLOT_STATS: cannot write " + path);
+}
+
+Count Context::open() const {
+  const Locked lock(mutex_);
+  return lines_.in_flight();
 }
 
 void Context::changed() noexcept {
@@ -67,7 +79,16 @@ void Context::changed() noexcept {
 
 void Context::add_workers(const int* workers, unsigned count) {
   const Locked lock(mutex_);
-  for (unsigned k = 0; k < count; ++k) add_worker(workers[k]);
+  for (unsigned k = 0; k < count; ++k) {
+    if (!basic(workers[k])) continue;
+    workers_[static_cast<std::size_t>(workers[k])].deserted = false;
+    starpu_sched_ctx_worker_shares_tasks_lists(workers[k], static_cast<int>(id_));
+  }
+  add({workers, count});
+}
+
+void Context::add(std::span<const int> workers) {
+  for (const int worker : workers) add_worker(worker);
   ++crew_version_;
   for (starpu_task* task : std::exchange(parked_, {})) {
     if (Job* const job = admit(task)) lines_.put(*job);
@@ -77,8 +98,7 @@ void Context::add_workers(const int* workers, unsigned count) {
 }
 
 void Context::add_worker(int id) {
-  // Combined workers, which run one task on several, have higher numbers: not here.
-  if (id < 0 || id >= static_cast<int>(starpu_worker_get_count()) || id >= STARPU_NMAXWORKERS) return;
+  if (!basic(id)) return;
   const std::size_t known = crew_.size();
   const std::optional<ResourceId> j = crew_.add(id);
   if (!j) {
@@ -96,8 +116,8 @@ void Context::add_worker(int id) {
     dispatcher_->set_servers(*j, servers);
     if (servers == 1) dispatcher_->restore(*j);
   }
-  starpu_sched_ctx_worker_shares_tasks_lists(id, static_cast<int>(id_));
   Worker& worker = workers_[static_cast<std::size_t>(id)];
+  worker.missed = false;
   worker.resource = *j;
   worker.here.store(true, std::memory_order_release);
 }
@@ -111,18 +131,26 @@ Resource Context::resource(const Crew::Place& place) const {
 void Context::remove_workers(const int* workers, unsigned count) {
   const Locked lock(mutex_);
   for (unsigned k = 0; k < count; ++k) {
-    const std::optional<ResourceId> j = crew_.remove(workers[k]);
+    if (!basic(workers[k])) continue;
+    workers_[static_cast<std::size_t>(workers[k])].deserted = false;
+  }
+  remove({workers, count});
+}
+
+void Context::remove(std::span<const int> workers) {
+  for (const int id : workers) {
+    const std::optional<ResourceId> j = crew_.remove(id);
     if (!j) continue;
-    Worker& worker = workers_[static_cast<std::size_t>(workers[k])];
+    Worker& worker = workers_[static_cast<std::size_t>(id)];
     worker.here.store(false, std::memory_order_release);
     worker.idle.store(false, std::memory_order_relaxed);
     const auto servers = static_cast<Count>(crew_.place(*j).workers.size());
+    lines_.set_servers(*j, servers);
     if (!dispatcher_) continue;
     if (servers == 0) {
       dispatcher_->drain(*j);
     } else {
       dispatcher_->set_servers(*j, servers);
-      lines_.set_servers(*j, servers);
     }
   }
   ++crew_version_;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,12 +47,15 @@ class Context {
 
   /// A task is ready. Never refuses one: what no worker can run now waits for one that can.
   void push(starpu_task* task);
-  /// A task that the program has bound to a worker is ready.
+  /// A task that the program has bound to a worker is ready. StarPU tells every context that the worker is
+  /// in, whosesoever the task is.
   void push_bound(starpu_task* task, int worker);
   /// The next task for the worker that calls, or null.
   starpu_task* pop();
   /// Tasks that wait in the lines now. Lock-free.
   Count waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
+  /// Tasks that have come and not ended yet; those that no worker can run are not among them.
+  Count open() const;
   void begin(starpu_task* task);
   void end(starpu_task* task);
 
@@ -66,6 +70,8 @@ class Context {
     Job* first = nullptr;                 ///< them, in the order it took them
     Job* last = nullptr;
     double free_since = 0;  ///< the end of its latest
+    bool missed = false;    ///< the latest look did not find it in the context
+    bool deserted = false;  ///< the planner took it for gone; StarPU never said so
   };
   struct Type {
     std::string name;
@@ -82,10 +88,15 @@ class Context {
   ResourceSet able(starpu_task* task) const;
   ResourceSet able(starpu_task* task, TaskType i, bool choosy);
   void add_worker(int id);
+  void add(std::span<const int> workers);
+  void remove(std::span<const int> workers);
+  void reconcile_crew();
   Resource resource(const Crew::Place& place) const;
   Job* admit(starpu_task* task);
   void place(Job& job);
   void park(starpu_task* task);
+  void forget(Job& job);
+  Job* job_of(const starpu_task* task) const noexcept;
   int fetches_ahead(const Job& job) const;
   int sleeper(const Job& job) const noexcept;
   static void take_on(Worker& worker, Job& job, double now);
@@ -95,7 +106,6 @@ class Context {
   void changed() noexcept;
 
   bool look();
-  std::vector<int> deserters() const;
   void wake_sleepers();
   void plan_failed(const std::string& why);
   void say_plan(const Plan& plan) const;

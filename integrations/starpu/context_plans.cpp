@@ -22,37 +22,47 @@ bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) >
 
 }  // namespace
 
-/// Workers that have left the context. StarPU tells of those that come, but (1.3) not of those
-/// that go before the context does.
-std::vector<int> Context::deserters() const {
+/// StarPU tells of workers that come, but (1.3) not of those that go before the context does. It may be
+/// changing its list at this very moment, so whoever is not in it must be missed twice, and is taken back
+/// when he turns up again: StarPU, which never lost him, will not say so.
+void Context::reconcile_crew() {
   std::vector<int> gone;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Crew::Place& place : crew_.places()) {
-      gone.insert(gone.end(), place.workers.begin(), place.workers.end());
+  std::vector<int> back;
+  for (std::size_t id = 0; id < workers_.size(); ++id) {
+    Worker& worker = workers_[id];
+    const bool here = worker.here.load(std::memory_order_relaxed);
+    if (!here && !worker.deserted) continue;
+    const bool listed = starpu_sched_ctx_contains_worker(static_cast<int>(id), id_) != 0;
+    if (here && !listed && worker.missed) {
+      gone.push_back(static_cast<int>(id));
+      worker.deserted = true;
+    } else if (!here && listed) {
+      back.push_back(static_cast<int>(id));
+      worker.deserted = false;
     }
+    worker.missed = here && !listed;
   }
-  std::erase_if(gone, [&](int worker) { return starpu_sched_ctx_contains_worker(worker, id_) != 0; });
-  return gone;
+  if (!gone.empty()) remove(gone);
+  if (!back.empty()) add(back);
 }
 
 bool Context::look() {
   const Clock::time_point begin = Clock::now();
-  if (const std::vector<int> gone = deserters(); !gone.empty()) {
-    remove_workers(gone.data(), static_cast<unsigned>(gone.size()));
-  }
   std::vector<Count> peaks;
   bool idle = false;
   {
     const std::lock_guard lock(mutex_);
+    reconcile_crew();
     if (!dispatcher_) return false;
     const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
     idle = std::exchange(looked_, changes) == changes;
     peaks = lines_.take_peaks();
   }
-  if (idle && peaks_.size() == kPeaks) {
+  // Not while tasks wait: who sleeps may have to be woken for them.
+  if (idle && peaks_.size() == kPeaks && waiting_.load(std::memory_order_seq_cst) == 0) {
     dozing_.store(true, std::memory_order_seq_cst);
-    return false;
+    if (changes_.load(std::memory_order_seq_cst) == looked_) return false;
+    dozing_.store(false, std::memory_order_seq_cst);  // what came meanwhile has woken nobody, perhaps
   }
   peaks_.push_back(peaks);
   if (peaks_.size() > kPeaks) peaks_.erase(peaks_.begin());
@@ -85,9 +95,10 @@ bool Context::look() {
     lines_.follow(*plan, *dispatcher_);
     changed();
   }
-  if (waiting_.load(std::memory_order_seq_cst) > 0) wake_sleepers();
+  const bool waiting = waiting_.load(std::memory_order_seq_cst) > 0;
+  if (waiting) wake_sleepers();
   planning_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
-  return !idle;
+  return !idle || waiting;
 }
 
 void Context::plan_failed(const std::string& why) {

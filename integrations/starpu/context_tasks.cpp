@@ -1,6 +1,7 @@
 // Tasks on their way through a context: from push over pop to their end.
 #include <starpu_scheduler.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "integrations/starpu/context.hpp"
@@ -56,12 +57,13 @@ Job* Context::admit(starpu_task* task) {
 void Context::place(Job& job) {
   const TaskType i = job.ticket.type;
   if (types_[index(i)].planned && lines_.fits_plan(i)) {
-    if (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
+    while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
       if (holds(job.able, ticket->resource)) {
         job.ticket = *ticket;
         return;
       }
       dispatcher_->cancel(*ticket);
+      if (!ticket->explores) break;  // else the plan has not been asked yet
     }
   }
   ++greedy_;
@@ -83,6 +85,13 @@ void Context::park(starpu_task* task) {
         name_of(task, settings_.types) + "': it waits until one comes (others like it wait in silence)");
   }
   parked_.push_back(task);
+}
+
+/// Of a job that waits nowhere: as if it had never been.
+void Context::forget(Job& job) {
+  dispatcher_->cancel(job.ticket);
+  job.task->sched_data = nullptr;
+  jobs_.release(job);
 }
 
 /// The worker to fetch the data for while the job waits; -1: none.
@@ -110,34 +119,30 @@ void Context::push(starpu_task* task) {
   int wake = -1;
   {
     Locked lock(mutex_);
-    Job* const job = admit(task);
-    if (job == nullptr) {
-      starpu_push_task_end(task);
-      return;
-    }
-    if (const int worker = fetches_ahead(*job); worker >= 0) {
+    Job* job = admit(task);
+    if (const int worker = job == nullptr ? -1 : fetches_ahead(*job); worker >= 0) {
+      const std::uint64_t crew = crew_version_;
       // Before anybody can take the task, and without the lock, which StarPU's data need not wait for.
       lock.unlock();
       starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
       lock.lock();
-      if (crew_.place(job->ticket.resource).workers.empty()) {  // all gone meanwhile
-        dispatcher_->cancel(job->ticket);
-        jobs_.release(*job);
-        if (Job* const again = admit(task)) lines_.put(*again);
-        starpu_push_task_end(task);
-        changed();
-        return;
+      if (crew_version_ != crew) {  // others work here now: what was found out about the task is old
+        forget(*job);
+        job = admit(task);
       }
     }
-    lines_.put(*job);
-    changed();
+    if (job != nullptr) {
+      lines_.put(*job);
+      changed();
+      wake = sleeper(*job);
+    }
     starpu_push_task_end(task);
-    wake = sleeper(*job);
   }
   if (wake >= 0) starpu_wake_worker_relax_light(wake);
 }
 
 void Context::push_bound(starpu_task* task, int worker) {
+  if (task->sched_ctx != id_) return;
   const Locked lock(mutex_);
   task->sched_data = nullptr;
   const std::optional<ResourceId> j = crew_.resource_of(worker);
@@ -218,8 +223,13 @@ starpu_task* Context::pop() {
   return job->task;
 }
 
+/// The job of a task, if the task is of this context: another's `sched_data` is not ours to look at.
+Job* Context::job_of(const starpu_task* task) const noexcept {
+  return task->sched_ctx == id_ ? static_cast<Job*>(task->sched_data) : nullptr;
+}
+
 void Context::begin(starpu_task* task) {
-  auto* const job = static_cast<Job*>(task->sched_data);
+  Job* const job = job_of(task);
   if (job == nullptr || !job->bound) return;
   const int id = this_worker();
   if (id < 0) return;
@@ -228,7 +238,7 @@ void Context::begin(starpu_task* task) {
 }
 
 void Context::end(starpu_task* task) {
-  auto* const job = static_cast<Job*>(task->sched_data);
+  Job* const job = job_of(task);
   const int id = this_worker();
   if (job == nullptr || id < 0) return;
   task->sched_data = nullptr;

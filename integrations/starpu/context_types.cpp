@@ -75,7 +75,8 @@ std::string Context::free_name(const std::string& name) const {
 std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& name) const {
   std::vector<RatePrior> priors;
   for (const Crew::Place& place : crew_.places()) {
-    RatePrior prior = RatePrior::cannot_run();
+    // Of a resource whose workers are away nothing is known; nothing goes there until one is back.
+    RatePrior prior = place.workers.empty() ? RatePrior::unknown() : RatePrior::cannot_run();
     for (const int worker : place.workers) {
       prior = model_prior(task, worker, id_);
       if (prior.can_run) break;
@@ -109,8 +110,10 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
       if (crew_.place(resource_id(j)).workers.empty()) dispatcher_->drain(resource_id(j));
     }
   }
+  const bool first = types_.empty();
   types_.push_back({name});
   lines_.resize(types_.size(), crew_.size());
+  if (first) lines_.follow(*dispatcher_->plan(), *dispatcher_);
   if (policy_ != "map") {
     std::vector<std::string> names;
     for (const Type& known : types_) names.push_back(known.name);

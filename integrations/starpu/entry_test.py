@@ -42,6 +42,10 @@ class Entry(unittest.TestCase):
         self.assertEqual(self.start(OTHER, True, STARPU_SCHED="allot-weighted")[::2], (0, "allot-weighted"))
         self.assertEqual(self.start(OTHER, True, STARPU_SCHED="eager")[::2], (0, None))
 
+    def test_the_program_finds_its_variables_as_they_were(self):
+        self.assertIn("STARPU_SCHED is not set", self.start(OTHER, True)[1])
+        self.assertIn("STARPU_SCHED is allot-mis", self.start(OTHER, True, STARPU_SCHED="allot-mis")[1])
+
     def test_a_policy_that_is_not_there_is_an_error_that_names_those_that_are(self):
         status, said, policy = self.start(LINKED, STARPU_SCHED="allot-best")
         self.assertEqual((status, policy), (1, None))

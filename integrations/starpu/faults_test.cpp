@@ -20,6 +20,7 @@
 
 #include "integrations/starpu/allot_starpu.h"
 #include "integrations/starpu/policy.hpp"
+#include "integrations/starpu/tasks.hpp"
 
 namespace allot::starpu {
 namespace {
@@ -102,6 +103,8 @@ class StarpuFaults : public testing::Test {
     EXPECT_NEAR(seen["little"], 1, 1e-6);
   }
 
+  void expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file);
+
   std::filesystem::path folder_;
 };
 
@@ -169,21 +172,23 @@ bool comes_true(const std::function<bool()>& condition) {
   return condition();
 }
 
+/// The state of the latest context that has the policy `watching`.
 Context* watched = nullptr;
+
+starpu_sched_policy watching = make_policy("watched", "", [](unsigned context) {
+  Settings settings;
+  settings.statistics = std::getenv("ALLOT_STATS");
+  auto state = std::make_unique<Context>(context, "map", settings);
+  watched = state.get();
+  attach(context, std::move(state));
+});
 
 /// A task that lost the only worker it can run on waits until that is there again; it is said once.
 TEST_F(StarpuFaults, TasksThatLostTheirOnlyWorkerWaitForItsReturn) {
   start(allot_starpu_map);
-  static starpu_sched_policy policy = make_policy("watched", "", [](unsigned context) {
-    Settings settings;
-    settings.statistics = std::getenv("ALLOT_STATS");
-    auto state = std::make_unique<Context>(context, "map", settings);
-    watched = state.get();
-    attach(context, std::move(state));
-  });
   int workers[] = {0, 1};
   const unsigned context =
-      starpu_sched_ctx_create(workers, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &policy, 0);
+      starpu_sched_ctx_create(workers, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &watching, 0);
   const auto only_the_second = [](unsigned worker, starpu_task*, unsigned) { return worker == 1 ? 1 : 0; };
   starpu_codelet block = codelet_of("block", wait_at_gate);
   starpu_codelet picky = codelet_of("picky", nap);
@@ -223,6 +228,8 @@ TEST_F(StarpuFaults, TenThousandCodeletsAllRun) {
   EXPECT_EQ(seen["types"].back(), "(others)");
 }
 
+std::atomic<unsigned> wanted{0};
+
 TEST_F(StarpuFaults, WorkersLeaveAndComeBackMidRun) {
   start(allot_starpu_map);
   int workers[] = {0, 1, 2};
@@ -240,6 +247,15 @@ TEST_F(StarpuFaults, WorkersLeaveAndComeBackMidRun) {
   }
   loops.wait();
   EXPECT_EQ(executed, 2000);
+  // None is lost: each still gets what only it can run.
+  for (unsigned only = 0; only < 3; ++only) {
+    wanted = only;
+    starpu_codelet picky = codelet_of("picky", count_one);
+    picky.can_execute = [](unsigned worker, starpu_task*, unsigned) { return worker == wanted ? 1 : 0; };
+    ASSERT_EQ(submit(picky, context), 0);
+    EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context), 0);
+  }
+  EXPECT_EQ(executed, 2003);
   starpu_sched_ctx_delete(context);
   starpu_shutdown();
   expect_all_ended(statistics("stats.ctx" + std::to_string(context) + ".json"));
@@ -274,27 +290,34 @@ TEST_F(StarpuFaults, SeveralContextsHaveAStateAndStatisticsEach) {
   EXPECT_EQ(seen_two["workers"], json::array({2}));
 }
 
+void init_ill(unsigned context, const char* policy) {
+  Settings settings;
+  settings.statistics = std::getenv("ALLOT_STATS");
+  attach(context, std::make_unique<Context>(context, policy, settings, [](Dispatcher&) -> bool {
+           throw std::runtime_error("the solver is ill");
+         }));
+}
+
 TEST_F(StarpuFaults, ASolverThatFailsCostsThePlanOnly) {
-  static starpu_sched_policy broken = make_policy("broken", "its solver fails", [](unsigned context) {
-    Settings settings;
-    settings.statistics = std::getenv("ALLOT_STATS");
-    attach(context, std::make_unique<Context>(context, "map", settings, [](Dispatcher&) -> bool {
-             throw std::runtime_error("the solver is ill");
-           }));
-  });
-  testing::internal::CaptureStderr();
-  start(broken);
-  starpu_codelet a = codelet_of("a", nap);
-  starpu_codelet b = codelet_of("b", nap);
-  ClosedLoops loops({&a, &b}, 6, 1000, 0);
-  loops.wait();
-  starpu_shutdown();
-  EXPECT_EQ(executed, 1000);
-  const json seen = statistics();
-  expect_all_ended(seen);
-  EXPECT_GT(seen["failed_solves"], 0);
-  EXPECT_EQ(seen["solves"], 0);
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+  static starpu_sched_policy policies[] = {
+      make_policy("ill-map", "", [](unsigned context) { init_ill(context, "map"); }),
+      make_policy("ill-weighted", "", [](unsigned context) { init_ill(context, "weighted"); })};
+  for (starpu_sched_policy& broken : policies) {
+    SCOPED_TRACE(broken.policy_name);
+    testing::internal::CaptureStderr();
+    start(broken);
+    starpu_codelet a = codelet_of("a", nap);
+    starpu_codelet b = codelet_of("b", nap);
+    ClosedLoops loops({&a, &b}, 6, 1000, 0);
+    loops.wait();
+    starpu_shutdown();
+    EXPECT_EQ(executed, 1000);
+    const json seen = statistics(&broken == policies ? "stats.json" : "stats.2.json");
+    expect_all_ended(seen);
+    EXPECT_GT(seen["failed_solves"], 0);
+    EXPECT_EQ(seen["solves"], 0);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+  }
 }
 
 // ---- what is no fault, but not usual
@@ -308,7 +331,7 @@ void add_one(void** buffers, void*) { ++*reinterpret_cast<int*>(STARPU_VARIABLE_
 
 /// StarPU does not report the end of the tasks that a reduction makes.
 TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
-  start(allot_starpu_map);
+  start(watching);
   starpu_codelet zero = codelet_of("zero", set_zero);
   zero.nbuffers = 1;
   zero.modes[0] = STARPU_W;
@@ -330,13 +353,16 @@ TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
     }
     starpu_data_unregister(handle);
   }
+  EXPECT_TRUE(comes_true([] { return watched->open() == 0; })) << "while StarPU runs, not at its end only";
   starpu_shutdown();
   EXPECT_EQ(sum, 2000);
   expect_all_ended(statistics());
+  EXPECT_EQ(statistics()["left_open"], 0);
+  EXPECT_GT(statistics()["closed"], 0) << "there was something to close";
 }
 
-TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
-  start(allot_starpu_map);
+void StarpuFaults::expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file) {
+  start(policy);
   starpu_codelet bound = codelet_of("bound", nap);
   starpu_codelet loose = codelet_of("free", nap);
   for (int k = 0; k < 60; ++k) {
@@ -351,10 +377,91 @@ TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
   EXPECT_EQ(starpu_task_wait_for_all(), 0);
   starpu_shutdown();
   EXPECT_EQ(executed, 120);
-  const json seen = statistics();
+  const json seen = statistics(file);
   expect_all_ended(seen);
   EXPECT_EQ(seen["bound"], 60);
   EXPECT_EQ(seen["ended"], 120);
+}
+
+/// Also where every worker waits for its share, and before there is any plan.
+TEST_F(StarpuFaults, TasksBoundToAWorkerAreCounted) {
+  {
+    SCOPED_TRACE("map");
+    expect_bound_tasks_counted(allot_starpu_map, "stats.json");
+  }
+  {
+    SCOPED_TRACE("weighted");
+    expect_bound_tasks_counted(allot_starpu_weighted, "stats.2.json");
+  }
+}
+
+/// StarPU tells every context of the worker; the task is of one.
+TEST_F(StarpuFaults, BoundTasksCountInTheirOwnContextOnly) {
+  start(allot_starpu_map);
+  int shared[] = {0, 1};
+  const unsigned context =
+      starpu_sched_ctx_create(shared, 2, "pair", STARPU_SCHED_CTX_POLICY_STRUCT, &allot_starpu_map, 0);
+  starpu_codelet first = codelet_of("first", nap);
+  starpu_codelet second = codelet_of("second", nap);
+  starpu_codelet third = codelet_of("third", nap);
+  for (int k = 0; k < 60; ++k) {
+    const auto bind = [k](starpu_task& task) {
+      task.execute_on_a_specific_worker = 1;
+      task.workerid = static_cast<unsigned>(k % 2);
+    };
+    ASSERT_EQ(submit(first, 0, bind), 0);
+    ASSERT_EQ(submit(second, 0, bind), 0);
+    ASSERT_EQ(submit(third, context, bind), 0);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_sched_ctx_delete(context);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 180);
+  const json outer = statistics();
+  const json inner = statistics("stats.ctx" + std::to_string(context) + ".json");
+  expect_all_ended(outer);
+  expect_all_ended(inner);
+  EXPECT_EQ(outer["types"], json::array({"first", "second"}));
+  EXPECT_EQ(inner["types"], json::array({"third"}));
+  EXPECT_EQ(outer["bound"], 120);
+  EXPECT_EQ(outer["ended"], 120);
+  EXPECT_EQ(inner["bound"], 60);
+  EXPECT_EQ(inner["ended"], 60);
+}
+
+std::atomic<int> choosy_ones{0};
+
+void note_choosy(void**, void*) { choosy_ones += choosy(starpu_task_get_current()) ? 1 : 0; }
+
+/// StarPU fills in what the program has left open before it pushes a task.
+TEST_F(StarpuFaults, OnlyTasksThatDifferFromTheirCodeletAreChoosy) {
+  start(allot_starpu_map);
+  starpu_codelet everywhere = codelet_of("everywhere", note_choosy);
+  everywhere.opencl_funcs[0] = nothing_opencl;
+  choosy_ones = 0;
+  for (int k = 0; k < 10; ++k) ASSERT_EQ(submit(everywhere), 0);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  EXPECT_EQ(choosy_ones, 0);
+  for (int k = 0; k < 10; ++k) {
+    ASSERT_EQ(submit(everywhere, 0, [](starpu_task& task) { task.where = STARPU_CPU; }), 0);
+  }
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  EXPECT_EQ(choosy_ones, 10);
+  starpu_shutdown();
+  expect_all_ended(statistics());
+}
+
+TEST_F(StarpuFaults, ACodeletWithAnEmptyNameHasNone) {
+  testing::internal::CaptureStderr();
+  start(allot_starpu_map);
+  starpu_codelet nameless = codelet_of("", count_one);
+  for (int k = 0; k < 10; ++k) ASSERT_EQ(submit(nameless), 0);
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
+  starpu_shutdown();
+  EXPECT_EQ(executed, 10);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(statistics()["types"], json::array({"codelet"}));
+  EXPECT_EQ(statistics()["ended"], 10);
 }
 
 std::vector<int> order;

@@ -3,6 +3,11 @@
 #include <limits>
 
 namespace allot::starpu {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
 
 void Lines::resize(std::size_t types, std::size_t resources) {
   types = std::max(types, types_);
@@ -14,18 +19,20 @@ void Lines::resize(std::size_t types, std::size_t resources) {
     }
   }
   cells_ = std::move(cells);
-  while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_), 1, 0});
-  if (types == types_) return;
+  while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_)});
   types_ = types;
   rows_.resize(types);
   offer_.resize(types);
   candidates_.resize(types);
-  // Newcomers get a part of each resource before a plan says which.
-  std::vector<Count> weights(types);
+  weigh();
+}
+
+/// Newcomers get a part of each resource before a plan says which: if none ever comes, they go on.
+void Lines::weigh() {
+  std::vector<double> weights(types_);
   for (const ResourceId j : resource_ids()) {
-    for (const TaskType i : type_ids())
-      weights[index(i)] = rows_[index(i)].has_target ? cell(i, j).target : 1;
-    if (when_ahead_ == ServiceOrder::WhenAhead::kServe) columns_[index(j)].order.set_weights(weights);
+    for (const TaskType i : type_ids()) weights[index(i)] = cell(i, j).weight.value_or(1.0);
+    columns_[index(j)].order.set_weights(weights);
   }
 }
 
@@ -49,7 +56,7 @@ void Lines::put(Job& job) {
 }
 
 void Lines::put_back(Job& job) {
-  columns_[index(job.ticket.resource)].order.served(job.ticket.type, 0);
+  columns_[index(job.ticket.resource)].order.given_back(job.ticket.type);
   cell(job.ticket.type, job.ticket.resource).queue.put(job);
   ++rows_[index(job.ticket.type)].waiting;
   ++waiting_;
@@ -70,8 +77,9 @@ void Lines::move(Job& job, ResourceId to, Dispatcher& dispatcher) {
 
 // ---- the next one
 
-/// Seconds until all that is there has ended, by the mean times.
+/// Seconds until all that is there has ended, by the mean times. Where nobody works nothing ends.
 double Lines::backlog(ResourceId j) const {
+  if (columns_[index(j)].servers == 0) return kNever;
   double seconds = 0;
   for (const TaskType i : type_ids()) {
     seconds += static_cast<double>(cell(i, j).in_flight) * cell(i, j).seconds;
@@ -93,14 +101,18 @@ bool Lines::may_take(TaskType i, ResourceId j, ResourceId from) const {
   return here.seconds == 0 || here.seconds < backlog(from);
 }
 
-/// Whether a task of type i that waits at resource j, for which the plan has another place, had better wait
-/// for that.
-bool Lines::better_elsewhere(TaskType i, ResourceId j) const {
+/// Whether a task of type i that waits at resource j, where the plan has no place for it, had better wait for
+/// resource k, where it has. What j leaves to k for this reason k may take: else nobody would.
+bool Lines::better_at(ResourceId k, TaskType i, ResourceId j) const {
   const Cell& here = cell(i, j);
+  const Cell& there = cell(i, k);
   if (!rows_[index(i)].has_target || here.target > 0 || here.seconds == 0) return false;
+  return there.target > 0 && backlog(k) + there.seconds < here.seconds;
+}
+
+bool Lines::better_elsewhere(const Job& job, ResourceId j) const {
   for (const ResourceId k : resource_ids()) {
-    const Cell& there = cell(i, k);
-    if (there.target > 0 && backlog(k) + there.seconds < here.seconds) return true;
+    if (holds(job.able, k) && better_at(k, job.ticket.type, j)) return true;
   }
   return false;
 }
@@ -111,7 +123,7 @@ Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
   if (row.waiting == 0) return nullptr;
   const auto accepted = [&](const Job& job) { return !job.choosy || accepts(job); };
   if (Job* const own = cell(i, j).queue.first(accepted)) {
-    if (own->ticket.explores || !better_elsewhere(i, j)) return own;
+    if (own->ticket.explores || !better_elsewhere(*own, j)) return own;
   }
   Job* best = nullptr;
   Count most = 0;
@@ -119,7 +131,8 @@ Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
     const Cell& there = cell(i, k);
     if (k == j || there.queue.empty()) continue;
     const Count surplus = there.in_flight - there.target;
-    if ((best != nullptr && surplus <= most) || !may_take(i, j, k)) continue;
+    if (best != nullptr && surplus <= most) continue;
+    if (!may_take(i, j, k) && !better_at(j, i, k)) continue;
     Job* const job = there.queue.first([&](const Job& waiting) {
       return holds(waiting.able, j) && !waiting.ticket.explores && accepted(waiting);
     });
@@ -131,6 +144,8 @@ Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
 }
 
 Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
+  Column& column = columns_[index(j)];
+  column.idle_until.reset();
   bool any = false;
   for (const TaskType i : type_ids()) {
     Job* const job = candidate(i, j, accepts);
@@ -139,8 +154,11 @@ Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts
     any |= job != nullptr;
   }
   if (!any) return nullptr;
-  const std::optional<TaskType> next = columns_[index(j)].order.next(offer_, now);
-  if (!next) return nullptr;
+  const std::optional<TaskType> next = column.order.next(offer_, now);
+  if (!next) {
+    column.idle_until = column.order.idle_until();
+    return nullptr;
+  }
   Job& job = *candidates_[index(*next)];
   if (job.ticket.resource != j) move(job, j, dispatcher);
   cell(*next, j).queue.remove(job);
@@ -153,6 +171,12 @@ void Lines::end(const Job& job, std::optional<double> seconds) {
   count(job, -1);
   const Cell& from = cell(job.ticket.type, job.ticket.resource);
   columns_[index(job.ticket.resource)].order.served(job.ticket.type, seconds.value_or(from.seconds));
+}
+
+Count Lines::in_flight() const noexcept {
+  Count all = 0;
+  for (const Column& column : columns_) all += column.tasks;
+  return all;
 }
 
 std::vector<Job*> Lines::clear(ResourceId j) {
@@ -191,24 +215,19 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
     row.has_target = plan.target.has_value() && system.count(i) > 0;
     row.planned = system.count(i);
     for (const ResourceId j : system.resource_ids()) {
-      cell(i, j).target = plan.target ? (*plan.target)(i, j) : 0;
-      cell(i, j).seconds = system.seconds_per_task(i, j);
-    }
-  }
-  std::vector<double> weights(types_);
-  for (const ResourceId j : system.resource_ids()) {
-    for (const TaskType i : type_ids()) {
-      const bool planned = index(i) < system.type_count() && rows_[index(i)].has_target;
-      const std::size_t at = index(i) * system.resource_count() + index(j);
-      if (!planned) {
-        weights[index(i)] = when_ahead_ == ServiceOrder::WhenAhead::kServe ? 1.0 : 0.0;
+      Cell& now = cell(i, j);
+      now.target = plan.target ? (*plan.target)(i, j) : 0;
+      now.seconds = system.seconds_per_task(i, j);
+      if (!row.has_target) {
+        now.weight = when_ahead_ == ServiceOrder::WhenAhead::kServe ? 1.0 : 0.0;
+      } else if (plan.time_shares.empty()) {
+        now.weight = static_cast<double>(now.target);
       } else {
-        weights[index(i)] =
-            plan.time_shares.empty() ? static_cast<double>(cell(i, j).target) : plan.time_shares[at];
+        now.weight = plan.time_shares[index(i) * system.resource_count() + index(j)];
       }
     }
-    columns_[index(j)].order.set_weights(weights);
   }
+  weigh();
   for (const TaskType i : system.types()) {
     const Row& row = rows_[index(i)];
     if (row.waiting == 0 || !fits(row, 0)) continue;
@@ -228,10 +247,10 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
 
 ResourceId Lines::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
   ResourceId best{};
-  double least = std::numeric_limits<double>::infinity();
+  double least = kNever;
   for (const ResourceId j : resource_ids()) {
-    if (!holds(able, j)) continue;
     const Column& column = columns_[index(j)];
+    if (!holds(able, j) || column.servers == 0) continue;
     double end = backlog(j) + cell(i, j).seconds + (transfers.empty() ? 0.0 : transfers[index(j)]);
     // Tasks of which no time is known are weighed by their number alone, below every time that is known.
     end += 1e-9 * static_cast<double>(column.tasks) / column.servers;

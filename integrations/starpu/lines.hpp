@@ -38,6 +38,7 @@ class Lines {
   void resize(std::size_t types, std::size_t resources);
   std::size_t types() const noexcept { return types_; }
   std::size_t resources() const noexcept { return columns_.size(); }
+  /// 0: its workers have left; what waits there is for the others.
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
   /// At the resource of its ticket; one that is bound is counted but waits for nobody.
@@ -53,9 +54,10 @@ class Lines {
   std::vector<Job*> clear(ResourceId j);
 
   /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
-  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].order.idle_until(); }
+  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
 
   Count waiting() const noexcept { return waiting_; }
+  Count in_flight() const noexcept;
   Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
   Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
   /// Tasks that went elsewhere than where they were placed.
@@ -77,7 +79,8 @@ class Lines {
     Queue queue;
     Count in_flight = 0;  ///< waiting or running
     Count target = 0;
-    double seconds = 0;  ///< mean time of a task; 0: not known
+    double seconds = 0;            ///< mean time of a task; 0: not known
+    std::optional<double> weight;  ///< its part of the resource by the plan; absent: newer than the plan
   };
   struct Row {
     Count in_flight = 0;
@@ -90,6 +93,7 @@ class Lines {
     ServiceOrder order;
     double servers = 1;
     Count tasks = 0;
+    std::optional<double> idle_until;  ///< after the latest `take`
   };
 
   Cell& cell(TaskType i, ResourceId j) noexcept { return cells_[index(i) * columns_.size() + index(j)]; }
@@ -101,10 +105,12 @@ class Lines {
   double backlog(ResourceId j) const;
   static bool fits(const Row& row, Count more) noexcept;
   bool may_take(TaskType i, ResourceId j, ResourceId from) const;
-  bool better_elsewhere(TaskType i, ResourceId j) const;
+  bool better_at(ResourceId k, TaskType i, ResourceId j) const;
+  bool better_elsewhere(const Job& job, ResourceId j) const;
   Job* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
   void count(const Job& job, Count change);
   void move(Job& job, ResourceId to, Dispatcher& dispatcher);
+  void weigh();
 
   ServiceOrder::WhenAhead when_ahead_;
   std::size_t types_ = 0;

@@ -155,6 +155,69 @@ TEST_F(StarpuLines, WhereThePlanDoesNotFitTasksMoveOnlyToEndSooner) {
   expect_consistent();
 }
 
+/// One A in flight: the plan has it on the device, which takes 4 ms, and nothing on the CPU, which takes 8.
+TEST_F(StarpuLines, NobodyWaitsForAPlaceThatCannotRunIt) {
+  plan_for(1, 0);
+  ASSERT_EQ((*dispatcher_.plan()->target)(kA, kGpu), 1);
+  Job& both = push_at(kA, kCpu);
+  EXPECT_EQ(take(kCpu), nullptr) << "better on the device";
+  EXPECT_EQ(take(kGpu), &both);
+  end(both, 0.004);
+  Job& bound_to_cpu = push_at(kA, kCpu, set_of(kCpu));
+  EXPECT_EQ(take(kGpu), nullptr);
+  EXPECT_EQ(take(kCpu), &bound_to_cpu);
+  end(bound_to_cpu, 0.008);
+  lines_.set_servers(kGpu, 0);
+  Job& left = push_at(kA, kCpu);
+  EXPECT_EQ(take(kCpu), &left) << "the device has left, which the plan does not know yet";
+}
+
+TEST_F(StarpuLines, WhatOneResourceLeavesToAnotherThatOneTakes) {
+  plan_for(1, 0);
+  lines_.set_servers(kCpu, 8);
+  for (int k = 0; k < 3; ++k) push_at(kA, kCpu);
+  ASSERT_FALSE(lines_.fits_plan(kA));
+  EXPECT_EQ(take(kCpu), nullptr) << "8 ms here, 4 ms there";
+  EXPECT_NE(take(kGpu), nullptr) << "although 4 ms is more than the 24 / 8 ms until all here have ended";
+  EXPECT_NE(take(kCpu), nullptr) << "8 ms here, 8 ms there by now";
+  expect_consistent();
+}
+
+TEST_F(StarpuLines, WhatWaitsWhereNobodyWorksIsForTheOthers) {
+  for (int k = 0; k < 3; ++k) push_at(kB, kGpu);
+  lines_.set_servers(kGpu, 0);
+  EXPECT_EQ(lines_.soonest(kA, kBoth), kCpu);
+  EXPECT_NE(take(kCpu), nullptr);
+}
+
+/// Under exact shares, too, where who is ahead waits.
+TEST_F(StarpuLines, TypesNewerThanThePlanAreServedBeforeTheNext) {
+  Lines exact(ServiceOrder::WhenAhead::kIdle);
+  exact.resize(0, 2);
+  exact.resize(2, 2);
+  std::deque<Job> jobs(3);
+  for (Job& job : jobs) {
+    job.able = kBoth;
+    job.ticket = dispatcher_.place_at(kB, kCpu);
+  }
+  jobs[0].bound = true;
+  exact.put(jobs[0]);
+  exact.end(jobs[0], 0.02);
+  exact.put(jobs[1]);
+  exact.put(jobs[2]);
+  EXPECT_EQ(exact.in_flight(), 2);
+  EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &jobs[1]);
+  exact.end(jobs[1], 0.02);
+  EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), nullptr) << "it has had its part of the time";
+  EXPECT_TRUE(exact.idle_until(kCpu));
+  EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), &jobs[2]);
+  EXPECT_FALSE(exact.idle_until(kCpu));
+  EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), nullptr) << "nothing waits";
+  EXPECT_FALSE(exact.idle_until(kCpu)) << "so there is no time to ask again";
+  exact.end(jobs[2], 0.02);
+  EXPECT_EQ(exact.in_flight(), 0);
+}
+
 TEST_F(StarpuLines, SoonestCountsBacklogOwnTimeAndTransfers) {
   EXPECT_EQ(lines_.soonest(kB, kBoth), kGpu);
   EXPECT_EQ(lines_.soonest(kB, set_of(kCpu)), kCpu);

@@ -8,5 +8,9 @@
 namespace allot::starpu {
 
 inline void say(const std::string& line) noexcept { std::fprintf(stderr, "[allot] %s\n", line.c_str()); }
+/// Without memory, for when there is none.
+inline void say(const char* where, const char* what) noexcept {
+  std::fprintf(stderr, "[allot] %s: %s\n", where, what);
+}
 
 }  // namespace allot::starpu

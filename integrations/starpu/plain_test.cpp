@@ -1,6 +1,9 @@
 // A program that knows nothing of allot: run by entry_test.py under different variables.
 #include <starpu.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 namespace {
 
 void nothing(void**, void*) {}
@@ -13,6 +16,8 @@ int main() {
   conf.ncpus = 2;
   conf.nopencl = 0;
   if (starpu_init(&conf) != 0) return 1;
+  const char* const choice = std::getenv("STARPU_SCHED");
+  std::printf("STARPU_SCHED is %s\n", choice == nullptr ? "not set" : choice);
   starpu_codelet codelet;
   starpu_codelet_init(&codelet);
   codelet.cpu_funcs[0] = nothing;

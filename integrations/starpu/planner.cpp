@@ -31,13 +31,13 @@ Planner::Planner(std::function<bool()> look) : look_(std::move(look)) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-Planner::~Planner() {
+void Planner::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   awake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Planner::wake() noexcept {

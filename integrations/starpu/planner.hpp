@@ -16,13 +16,15 @@ class Planner {
 
   /// `look` may throw: a look that fails is followed by the next.
   explicit Planner(std::function<bool()> look);
-  /// Waits for a look that is under way.
-  ~Planner();
+  ~Planner() { stop(); }
   Planner(const Planner&) = delete;
   Planner& operator=(const Planner&) = delete;
 
   /// There is something new: look soon. Thread-safe, and cheap where it has been said already.
   void wake() noexcept;
+  /// No more looks; waits for one that is under way, so not to be called by `look`. A planner that has
+  /// stopped may be woken still, in vain.
+  void stop() noexcept;
 
  private:
   void run() noexcept;

@@ -39,6 +39,28 @@ TEST(StarpuPlanner, LooksSoonWhenItIsWokenAndRarelyElse) {
   EXPECT_GE(looks, 5);
 }
 
+/// As a context does that ends: its last tasks are closed, which wakes, when nobody looks any more.
+TEST(StarpuPlanner, MayBeWokenByItsOwnLookWhileItStopsAndAfter) {
+  std::atomic<int> looks = 0;
+  Planner* self = nullptr;
+  std::atomic<bool> ready = false;
+  Planner planner([&] {
+    if (ready) self->wake();
+    ++looks;
+    return true;
+  });
+  self = &planner;
+  ready = true;
+  wait_for(looks, 3);
+  planner.stop();
+  const int at_the_end = looks;
+  EXPECT_GE(at_the_end, 3);
+  planner.wake();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(looks, at_the_end);
+  planner.stop();
+}
+
 /// Two looks are at least 20 times as far apart as the first of them is long.
 TEST(StarpuPlanner, KeepsToItsPartOfTheTime) {
   std::atomic<int> looks = 0;

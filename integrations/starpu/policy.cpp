@@ -25,9 +25,9 @@ bool guarded(const char* where, Work&& work) noexcept {
     work();
     return true;
   } catch (const std::exception& error) {
-    say(std::string(where) + ": " + error.what());
+    say(where, error.what());
   } catch (...) {
-    say(where);
+    say(where, "failed");
   }
   return false;
 }
@@ -66,7 +66,9 @@ int push(starpu_task* task) {
   return -ENODEV;
 }
 
-void push_bound(starpu_task* task, int worker, int, unsigned context) {
+void push_bound(starpu_task* task, int worker, int model_worker, unsigned context) {
+  // A task for a combined worker is announced to each of those, who then run copies of it: not counted.
+  if (model_worker != worker) return;
   if (Context* const state = state_of(context)) {
     guarded("push_task_notify", [&] { state->push_bound(task, worker); });
   }

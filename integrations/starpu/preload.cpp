@@ -5,9 +5,9 @@
 #include <starpu.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "integrations/starpu/allot_starpu.h"
 #include "integrations/starpu/message.hpp"
@@ -28,26 +28,25 @@ bool preloaded() {
 /// STARPU_SCHED out of sight while StarPU starts: it would go before `conf.sched_policy`.
 class HiddenChoice {
  public:
-  explicit HiddenChoice(const char* value) : value_(value == nullptr ? "" : value), set_(value != nullptr) {
-    unsetenv("STARPU_SCHED");
-  }
+  /// `value` is what it is afterwards, and must last; null: not set.
+  explicit HiddenChoice(const char* value) noexcept : value_(value) { unsetenv("STARPU_SCHED"); }
   ~HiddenChoice() {
-    if (set_) setenv("STARPU_SCHED", value_.c_str(), 1);
+    if (value_ != nullptr) setenv("STARPU_SCHED", value_, 1);
   }
   HiddenChoice(const HiddenChoice&) = delete;
   HiddenChoice& operator=(const HiddenChoice&) = delete;
 
  private:
-  std::string value_;
-  bool set_;
+  const char* value_;
 };
 
 }  // namespace
 
+// Nothing in it throws: its caller is C.
 extern "C" int starpu_initialize(starpu_conf* user_conf, int* argc, char*** argv) {
   const auto real = reinterpret_cast<Initialize>(dlsym(RTLD_NEXT, "starpu_initialize"));
   if (real == nullptr) {
-    allot::starpu::say("there is no StarPU behind this library");
+    allot::starpu::say("starpu_initialize", "there is no StarPU behind this library");
     return -ENODEV;
   }
   const char* const choice = std::getenv("STARPU_SCHED");
@@ -55,12 +54,10 @@ extern "C" int starpu_initialize(starpu_conf* user_conf, int* argc, char*** argv
   if (!ours && (choice != nullptr || !preloaded())) return real(user_conf, argc, argv);
   starpu_sched_policy* const policy = allot_starpu_policy(ours ? choice : "allot-map");
   if (policy == nullptr) {
-    std::string names;
-    for (const auto* known : {&allot_starpu_map, &allot_starpu_mis, &allot_starpu_weighted}) {
-      names += std::string(names.empty() ? "" : ", ") + known->policy_name;
-    }
-    allot::starpu::say("there is no policy '" + std::string(choice) + "': STARPU_SCHED is one of " + names +
-                       ", or of StarPU's own");
+    std::fprintf(stderr,
+                 "[allot] there is no policy '%s': STARPU_SCHED is one of %s, %s, %s, or of StarPU's own\n",
+                 choice, allot_starpu_map.policy_name, allot_starpu_mis.policy_name,
+                 allot_starpu_weighted.policy_name);
     return -ENODEV;
   }
   starpu_conf conf;
@@ -71,6 +68,6 @@ extern "C" int starpu_initialize(starpu_conf* user_conf, int* argc, char*** argv
   }
   conf.sched_policy_name = nullptr;
   conf.sched_policy = policy;
-  const HiddenChoice hidden(choice);
+  const HiddenChoice hidden(ours ? policy->policy_name : nullptr);
   return real(&conf, argc, argv);
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <string_view>
 
 #include "allot/io/scenario_reader.hpp"
+#include "allot/model/rates.hpp"
 
 namespace allot::starpu {
 namespace {
@@ -31,7 +31,7 @@ std::optional<std::vector<std::pair<std::string, double>>> read_shares(std::stri
     const std::size_t divide = part.rfind('=');
     if (divide == std::string_view::npos || divide == 0) return std::nullopt;
     const auto share = number<double>(part.substr(divide + 1));
-    if (!share || !(*share >= 0) || !std::isfinite(*share)) return std::nullopt;
+    if (!share || !(*share >= 0 && *share <= kMaxNumber)) return std::nullopt;
     shares.emplace_back(part.substr(0, divide), *share);
   }
   const bool all_zero =
@@ -63,7 +63,8 @@ Settings read_settings(const Environment& environment, std::vector<std::string>&
     if (auto shares = read_shares(text)) {
       settings.shares = *std::move(shares);
     } else {
-      complain("ALLOT_SHARES", "shares by the name of the type, such as A=0.5,B=0.3, not all of them 0");
+      complain("ALLOT_SHARES",
+               "shares by the name of the type, such as A=0.5,B=0.3, not all of them 0 and none above 1e100");
     }
   }
   if (const auto path = given("ALLOT_SCENARIO"); !path.empty()) {
@@ -131,7 +132,8 @@ std::vector<double> shares_of(const Settings& settings, const std::vector<std::s
       std::count_if(types.begin(), types.end(), [&](const auto& type) { return !named(type); });
   const double least = sum > 0 ? kLeastShare * sum : 1.0;
   for (std::size_t i = 0; i < types.size(); ++i) {
-    shares[i] = named(types[i]).value_or(std::max((1 - sum) / static_cast<double>(unnamed), least));
+    const double left = std::max((1 - sum) / static_cast<double>(unnamed), least);
+    shares[i] = named(types[i]).value_or(std::min(left, kMaxNumber));
   }
   // Named types that have not come yet: those that are here must not all be without a share.
   if (std::all_of(shares.begin(), shares.end(), [](double share) { return share == 0; })) {

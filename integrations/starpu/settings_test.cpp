@@ -66,6 +66,7 @@ TEST(StarpuSettings, WhatCannotBeReadIsNamedAndKeepsItsDefault) {
                                                         {"ALLOT_SHARES", "=1"},
                                                         {"ALLOT_SHARES", "A=0,B=0"},
                                                         {"ALLOT_SHARES", "A=inf"},
+                                                        {"ALLOT_SHARES", "A=1e200"},
                                                         {"ALLOT_TYPES", "codelets"},
                                                         {"ALLOT_DEPTH", "0"},
                                                         {"ALLOT_DEPTH", "65"},
@@ -93,6 +94,8 @@ TEST(StarpuSettings, TypesWithoutAShareDivideWhatIsLeft) {
   EXPECT_NEAR(four[2], 0.1, 1e-12);
   settings.shares = {{"A", 3}, {"B", 1}};  // weights: nothing is left of 1
   EXPECT_THAT(shares_of(settings, {"A", "C"}), ElementsAre(3.0, 0.04));
+  settings.shares.assign(200, {"A", kMaxNumber});
+  EXPECT_THAT(shares_of(settings, {"A", "C"}), ElementsAre(kMaxNumber, kMaxNumber));
   settings.shares = {{"A", 0}, {"B", 1}};  // B has not come yet
   EXPECT_THAT(shares_of(settings, {"A"}), ElementsAre(1.0));
 }

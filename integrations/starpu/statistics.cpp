@@ -92,6 +92,7 @@ std::string report_json(const Report& report) {
   json["closed"] = report.closed;
   json["parked"] = report.parked;
   json["unfinished"] = report.unfinished;
+  json["left_open"] = report.left_open;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -31,6 +31,7 @@ struct Report {
   std::uint64_t closed = 0;         ///< tasks whose end StarPU did not report, as those of reductions
   std::uint64_t parked = 0;         ///< tasks that had to wait for a worker that can run them
   std::uint64_t unfinished = 0;     ///< tasks that never ran
+  Count left_open = 0;              ///< tasks that had been taken and not closed when the context ended
 };
 
 std::string report_json(const Report& report);

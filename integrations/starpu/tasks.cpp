@@ -11,8 +11,11 @@ namespace {
 
 constexpr double kModelWorth = 10;
 
+/// Null for none; an empty name is none.
+const char* given(const char* name) noexcept { return name == nullptr || *name == '\0' ? nullptr : name; }
+
 const char* symbol_of(const starpu_task* task) noexcept {
-  return task->cl->model == nullptr ? nullptr : task->cl->model->symbol;
+  return task->cl->model == nullptr ? nullptr : given(task->cl->model->symbol);
 }
 
 std::uint64_t word(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
@@ -49,7 +52,7 @@ TypeKey key_of(starpu_task* task, TypesBy by) {
 
 std::string name_of(starpu_task* task, TypesBy by) {
   const char* const symbol = symbol_of(task);
-  const char* const name = task->cl->name;
+  const char* const name = given(task->cl->name);
   std::string text = by == TypesBy::kSymbol && symbol != nullptr ? symbol
                      : name != nullptr                           ? name
                      : symbol != nullptr                         ? symbol
@@ -61,7 +64,9 @@ std::string name_of(starpu_task* task, TypesBy by) {
 }
 
 bool choosy(const starpu_task* task) noexcept {
-  return task->cl->can_execute != nullptr || task->workerids_len != 0 || task->where >= 0;
+  // StarPU gives every task its codelet's `where` when it is submitted without one.
+  const bool elsewhere = task->where >= 0 && task->where != static_cast<std::int32_t>(task->cl->where);
+  return task->cl->can_execute != nullptr || task->workerids_len != 0 || elsewhere;
 }
 
 std::optional<unsigned> implementation(starpu_task* task, int worker) {
