@@ -32,7 +32,9 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
   const double present = when_ahead_ == WhenAhead::kIdle ? now_ : minimum_;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
-    const double weight = given(i) > 0 ? given(i) : stray;
+    // Where units may idle, next to nothing counts as nothing: a type would wait for ages after one task.
+    const double least = when_ahead_ == WhenAhead::kIdle ? stray : 0.0;
+    const double weight = given(i) > least ? given(i) : stray;
     if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
     account.weight = weight;
   }
@@ -41,7 +43,7 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
 void ServiceOrder::set_weights(std::span<const double> weights) { weigh(weights); }
 void ServiceOrder::set_weights(std::span<const Count> counts) { weigh(counts); }
 
-std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, double now) {
+std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, double now, bool idling_helps) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const bool may_idle = when_ahead_ == WhenAhead::kIdle;
   const std::size_t types = std::min(accounts_.size(), waiting.size());
@@ -71,7 +73,7 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   }
   if (!best) return std::nullopt;
   Account& chosen = accounts_[*best];
-  if (may_idle && chosen.tag > now) {
+  if (may_idle && idling_helps && chosen.tag > now) {
     idle_until_ = chosen.tag;
     return std::nullopt;
   }

@@ -36,8 +36,9 @@ class ServiceOrder {
   void set_weights(std::span<const Count> counts);
 
   /// The type to start now, or none: nothing waits, or all that wait are ahead.
-  /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back.
-  std::optional<TaskType> next(std::span<const Count> waiting, double now);
+  /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back. Who knows
+  /// that leaving a unit idle helps nobody now says so; under kServe it makes no difference.
+  std::optional<TaskType> next(std::span<const Count> waiting, double now, bool idling_helps = true);
 
   /// A task that `next` had started has ended, after so many seconds of service.
   void served(TaskType i, double seconds);

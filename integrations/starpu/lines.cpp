@@ -147,14 +147,18 @@ Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts
   Column& column = columns_[index(j)];
   column.idle_until.reset();
   bool any = false;
+  // Shares are of the work that was planned for. Where there is other work, as in a task graph, a worker that
+  // waits for it keeps nobody's share.
+  bool as_planned = true;
   for (const TaskType i : type_ids()) {
+    as_planned &= rows_[index(i)].in_flight == 0 ? rows_[index(i)].planned == 0 : fits(rows_[index(i)], 0);
     Job* const job = candidate(i, j, accepts);
     candidates_[index(i)] = job;
     offer_[index(i)] = job == nullptr ? 0 : 1;
     any |= job != nullptr;
   }
   if (!any) return nullptr;
-  const std::optional<TaskType> next = column.order.next(offer_, now);
+  const std::optional<TaskType> next = column.order.next(offer_, now, as_planned);
   if (!next) {
     column.idle_until = column.order.idle_until();
     return nullptr;
