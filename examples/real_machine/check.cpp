@@ -31,7 +31,7 @@ std::vector<Agreement> check_kernels(const Machine& machine) {
     std::vector<std::vector<double>> expected(machine.inputs);
     for (const Station& station : machine.stations) {
       if (station.servers.front().kernels[type] == nullptr) continue;
-      const double allowed = work == Work::kDecode ? 2.0 : work == Work::kProduct ? 1e-5 : 0.0;
+      const double allowed = work == Work::kDecode ? 1.0 : work == Work::kProduct ? 1e-5 : 0.0;
       Agreement agreement{machine.types[type], station.resource.name, 0, allowed};
       for (const Server& server : station.servers) {
         for (std::size_t input = 0; input < machine.inputs; ++input) {

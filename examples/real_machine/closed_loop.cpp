@@ -83,11 +83,7 @@ class Loop {
     } catch (...) {
       fail(std::current_exception());
     }
-    {
-      std::unique_lock lock(ending_mutex_);
-      ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s),
-                       [this] { return stop_.load(); });
-    }
+    const double measured_s = measure();
     stop_ = true;
     for (auto& queue : queues_) {
       const std::lock_guard lock(queue->mutex);
@@ -97,14 +93,14 @@ class Loop {
     if (failure_) std::rethrow_exception(failure_);
 
     LoopResult result;
-    result.seconds = options_.measure_s;
+    result.seconds = measured_s;
     result.types = types_;
     result.stations = queues_.size();
-    result.in_flight = std::accumulate(options_.counts.begin(), options_.counts.end(), Count{0});
+    result.in_flight = in_flight();
     result.plan = dispatcher_.plan();
     for (const auto& mine : runs) {
       for (const Run& run : mine) {
-        if (run.end >= 0 && run.end < options_.measure_s) result.runs.push_back(run);
+        if (run.end >= 0 && run.end < measured_s) result.runs.push_back(run);
       }
     }
     std::sort(result.runs.begin(), result.runs.end(),
@@ -113,6 +109,29 @@ class Loop {
   }
 
  private:
+  Count in_flight() const {
+    return std::accumulate(options_.counts.begin(), options_.counts.end(), Count{0});
+  }
+
+  /// Waits until the end of the measurement and says how long it was: `measure_s`, and on until enough tasks
+  /// have ended that those cut at the edges do not count, but not for ever.
+  double measure() {
+    constexpr Count kTurns = 40;  // ends for each task in flight
+    constexpr double kLongest = 3;
+    const Count enough = kTurns * in_flight();
+    std::unique_lock lock(ending_mutex_);
+    const auto stopped = [this] { return stop_.load(); };
+    ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s), stopped);
+    double length = options_.measure_s;
+    while (!stopped() && ended_ < enough && length < kLongest * options_.measure_s) {
+      length += 0.1 * options_.measure_s;
+      ending_.wait_until(
+          lock, start_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.warm_up_s + length)),
+          stopped);
+    }
+    return length;
+  }
+
   std::size_t server_count(std::size_t station) const {
     const std::size_t all = machine_.stations[station].servers.size();
     return options_.servers.empty() ? all : std::min(all, options_.servers[station]);
@@ -282,6 +301,7 @@ class Loop {
         lock.unlock();
         runs.push_back({type, station, number, since_measuring(taken->task.placed), since_measuring(begin),
                         since_measuring(end)});
+        if (runs.back().end >= 0) ended_.fetch_add(1, std::memory_order_relaxed);
         dispatcher_.complete(ticket, busy, true, end);
         submit(type);
         lock.lock();
@@ -315,6 +335,7 @@ class Loop {
   std::vector<std::atomic<std::size_t>> next_input_;
   Clock::time_point start_;
   std::atomic<bool> stop_ = false;
+  std::atomic<Count> ended_ = 0;  // since the measurement began
   std::mutex ending_mutex_;
   std::condition_variable ending_;
   std::exception_ptr failure_;

@@ -31,7 +31,7 @@ struct LoopOptions {
   Order order = Order::kService;
   std::vector<std::size_t> servers;  ///< in use, by station; empty: all
   double warm_up_s = 1;              ///< in which rates are learnt
-  double measure_s = 2;
+  double measure_s = 2;              ///< at the least: up to three times that where few tasks end
   std::uint64_t seed = 1;
 };
 

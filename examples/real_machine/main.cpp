@@ -35,7 +35,7 @@ Commands
 Options
   --out DIR          where the files go (real-machine); `predict` and `policies` read scenario.toml there
   --emulate FILE     a machine that sleeps as the scenario in FILE says, instead of this one
-  --seconds S        of one measurement (2)
+  --seconds S        of one measurement (2); up to three times that where few tasks end
   --warm-up S        before it, for policies that learn (1.5)
   --placements N     held fixed by `predict` (36)
   --repeats N        of each policy (3)

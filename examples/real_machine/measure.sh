@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds real_machine with what a machine with CUDA and little else has, checks it and runs every experiment: about ten
+# Builds real_machine with what a machine with CUDA and little else has, checks it and runs every experiment: twelve
 # minutes on 16 cores.
 #   examples/real_machine/measure.sh [--headers DIR] OUT [options of real_machine]
 # DIR holds headers of Random123, toml++ and nlohmann/json where the machine lacks them: see headers.sh.

@@ -46,7 +46,7 @@ class RealMachine(unittest.TestCase):
     def experiment(self, folder):
         """Runs everything; what is wrong with the results, or None."""
         begin = time.monotonic()
-        print("  " + run("all", "--emulate", EMULATED, "--out", folder, "--seconds", 0.2, "--warm-up", 0.2,
+        print("  " + run("all", "--emulate", EMULATED, "--out", folder, "--seconds", 0.08, "--warm-up", 0.12,
                          "--repeats", 1, "--placements", 30).strip().splitlines()[-1], flush=True)
         for name, least in (("rates.csv", 9), ("disciplines.csv", 20), ("predictions.csv", 30), ("gantt.csv", 50), ("optima.csv", 3)):
             self.assertGreaterEqual(len(rows(folder, name)), least, name)
