@@ -99,6 +99,11 @@ class StarpuFaults : public testing::Test {
       for (const json& count : row) EXPECT_EQ(count, 0);
     }
     EXPECT_EQ(seen["placed"], seen["ended"]);
+    std::uint64_t placed = 0;
+    for (const json& row : seen["placements"]) {
+      for (const json& count : row) placed += count.get<std::uint64_t>();
+    }
+    EXPECT_EQ(placed, seen["placed"]);
     EXPECT_EQ(seen["unfinished"], 0);
     EXPECT_NEAR(seen["little"], 1, 1e-6);
   }
