@@ -70,13 +70,6 @@ bool choosy(const starpu_task* task) noexcept {
 }
 
 std::optional<unsigned> implementation(starpu_task* task, int worker) {
-  // Not asked by StarPU's function.
-  if (task->workerids_len != 0) {
-    constexpr unsigned kBits = 8 * sizeof *task->workerids;
-    const auto id = static_cast<unsigned>(worker);
-    if (id / kBits >= task->workerids_len) return std::nullopt;
-    if ((task->workerids[id / kBits] >> (id % kBits) & 1U) == 0) return std::nullopt;
-  }
   unsigned which = 0;
   if (starpu_worker_can_execute_task_first_impl(static_cast<unsigned>(worker), task, &which) == 0) {
     return std::nullopt;
