@@ -244,6 +244,7 @@ class Dispatcher::State {
     std::unique_ptr<Live> again =
         detail::make_live(policy_, before.system, solve_options(), plans_, &live_.current());
     Plan plan = *again->plan;
+    plan.stale = true;
     plan.note = "the plan could not be renewed: " + why;
     again->plan = std::make_shared<const Plan>(std::move(plan));
     return again;

@@ -123,8 +123,8 @@ class Dispatcher {
   // ---- planning
 
   /// Takes in what has completed; plans anew if rates have moved by more than their uncertainty, or anything
-  /// else has changed, or if told to by `always`. Returns whether there is a new plan. For hosts that defer,
-  /// but allowed for all.
+  /// else has changed, or if told to by `always`. Returns whether there is a new plan, which is the one
+  /// before and marked `stale` where none could be made. For hosts that defer, but allowed for all.
   bool solve(Clock::time_point now = Clock::now(), bool always = false);
 
  private:

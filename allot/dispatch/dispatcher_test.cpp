@@ -326,8 +326,10 @@ TEST(Dispatcher, APlanThatCannotBeRenewedStays) {
   options.policy_options.assignment = Assignment(2, 2);
   for (const TaskType i : {kA, kB}) (*options.policy_options.assignment)(i, kGpu) = 4;
   Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), options, at(0));
+  EXPECT_FALSE(dispatcher.plan()->stale);
   dispatcher.drain(kGpu);  // where the assignment sends everything
   EXPECT_TRUE(dispatcher.solve(at(0)));
+  EXPECT_TRUE(dispatcher.plan()->stale);
   EXPECT_NE(dispatcher.plan()->note.find("could not be renewed"), std::string::npos);
   EXPECT_EQ(dispatcher.place(kA, at(0))->resource, kCpu);
 }

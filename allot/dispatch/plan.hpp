@@ -32,6 +32,7 @@ struct Plan {
   std::optional<Performance> predicted;
   std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
   double solve_seconds = 0;
+  bool stale = false;  ///< the plan before, which could not be renewed: `note` says why
 };
 
 /// A task that has been placed; give it back to `complete` or `cancel` exactly once.

@@ -28,6 +28,20 @@ CASES["S4"] = {**CASES["S2"], "options": ["--exponential"]}
 RIVALS = ["dmda", "dmdas", "lws", "eager", "random"]
 
 
+def examples():
+    """The folder of the programs that come with StarPU, where a package has them; it need not exist."""
+    for module in ("starpu-1.4", "starpu-1.3"):
+        found = subprocess.run(["pkg-config", "--variable=libdir", module], capture_output=True, text=True, check=False)
+        if found.returncode == 0:
+            return pathlib.Path(found.stdout.strip()) / "starpu"
+    return pathlib.Path("/usr/lib/starpu")
+
+
+def drawn(case):
+    """Whether the lengths of its tasks are drawn."""
+    return "--exponential" in case.get("options", [])
+
+
 def parsed(case):
     """{type: (count, [ms or None])}"""
     types = {}
@@ -94,7 +108,6 @@ class Home:
             raise RuntimeError(f"{policy} {command}: StarPU ran without the policy, for it left no statistics\n{done.stderr}")
         return done.stdout + (done.stderr if errors else ""), json.loads(stats.read_text(encoding="utf-8")) if stats.exists() else None
 
-
     def all_statistics(self):
         """Of the latest run: a file for each rank and each scheduling context."""
         return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in sorted(self.path.glob("stats*.json"))}
@@ -105,14 +118,17 @@ class ClosedLoop:
 
     def __init__(self, case):
         self.case = case
-        self.home = Home()
         self.words = [PROGRAMS / "sleeping", "--cpus", case["cpus"]]
         # Models from a moment in which the machine was busy would not be fair to those who trust them.
-        self.quietest(lambda: json.loads(self.home.run([*self.words, "--calibrate", "--json", *case["types"]])[0]), tries=5)
+        self.home = self.quietest(self.calibrated_home, tries=5)["home"]
+
+    def calibrated_home(self):
+        home = Home()
+        return {**json.loads(home.run([*self.words, "--calibrate", "--json", *self.case["types"]])[0]), "home": home}
 
     def quietest(self, measure, tries):
         """Measures again while tasks take over 3% longer than told, for others then have the cores; of all, the measurement
-        that was disturbed least."""
+        that was disturbed least. Not for tasks whose lengths are drawn: it would choose the run that drew short ones."""
         results = []
         while len(results) < tries:
             results.append(measure())

@@ -60,23 +60,20 @@ double factorise(int n, const std::vector<starpu_data_handle_t>& tile) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Every kernel on every worker, often enough for StarPU to trust its models; all workers at a time, because
-/// idle ones poll and would take the cores.
 void calibrate() {
   for (Kernel& kernel : kernels) {
-    for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
-      for (int i = 0; i < 20; ++i) {
-        starpu_task* const task = starpu_task_create();
-        task->cl = &kernel.codelet;
-        task->cl_arg = &kernel;
-        for (int t = 0; t < kernel.tiles; ++t) starpu_void_data_register(&task->handles[t]);
-        task->execute_on_a_specific_worker = 1;
-        task->workerid = worker;
-        starpu_data_handle_t tiles[3] = {task->handles[0], task->handles[1], task->handles[2]};
-        if (starpu_task_submit(task) != 0) std::exit(1);
-        for (int t = 0; t < kernel.tiles; ++t) starpu_data_unregister_submit(tiles[t]);
+    calibrate_every_worker([&](unsigned worker) {
+      starpu_task* const task = starpu_task_create();
+      task->cl = &kernel.codelet;
+      task->cl_arg = &kernel;
+      std::vector<starpu_data_handle_t> tiles(static_cast<std::size_t>(kernel.tiles));
+      for (std::size_t t = 0; t < tiles.size(); ++t) {
+        starpu_void_data_register(&tiles[t]);
+        task->handles[t] = tiles[t];
       }
-    }
+      submit_to_worker(task, worker);
+      for (const starpu_data_handle_t tile : tiles) starpu_data_unregister_submit(tile);
+    });
   }
   starpu_task_wait_for_all();
 }

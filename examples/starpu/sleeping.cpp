@@ -6,6 +6,7 @@
 // Six tasks of type A in flight, each 8 ms on a CPU worker and 4 ms on the first OpenCL device; "-" means:
 // cannot run there. With --calibrate it measures every type on every worker, leaves StarPU's performance
 // models in STARPU_HOME and ends; later runs read them.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -221,25 +222,19 @@ void make_codelets() {
   }
 }
 
-/// Every type on every worker that can run it, often enough for StarPU to trust its models; all workers at a
-/// time, because idle ones poll and would take the cores.
 void calibrate() {
   std::deque<Place> places;
   for (Type& type : types) {
     Place& place = places.emplace_back(Place{&type, 1, {}});
-    for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
+    calibrate_every_worker([&](unsigned worker) {
       const std::size_t j = column(worker);
-      if (j >= type.ms.size() || type.ms[j] == kCannot) continue;
-      for (int i = 0; i < 20; ++i) {
-        starpu_task* const task = starpu_task_create();
-        task->cl = &type.codelet;
-        task->cl_arg = &place;
-        task->execute_on_a_specific_worker = 1;
-        task->workerid = worker;
-        if (starpu_task_submit(task) != 0) std::exit(1);
-        type.done[j].fetch_add(1, std::memory_order_relaxed);
-      }
-    }
+      if (j >= type.ms.size() || type.ms[j] == kCannot) return;
+      starpu_task* const task = starpu_task_create();
+      task->cl = &type.codelet;
+      task->cl_arg = &place;
+      submit_to_worker(task, worker);
+      type.done[j].fetch_add(1, std::memory_order_relaxed);
+    });
   }
   starpu_task_wait_for_all();
 }

@@ -1,9 +1,11 @@
+// What the programs of this folder share: a StarPU with so many CPU workers and OpenCL devices, naps of a
+// known length, and the calibration of StarPU's models.
 #pragma once
-// What the programs of this folder share: a StarPU with so many CPU workers and OpenCL devices, and naps of a
-// known length.
+
 #include <starpu.h>
 #include <sys/prctl.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -66,4 +68,21 @@ inline starpu_perfmodel history_model(const char* symbol) {
   model.type = STARPU_HISTORY_BASED;
   model.symbol = symbol;
   return model;
+}
+
+/// Calls `submit_to(worker)` for every worker, often enough for StarPU to trust its models; all workers work
+/// at a time, because idle ones poll and would take the cores.
+template <typename SubmitTo>
+void calibrate_every_worker(const SubmitTo& submit_to) {
+  constexpr int kTimes = 20;
+  for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker) {
+    for (int time = 0; time < kTimes; ++time) submit_to(worker);
+  }
+}
+
+/// The task is for this worker only. Ends the program where that cannot run it.
+inline void submit_to_worker(starpu_task* task, unsigned worker) {
+  task->execute_on_a_specific_worker = 1;
+  task->workerid = worker;
+  if (starpu_task_submit(task) != 0) std::exit(1);
 }

@@ -44,11 +44,10 @@ void Context::finish() {
   const Count left_open = lines_.in_flight() - lines_.waiting();
   for (Worker& worker : workers_) close_left_over(worker, nullptr, 0, now);
   std::uint64_t unfinished = parked_.size();
-  for (std::size_t j = 0; j < lines_.resources(); ++j) {
-    for (const Job* job : lines_.clear(resource_id(j))) {
-      dispatcher_->cancel(job->ticket);
-      ++unfinished;
-    }
+  for (Job* job : lines_.waiting_jobs()) {
+    lines_.take_out(*job);
+    dispatcher_->cancel(job->ticket);
+    ++unfinished;
   }
   if (unfinished > 0) {
     say("context " + std::to_string(id_) + " ends with " + std::to_string(unfinished) +
@@ -155,20 +154,22 @@ void Context::remove(std::span<const int> workers) {
   }
   ++crew_version_;
   // What waits may have lost the only workers that can run it.
-  for (std::size_t j = 0; j < lines_.resources(); ++j) {
-    for (Job* job : lines_.clear(resource_id(j))) {
-      job->able = able(job->task, job->ticket.type, job->choosy);
-      if (!holds(job->able, job->ticket.resource)) {
-        dispatcher_->cancel(job->ticket);
-        if (job->able == 0) {
-          park(job->task);
-          jobs_.release(*job);
-          continue;
-        }
-        place(*job);
-      }
-      lines_.put(*job);
+  for (Job* job : lines_.waiting_jobs()) {
+    const ResourceSet left = able(job->task, job->ticket.type, job->choosy);
+    if (holds(left, job->ticket.resource)) {
+      lines_.set_able(*job, left);
+      continue;
     }
+    lines_.take_out(*job);
+    if (left == 0) {
+      park(job->task);
+      forget(*job);
+      continue;
+    }
+    job->able = left;
+    dispatcher_->cancel(job->ticket);
+    place(*job);
+    lines_.put(*job);
   }
   changed();
   planner_->wake();

@@ -81,7 +81,7 @@ class Context {
   };
 
   // With the lock held.
-  TaskType make_type(const TypeKey& key, starpu_task* task, bool choosy);
+  TaskType make_type(const TypeKey& key, starpu_task* task);
   TaskType add_type(const std::string& name, std::vector<RatePrior> priors);
   std::string free_name(const std::string& name) const;
   std::vector<RatePrior> priors(starpu_task* task, const std::string& name) const;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
 #include <utility>
 
 #include "integrations/starpu/context.hpp"
@@ -88,8 +87,11 @@ bool Context::look() {
   }
   if (renewed) {
     const std::shared_ptr<const Plan> plan = dispatcher_->plan();
-    ++solves_;
-    if (std::string_view(plan->note).starts_with("the plan could not be renewed")) plan_failed(plan->note);
+    if (plan->stale) {
+      plan_failed(plan->note);
+    } else {
+      ++solves_;
+    }
     if (settings_.verbose) say_plan(*plan);
     const std::lock_guard lock(mutex_);
     lines_.follow(*plan, *dispatcher_);
@@ -149,6 +151,7 @@ Report Context::report(Clock::time_point now) const {
     all.seen = dispatcher_->statistics(now);
     for (std::size_t i = 0; i < types_.size(); ++i) {
       for (std::size_t j = 0; j < crew_.size(); ++j) {
+        all.placements.push_back(lines_.placed(task_type(i), resource_id(j)));
         all.rates.push_back(dispatcher_->estimate(task_type(i), resource_id(j)));
       }
     }

@@ -36,12 +36,17 @@ Job* Context::admit(starpu_task* task) {
   const bool picky = settings_.types == TypesBy::kSymbol || choosy(task);
   const TypeKey key = key_of(task, settings_.types);
   std::optional<TaskType> i = table_.find(key);
-  // A task that can run nowhere makes no type.
-  if (!i && able(task) != 0) i = make_type(key, task, picky);
-  const ResourceSet set = i ? able(task, *i, picky) : 0;
-  if (set == 0) {
+  const ResourceSet set = i ? able(task, *i, picky) : able(task);
+  if (set == 0) {  // and makes no type
     park(task);
     return nullptr;
+  }
+  if (!i) {
+    i = make_type(key, task);
+    if (!picky) {
+      types_[index(*i)].able = set;
+      types_[index(*i)].crew_version = crew_version_;
+    }
   }
   Job& job = jobs_.make();
   job.task = task;
@@ -149,7 +154,7 @@ void Context::push_bound(starpu_task* task, int worker) {
   if (!j || task->cl == nullptr) return;
   const TypeKey key = key_of(task, settings_.types);
   std::optional<TaskType> i = table_.find(key);
-  if (!i) i = make_type(key, task, settings_.types == TypesBy::kSymbol || choosy(task));
+  if (!i) i = make_type(key, task);
   Job& job = jobs_.make();
   job.task = task;
   job.bound = true;

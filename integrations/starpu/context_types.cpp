@@ -41,22 +41,18 @@ ResourceSet Context::able(starpu_task* task, TaskType i, bool choosy) {
 }
 
 /// A type for a task whose key is new; when there are too many, the one for all others.
-TaskType Context::make_type(const TypeKey& key, starpu_task* task, bool choosy) {
+TaskType Context::make_type(const TypeKey& key, starpu_task* task) {
   if (table_.full()) {
     if (types_.back().planned) {
       say("more than " + std::to_string(kMostTypes) +
           " types of tasks: those that come from now on go where they are expected to end first");
-      add_type("(others)", std::vector<RatePrior>(crew_.size()));
+      add_type(free_name("(others)"), std::vector<RatePrior>(crew_.size()));
       types_.back().planned = false;
     }
     return task_type(types_.size() - 1);
   }
   const std::string name = free_name(name_of(task, settings_.types));
   const TaskType made = add_type(name, priors(task, name));
-  if (!choosy) {
-    types_.back().able = able(task);
-    types_.back().crew_version = crew_version_;
-  }
   table_.insert(key, made);
   return made;
 }
@@ -78,8 +74,9 @@ std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& nam
     // Of a resource whose workers are away nothing is known; nothing goes there until one is back.
     RatePrior prior = place.workers.empty() ? RatePrior::unknown() : RatePrior::cannot_run();
     for (const int worker : place.workers) {
-      prior = model_prior(task, worker, id_);
-      if (prior.can_run) break;
+      const RatePrior told = model_prior(task, worker, id_, settings_.types);
+      if (told.can_run) prior = told;
+      if (told.rate) break;
     }
     if (prior.can_run && !prior.rate) {
       if (const auto rate = scenario_rate(settings_, name, place.name)) prior = RatePrior::measured(*rate);

@@ -21,10 +21,11 @@ struct Job {
   starpu_task* task = nullptr;
   Ticket ticket;
   ResourceSet able = 0;       ///< where it can run
+  ResourceId placed{};        ///< where it was put first; its ticket says where it is now
   bool choosy = false;        ///< not on every worker of a resource, perhaps
   bool bound = false;         ///< to a worker by the program: it never waits here
   int priority = 0;           ///< StarPU's: higher first
-  std::uint64_t arrival = 0;  ///< among equals the earliest first
+  std::uint64_t arrival = 0;  ///< among equals the earliest first; 0: it has not been in a line
   double taken = 0;           ///< when a worker took it, in seconds
   Job* next = nullptr;        ///< in a queue, of a worker's, or of the free ones
   Job* previous = nullptr;    ///< in a queue

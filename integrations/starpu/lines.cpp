@@ -45,21 +45,43 @@ void Lines::count(const Job& job, Count change) {
   columns_[index(j)].tasks += change;
 }
 
+void Lines::count_waiting(const Job& job, Count change) {
+  rows_[index(job.ticket.type)].waiting += change;
+  waiting_ += change;
+  for (const ResourceId j : resource_ids()) {
+    if (holds(job.able, j)) cell(job.ticket.type, j).could_run += change;
+  }
+}
+
 void Lines::put(Job& job) {
-  job.arrival = ++arrivals_;
+  if (job.arrival == 0) job.arrival = ++arrivals_;
+  job.placed = job.ticket.resource;
+  Cell& at = cell(job.ticket.type, job.ticket.resource);
+  ++at.placed;
   if (!job.bound) {
-    cell(job.ticket.type, job.ticket.resource).queue.put(job);
-    ++rows_[index(job.ticket.type)].waiting;
-    ++waiting_;
+    at.queue.put(job);
+    count_waiting(job, 1);
   }
   count(job, 1);
+}
+
+void Lines::take_out(Job& job) {
+  cell(job.ticket.type, job.ticket.resource).queue.remove(job);
+  --cell(job.ticket.type, job.placed).placed;
+  count_waiting(job, -1);
+  count(job, -1);
+}
+
+void Lines::set_able(Job& job, ResourceSet able) {
+  count_waiting(job, -1);
+  job.able = able;
+  count_waiting(job, 1);
 }
 
 void Lines::put_back(Job& job) {
   columns_[index(job.ticket.resource)].order.given_back(job.ticket.type);
   cell(job.ticket.type, job.ticket.resource).queue.put(job);
-  ++rows_[index(job.ticket.type)].waiting;
-  ++waiting_;
+  count_waiting(job, 1);
 }
 
 void Lines::move(Job& job, ResourceId to, Dispatcher& dispatcher) {
@@ -82,7 +104,7 @@ double Lines::backlog(ResourceId j) const {
   if (columns_[index(j)].servers == 0) return kNever;
   double seconds = 0;
   for (const TaskType i : type_ids()) {
-    seconds += static_cast<double>(cell(i, j).in_flight) * cell(i, j).seconds;
+    seconds += static_cast<double>(cell(i, j).in_flight) * expected_seconds(i, j);
   }
   return seconds / columns_[index(j)].servers;
 }
@@ -94,11 +116,16 @@ bool Lines::fits(const Row& row, Count more) noexcept {
   return row.has_target && tasks >= row.planned - slack && tasks <= row.planned + slack;
 }
 
+/// Whether a resource that has never run the type gets one more to find out.
+bool Lines::may_try(TaskType i, ResourceId j) const noexcept {
+  return static_cast<double>(cell(i, j).in_flight) < columns_[index(j)].servers;
+}
+
 /// Whether resource j may take a task of type i that waits at another one.
 bool Lines::may_take(TaskType i, ResourceId j, ResourceId from) const {
   const Cell& here = cell(i, j);
   if (fits(rows_[index(i)], 0)) return here.in_flight < here.target;
-  return here.seconds == 0 || here.seconds < backlog(from);
+  return here.seconds == 0 ? may_try(i, j) : here.seconds < backlog(from);
 }
 
 /// Whether a task of type i that waits at resource j, where the plan has no place for it, had better wait for
@@ -119,8 +146,7 @@ bool Lines::better_elsewhere(const Job& job, ResourceId j) const {
 
 /// The job of type i that resource j would run now, or null.
 Job* Lines::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
-  const Row& row = rows_[index(i)];
-  if (row.waiting == 0) return nullptr;
+  if (cell(i, j).could_run == 0) return nullptr;  // however many wait for others
   const auto accepted = [&](const Job& job) { return !job.choosy || accepts(job); };
   if (Job* const own = cell(i, j).queue.first(accepted)) {
     if (own->ticket.explores || !better_elsewhere(*own, j)) return own;
@@ -166,15 +192,14 @@ Job* Lines::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts
   Job& job = *candidates_[index(*next)];
   if (job.ticket.resource != j) move(job, j, dispatcher);
   cell(*next, j).queue.remove(job);
-  --rows_[index(*next)].waiting;
-  --waiting_;
+  count_waiting(job, -1);
   return &job;
 }
 
 void Lines::end(const Job& job, std::optional<double> seconds) {
   count(job, -1);
-  const Cell& from = cell(job.ticket.type, job.ticket.resource);
-  columns_[index(job.ticket.resource)].order.served(job.ticket.type, seconds.value_or(from.seconds));
+  const auto [i, j] = std::pair(job.ticket.type, job.ticket.resource);
+  columns_[index(j)].order.served(i, seconds.value_or(expected_seconds(i, j)));
 }
 
 Count Lines::in_flight() const noexcept {
@@ -183,18 +208,10 @@ Count Lines::in_flight() const noexcept {
   return all;
 }
 
-std::vector<Job*> Lines::clear(ResourceId j) {
+std::vector<Job*> Lines::waiting_jobs() const {
   std::vector<Job*> jobs;
-  for (const TaskType i : type_ids()) {
-    Queue& queue = cell(i, j).queue;
-    while (!queue.empty()) {
-      Job& job = queue.last();
-      queue.remove(job);
-      --rows_[index(i)].waiting;
-      --waiting_;
-      count(job, -1);
-      jobs.push_back(&job);
-    }
+  for (const Cell& cell : cells_) {
+    cell.queue.for_each([&](Job& job) { jobs.push_back(&job); });
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->arrival < b->arrival; });
   return jobs;
@@ -218,10 +235,12 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
     Row& row = rows_[index(i)];
     row.has_target = plan.target.has_value() && system.count(i) > 0;
     row.planned = system.count(i);
+    row.fastest = 0;
     for (const ResourceId j : system.resource_ids()) {
       Cell& now = cell(i, j);
       now.target = plan.target ? (*plan.target)(i, j) : 0;
       now.seconds = system.seconds_per_task(i, j);
+      if (now.seconds > 0 && (row.fastest == 0 || now.seconds < row.fastest)) row.fastest = now.seconds;
       if (!row.has_target) {
         now.weight = when_ahead_ == ServiceOrder::WhenAhead::kServe ? 1.0 : 0.0;
       } else if (plan.time_shares.empty()) {
@@ -252,15 +271,19 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
 ResourceId Lines::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
   ResourceId best{};
   double least = kNever;
+  bool within = false;  // what may be tried there, or known times
   for (const ResourceId j : resource_ids()) {
     const Column& column = columns_[index(j)];
     if (!holds(able, j) || column.servers == 0) continue;
-    double end = backlog(j) + cell(i, j).seconds + (transfers.empty() ? 0.0 : transfers[index(j)]);
+    const bool fine = cell(i, j).seconds > 0 || may_try(i, j);
+    if (within && !fine) continue;
+    double end = backlog(j) + expected_seconds(i, j) + (transfers.empty() ? 0.0 : transfers[index(j)]);
     // Tasks of which no time is known are weighed by their number alone, below every time that is known.
     end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
-    if (end >= least) continue;
+    if (fine == within && end >= least) continue;
     best = j;
     least = end;
+    within = fine;
   }
   return best;
 }

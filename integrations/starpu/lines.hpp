@@ -41,8 +41,13 @@ class Lines {
   /// 0: its workers have left; what waits there is for the others.
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
-  /// At the resource of its ticket; one that is bound is counted but waits for nobody.
+  /// At the resource of its ticket; one that is bound is counted but waits for nobody. One that was taken out
+  /// keeps its turn.
   void put(Job& job);
+  /// A job that waits leaves, as if it had never been put.
+  void take_out(Job& job);
+  /// Where a job that waits can run from now on.
+  void set_able(Job& job, ResourceSet able);
   /// The next job for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
   /// is for that resource now.
   Job* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
@@ -50,8 +55,8 @@ class Lines {
   void put_back(Job& job);
   /// A job that was taken, or bound, has ended after so many seconds; absent where nobody knows.
   void end(const Job& job, std::optional<double> seconds);
-  /// Takes all out that wait at a resource.
-  std::vector<Job*> clear(ResourceId j);
+  /// All that wait, those that came first first.
+  std::vector<Job*> waiting_jobs() const;
 
   /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
   std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
@@ -60,6 +65,10 @@ class Lines {
   Count in_flight() const noexcept;
   Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
   Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
+  /// Tasks of the type that wait, wherever, and could run at the resource.
+  Count could_run(TaskType i, ResourceId j) const noexcept { return cell(i, j).could_run; }
+  /// Tasks of the type that were put at the resource first.
+  std::uint64_t placed(TaskType i, ResourceId j) const noexcept { return cell(i, j).placed; }
   /// Tasks that went elsewhere than where they were placed.
   std::uint64_t moved() const noexcept { return moved_; }
 
@@ -71,13 +80,17 @@ class Lines {
   /// Whether one more task of the type is about as many as the plan is for.
   bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
   /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
-  /// data need to get there (seconds by resource; empty: nothing).
+  /// data need to get there (seconds by resource; empty: nothing). Where the time of the type is not known it
+  /// is taken for the least that is, and nobody gets more of such tasks than he can run at once, as long as
+  /// there is another place.
   ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
 
  private:
   struct Cell {
     Queue queue;
     Count in_flight = 0;  ///< waiting or running
+    Count could_run = 0;  ///< waiting anywhere
+    std::uint64_t placed = 0;
     Count target = 0;
     double seconds = 0;            ///< mean time of a task; 0: not known
     std::optional<double> weight;  ///< its part of the resource by the plan; absent: newer than the plan
@@ -86,7 +99,8 @@ class Lines {
     Count in_flight = 0;
     Count waiting = 0;
     Count peak = 0;
-    Count planned = 0;  ///< N_i of the plan
+    Count planned = 0;   ///< N_i of the plan
+    double fastest = 0;  ///< the least of the mean times that are known; 0: none is
     bool has_target = false;
   };
   struct Column {
@@ -102,6 +116,12 @@ class Lines {
   }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
+  /// Mean time of a task, as far as anything is known of its type; 0: nothing.
+  double expected_seconds(TaskType i, ResourceId j) const noexcept {
+    const double known = cell(i, j).seconds;
+    return known > 0 ? known : rows_[index(i)].fastest;
+  }
+  bool may_try(TaskType i, ResourceId j) const noexcept;
   double backlog(ResourceId j) const;
   static bool fits(const Row& row, Count more) noexcept;
   bool may_take(TaskType i, ResourceId j, ResourceId from) const;
@@ -109,6 +129,7 @@ class Lines {
   bool better_elsewhere(const Job& job, ResourceId j) const;
   Job* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
   void count(const Job& job, Count change);
+  void count_waiting(const Job& job, Count change);
   void move(Job& job, ResourceId to, Dispatcher& dispatcher);
   void weigh();
 

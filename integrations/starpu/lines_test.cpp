@@ -4,6 +4,9 @@
 
 #include <deque>
 #include <map>
+#include <random>
+#include <utility>
+#include <vector>
 
 namespace allot::starpu {
 namespace {
@@ -20,7 +23,10 @@ bool any(const Job&) { return true; }
 /// the device.
 class StarpuLines : public testing::Test {
  protected:
-  StarpuLines() {
+  explicit StarpuLines(std::vector<RatePrior> priors = {RatePrior::measured(125), RatePrior::measured(250),
+                                                        RatePrior::measured(50), RatePrior::measured(100)})
+      : dispatcher_({{.name = "cpu"}, {.name = "gpu"}},
+                    {{.name = "A", .count = 6}, {.name = "B", .count = 6}}, std::move(priors), options()) {
     lines_.resize(2, 2);
     follow();
   }
@@ -66,11 +72,7 @@ class StarpuLines : public testing::Test {
     }
   }
 
-  Dispatcher dispatcher_{
-      {{.name = "cpu"}, {.name = "gpu"}},
-      {{.name = "A", .count = 6}, {.name = "B", .count = 6}},
-      {RatePrior::measured(125), RatePrior::measured(250), RatePrior::measured(50), RatePrior::measured(100)},
-      options()};
+  Dispatcher dispatcher_;
   Lines lines_{ServiceOrder::WhenAhead::kServe};
   std::deque<Job> jobs_;
 };
@@ -227,6 +229,53 @@ TEST_F(StarpuLines, SoonestCountsBacklogOwnTimeAndTransfers) {
   EXPECT_EQ(lines_.soonest(kB, kBoth), kGpu);  // 14 / 2 + 10
 }
 
+/// A is known on the CPU only, 8 ms; B nowhere.
+class StarpuLinesUnknown : public StarpuLines {
+ protected:
+  StarpuLinesUnknown() : StarpuLines({RatePrior::measured(125), {}, {}, {}}) {}
+
+  /// Where each of a burst goes.
+  std::map<ResourceId, int> burst(TaskType i, int tasks) {
+    std::map<ResourceId, int> at;
+    for (int k = 0; k < tasks; ++k) ++at[push_at(i, lines_.soonest(i, kBoth)).ticket.resource];
+    return at;
+  }
+};
+
+TEST_F(StarpuLinesUnknown, APlaceNeverTriedGetsNoMoreThanItCanRunAtOnce) {
+  plan_for(0, 0);
+  EXPECT_EQ(burst(kA, 100), (std::map<ResourceId, int>{{kCpu, 99}, {kGpu, 1}}));
+  lines_.set_servers(kGpu, 3);
+  EXPECT_EQ(burst(kA, 100), (std::map<ResourceId, int>{{kCpu, 98}, {kGpu, 2}}));
+}
+
+TEST_F(StarpuLinesUnknown, OnlyWhereThereIsNoOtherPlaceItGetsThemAll) {
+  for (int k = 0; k < 10; ++k) EXPECT_EQ(push_at(kA, lines_.soonest(kA, set_of(kGpu))).ticket.resource, kGpu);
+}
+
+TEST_F(StarpuLinesUnknown, TasksOfWhichNothingIsKnownAreSpreadByNumber) {
+  EXPECT_EQ(burst(kB, 100), (std::map<ResourceId, int>{{kCpu, 50}, {kGpu, 50}}));
+}
+
+/// Three of A wait where nobody has run one: they are weighed as 8 ms each, so that the CPU may have some.
+TEST_F(StarpuLinesUnknown, WhatWaitsAtAPlaceNeverTriedIsNotForgotten) {
+  plan_for(0, 0);
+  for (int k = 0; k < 3; ++k) push_at(kA, kGpu);
+  EXPECT_NE(take(kCpu), nullptr) << "8 ms here, 24 ms there";
+  EXPECT_NE(take(kCpu), nullptr) << "8 ms here, 16 ms there";
+  EXPECT_EQ(take(kCpu), nullptr) << "8 ms here, 8 ms there";
+}
+
+TEST_F(StarpuLinesUnknown, ToFindOutAResourceTakesOneTaskForEachWorker) {
+  plan_for(0, 0);
+  for (int k = 0; k < 3; ++k) push_at(kA, kCpu);
+  Job* const first = take(kGpu);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(take(kGpu), nullptr);
+  end(*first, 0.004);
+  EXPECT_NE(take(kGpu), nullptr);
+}
+
 TEST_F(StarpuLines, WhatWaitsFollowsANewPlan) {
   for (int k = 0; k < 6; ++k) push_at(kB, kCpu);
   plan_for(0, 6);  // without A, B uses both
@@ -246,13 +295,82 @@ TEST_F(StarpuLines, PeaksAreOfTheTimeSinceTheLastCall) {
   EXPECT_EQ(lines_.take_peaks(), (std::vector<Count>{1, 0}));
 }
 
-TEST_F(StarpuLines, ClearingAResourceGivesAllThatWaitsThereInOrder) {
+TEST_F(StarpuLines, WhoIsTakenOutAndPutAgainKeepsItsTurn) {
   Job& b = push_at(kB, kGpu);
   Job& a = push_at(kA, kGpu);
-  push_at(kA, kCpu);
-  EXPECT_EQ(lines_.clear(kGpu), (std::vector<Job*>{&b, &a}));
-  EXPECT_EQ(lines_.waiting(), 1);
-  EXPECT_EQ(lines_.in_flight(kB), 0);
+  Job& last = push_at(kA, kCpu);
+  EXPECT_EQ(lines_.waiting_jobs(), (std::vector<Job*>{&b, &a, &last}));
+  lines_.take_out(a);
+  EXPECT_EQ(lines_.waiting_jobs(), (std::vector<Job*>{&b, &last}));
+  EXPECT_EQ(lines_.waiting(), 2);
+  EXPECT_EQ(lines_.in_flight(kA), 1);
+  a.ticket = dispatcher_.move(a.ticket, kCpu);
+  lines_.put(a);
+  EXPECT_EQ(lines_.waiting_jobs(), (std::vector<Job*>{&b, &a, &last}));
+  EXPECT_EQ(take(kCpu), &a);
+  expect_consistent();
+}
+
+/// However a job comes and goes, `could_run` is what a look through the lines finds, and `placed` is of all
+/// that were put.
+TEST_F(StarpuLines, CountsStayRightWhateverHappens) {
+  std::mt19937 random(1);
+  const auto one_of = [&](std::size_t n) { return random() % n; };
+  std::vector<Job*> taken;
+  std::map<std::pair<TaskType, ResourceId>, std::uint64_t> placed;
+  for (int step = 0; step < 5000; ++step) {
+    SCOPED_TRACE(testing::Message() << "step " << step);
+    const std::vector<Job*> waiting = lines_.waiting_jobs();
+    const TaskType i = one_of(2) == 0 ? kA : kB;
+    const ResourceId j = one_of(2) == 0 ? kCpu : kGpu;
+    const std::size_t what = one_of(8);
+    if (what < 3) {
+      push_at(i, j, set_of(j) | (one_of(2) == 0 ? kBoth : 0));
+      ++placed[{i, j}];
+    } else if (what == 3) {
+      if (Job* const job = take(j)) taken.push_back(job);
+    } else if (what == 4 && !taken.empty()) {
+      end(*taken.back(), 0.01);
+      taken.pop_back();
+    } else if (what == 5 && !taken.empty()) {
+      lines_.put_back(*taken.back());
+      taken.pop_back();
+    } else if (what == 6 && !waiting.empty()) {
+      Job& job = *waiting[one_of(waiting.size())];
+      lines_.take_out(job);
+      --placed[{job.ticket.type, job.placed}];
+      dispatcher_.cancel(job.ticket);
+    } else if (what == 7 && !waiting.empty()) {
+      Job& job = *waiting[one_of(waiting.size())];
+      lines_.set_able(job, set_of(job.ticket.resource) | (one_of(2) == 0 ? kBoth : 0));
+    }
+    if (step % 100 == 0) plan_for(static_cast<Count>(one_of(8)), static_cast<Count>(one_of(8)));
+    std::map<std::pair<TaskType, ResourceId>, Count> could;
+    for (const Job* job : lines_.waiting_jobs()) {
+      for (const ResourceId k : {kCpu, kGpu}) could[{job->ticket.type, k}] += holds(job->able, k) ? 1 : 0;
+    }
+    for (const TaskType type : {kA, kB}) {
+      for (const ResourceId k : {kCpu, kGpu}) {
+        ASSERT_EQ(lines_.could_run(type, k), (could[{type, k}]));
+        ASSERT_EQ(lines_.placed(type, k), (placed[{type, k}]));
+      }
+    }
+    expect_consistent();
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
+TEST_F(StarpuLines, NobodyIsAskedAboutTasksThatCannotRunThere) {
+  for (int k = 0; k < 6; ++k) push_at(kA, kCpu, set_of(kCpu)).choosy = true;
+  int asked = 0;
+  const auto refuse = [&](const Job&) {
+    ++asked;
+    return false;
+  };
+  EXPECT_EQ(lines_.take(kGpu, 0, dispatcher_, refuse), nullptr);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(lines_.could_run(kA, kGpu), 0);
+  EXPECT_EQ(lines_.could_run(kA, kCpu), 6);
 }
 
 TEST_F(StarpuLines, BoundTasksCountButWaitForNobody) {

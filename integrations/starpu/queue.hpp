@@ -27,6 +27,12 @@ class Queue {
     }
     return nullptr;
   }
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (const Chain& chain : chains_) {
+      for (Job* job = chain.first; job != nullptr; job = job->next) visit(*job);
+    }
+  }
   /// The least urgent one. Only when not empty.
   Job& last() const noexcept { return *chains_.front().last; }
   /// Takes out a job that is here.

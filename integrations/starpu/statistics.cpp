@@ -72,6 +72,7 @@ std::string report_json(const Report& report) {
   }
   json["rates"] = std::move(rates);
   const DispatchStatistics& seen = report.seen;
+  json["placements"] = matrix(report.placements, types, resources);
   json["completions"] = matrix(seen.completions, types, resources);
   json["in_flight"] = matrix(seen.in_flight, types, resources);
   json["seconds"] = seen.seconds;

@@ -20,6 +20,7 @@ struct Report {
   std::vector<Count> workers;  ///< by resource
   std::shared_ptr<const Plan> plan;
   DispatchStatistics seen;
+  std::vector<std::uint64_t> placements;  ///< where tasks were placed first
   std::vector<RateEstimate> rates;
   std::vector<double> shares;       ///< wanted, by type; empty without
   std::uint64_t solves = 0;         ///< plans made

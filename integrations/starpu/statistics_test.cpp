@@ -49,6 +49,7 @@ TEST(StarpuStatistics, SaysAllOfIt) {
   report.rates.resize(4);
   report.rates[1].completions = 9;
   report.rates[1].seconds_high = std::numeric_limits<double>::infinity();
+  report.placements = {2, 7, 4, 0};
   report.seen.completions = {0, 9, 4, 0};
   report.seen.in_flight = {0, 0, 0, 0};
   report.seen.little = 1;
@@ -59,6 +60,7 @@ TEST(StarpuStatistics, SaysAllOfIt) {
   EXPECT_EQ(json["plan"]["target"], nlohmann::json::parse("[[0, 2], [1, 0]]"));
   EXPECT_EQ(json["plan"]["counts"], nlohmann::json::parse("[2, 1]"));
   EXPECT_DOUBLE_EQ(json["plan"]["predicted_throughput"], 2 + 3);
+  EXPECT_EQ(json["placements"], nlohmann::json::parse("[[2, 7], [4, 0]]"));
   EXPECT_EQ(json["completions"], nlohmann::json::parse("[[0, 9], [4, 0]]"));
   EXPECT_EQ(json["rates"][0][1]["completions"], 9);
   EXPECT_TRUE(json["rates"][0][1]["seconds_high"].is_null());

@@ -83,14 +83,25 @@ double transfer_seconds(starpu_task* task, int worker) {
   return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
 }
 
-RatePrior model_prior(starpu_task* task, int worker, unsigned context) {
-  const std::optional<unsigned> which = implementation(task, worker);
-  if (!which) return RatePrior::cannot_run();
-  const double microseconds =
-      starpu_task_expected_length(task, starpu_worker_get_perf_archtype(worker, context), *which);
-  // NaN: not calibrated; 0: no model.
-  if (!std::isfinite(microseconds) || microseconds <= 0) return RatePrior::unknown();
-  return RatePrior::measured(1 / (1e-6 * microseconds + transfer_seconds(task, worker)), 0.3, kModelWorth);
+RatePrior model_prior(const starpu_task* task, int worker, unsigned context, TypesBy by) {
+  // The task as its codelet has it.
+  starpu_task any = *task;
+  any.where = static_cast<std::int32_t>(any.cl->where);
+  any.workerids_len = 0;
+  const std::optional<unsigned> which = implementation(&any, worker);
+  if (which) {
+    const double microseconds =
+        starpu_task_expected_length(&any, starpu_worker_get_perf_archtype(worker, context), *which);
+    // NaN: not calibrated; 0: no model.
+    if (!std::isfinite(microseconds) || microseconds <= 0) return RatePrior::unknown();
+    return RatePrior::measured(1 / (1e-6 * microseconds + transfer_seconds(&any, worker)), 0.3, kModelWorth);
+  }
+  if (by == TypesBy::kSymbol) return RatePrior::unknown();  // another codelet may
+  if (any.cl->can_execute == nullptr) return RatePrior::cannot_run();
+  starpu_codelet asks_nobody = *any.cl;
+  asks_nobody.can_execute = nullptr;
+  any.cl = &asks_nobody;
+  return implementation(&any, worker) ? RatePrior::unknown() : RatePrior::cannot_run();
 }
 
 }  // namespace allot::starpu

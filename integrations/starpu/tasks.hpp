@@ -25,8 +25,10 @@ std::optional<unsigned> implementation(starpu_task* task, int worker);
 /// How long StarPU expects the transfers of the task's data to a worker to take; 0: not at all, or not known.
 double transfer_seconds(starpu_task* task, int worker);
 
-/// From the performance model and what is known of the transfers of its data: the rate, or that it is not
-/// known. The model's calibration speaks for more than one run, so that it counts like some completions.
-RatePrior model_prior(starpu_task* task, int worker, unsigned context);
+/// What one task says about all of its type on a worker. From the performance model and what is known of the
+/// transfers of its data: the rate, or that it is not known. The model's calibration speaks for more than one
+/// run, so that it counts like some completions. That *this* task may not run there (`where`, its workers,
+/// its codelet's `can_execute`) says nothing about the others.
+RatePrior model_prior(const starpu_task* task, int worker, unsigned context, TypesBy by);
 
 }  // namespace allot::starpu

@@ -183,7 +183,7 @@ void fields(auto& archive, Analysis& a) {
 }
 /// But for its system.
 void fields(auto& archive, Plan& p) {
-  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.solve_seconds);
+  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.solve_seconds, p.stale);
 }
 
 template <typename Value>

@@ -531,6 +531,9 @@ void bind_plan(py::module_& module) {
   bound.def_property_readonly(
       "solve_seconds", [](const LivePlan& self) { return self.plan->solve_seconds; },
       "How long it took to make.");
+  bound.def_property_readonly(
+      "stale", [](const LivePlan& self) { return self.plan->stale; },
+      "Whether it is the plan before, which could not be renewed: the note says why.");
   bound.def(py::pickle([](const LivePlan& self) { return py::make_tuple(self.scenario, packed(*self.plan)); },
                        [](const py::tuple& state) {
                          auto scenario = state[0].cast<ScenarioPointer>();
