@@ -179,7 +179,11 @@ class BusyPlanner {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+  const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  if (argc > 1 && !quick) {
+    std::fprintf(stderr, "usage: bench_dispatch [--quick]\n");
+    return 2;
+  }
   const int runs = quick ? 5 : 11;
   const long tasks = quick ? 200'000 : 1'000'000;
   const System system = machine();

@@ -183,7 +183,11 @@ void proofs() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int runs = argc > 1 ? std::max(1, std::atoi(argv[1])) : 600;
+  const int runs = argc > 1 ? std::atoi(argv[1]) : 600;
+  if (argc > 2 || runs < 1) {
+    std::fprintf(stderr, "usage: bench_quality [RUNS]\n");
+    return 2;
+  }
   gaps("2 GP + 1 SA, 18 threads", "exhaustive", runs,
        [](std::uint64_t seed) { return paper_system(2, 1, 18, seed); });
   gaps("2 GP + 2 SA, 32 threads", "exhaustive", runs,
