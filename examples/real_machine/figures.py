@@ -9,6 +9,7 @@ import math
 import pathlib
 import statistics
 import sys
+import tomllib
 
 import matplotlib
 
@@ -42,6 +43,15 @@ def save(figure, folder, name):
     plt.close(figure)
 
 
+def profiled(profile, row, at):
+    """Throughput of a resource under processor sharing by the profile's rates: its servers in use at the mean rate of its tasks."""
+    resource = profile["resources"][at]
+    counts = [int(n) for n in row["counts"].split()][at :: len(profile["resources"])]
+    rates = [task["rates"].get(resource["name"], 0) for task in profile["tasks"]]
+    tasks = sum(counts)
+    return min(tasks, resource.get("servers", 1)) * sum(n * rate for n, rate in zip(counts, rates)) / tasks if tasks else 0
+
+
 def predictions(results, figures):
     table = rows(results, "predictions.csv")
     workloads = list(dict.fromkeys(row["workload"] for row in table))
@@ -66,11 +76,15 @@ def predictions(results, figures):
         print(f"| {name} | {statistics.median(errors):.1%} | {errors[-1]:.1%} | {sum(e <= 0.05 for e in errors)} of {len(errors)} |")
     best = {(row["workload"], row["placement"]): float(row["measured"]) for row in table if row["placement"] != "random"}
     print("\nHeld fixed: " + "; ".join(f"{placement}, {workload}: {x:,.0f}" for (workload, placement), x in best.items()))
-    print("\n| resource | median error | worst |\n| --- | --- | --- |")
-    for resource in (key[: -len("_measured")] for key in table[0] if key.endswith("_measured")):
-        pairs = [(float(row[f"{resource}_predicted"]), float(row[f"{resource}_measured"])) for row in table]
-        errors = sorted(abs(p / m - 1) for p, m in pairs if m > 0)
-        print(f"| {resource} | {statistics.median(errors):.1%} | {errors[-1]:.1%} |")
+    profile = tomllib.loads((results / "scenario.toml").read_text(encoding="utf-8"))
+    print("\n| resource | rates of the profile: median error | worst | as the runs before showed them: median error | worst |\n| --- | --- | --- | --- | --- |")
+    for at, resource in enumerate(profile["resources"]):
+        name = resource["name"]
+        cells = []
+        for predicted in (lambda row: profiled(profile, row, at), lambda row: float(row[f"{name}_predicted"])):
+            errors = sorted(abs(predicted(row) / float(row[f"{name}_measured"]) - 1) for row in table if float(row[f"{name}_measured"]) > 0)
+            cells += [f"{statistics.median(errors):.1%}", f"{errors[-1]:.1%}"]
+        print(f"| {name} | " + " | ".join(cells) + " |")
     little = [abs(float(row["little"]) - 1) for row in table]
     print(f"\nLittle's law over these runs: X E[T] / tasks in flight differs from 1 by {statistics.median(little):.2%} in the median, "
           f"{max(little):.2%} at the most.\n")
