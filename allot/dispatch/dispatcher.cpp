@@ -179,13 +179,18 @@ class Dispatcher::State {
     return live_.current().plan;
   }
 
+  void learn(Clock::time_point now) {
+    const std::lock_guard lock(mutex_);
+    look(now);
+  }
+
   bool solve(Clock::time_point now, bool always) {
     const std::lock_guard solving(solve_mutex_);
     std::optional<System> system;
     {
       const std::lock_guard lock(mutex_);
       live_.reclaim();
-      tasks_ended_ = knowledge_.look(1e-9 * static_cast<double>(since_made(now))) > 0;
+      look(now);
       if (!always && !knowledge_.outdated()) return false;
       system.emplace(knowledge_.system());
     }
@@ -220,6 +225,11 @@ class Dispatcher::State {
   std::uint64_t since_made(Clock::time_point now) const noexcept {
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - made_).count();
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;
+  }
+
+  /// With the lock held.
+  void look(Clock::time_point now) {
+    tasks_ended_ = knowledge_.look(1e-9 * static_cast<double>(since_made(now))) > 0;
   }
 
   PolicyOptions solve_options() const {
@@ -558,6 +568,8 @@ RateEstimate Dispatcher::estimate(TaskType i, ResourceId j) const {
 }
 DispatchStatistics Dispatcher::statistics(Clock::time_point now) const { return state_->statistics(now); }
 PlanDoubt Dispatcher::doubt(std::size_t draws) const { return state_->doubt(draws); }
+void Dispatcher::learn(Clock::time_point now) { state_->learn(now); }
+
 bool Dispatcher::solve(Clock::time_point now, bool always) { return state_->solve(now, always); }
 
 }  // namespace allot

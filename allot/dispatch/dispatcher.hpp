@@ -122,6 +122,8 @@ class Dispatcher {
 
   // ---- planning
 
+  /// Takes in what has completed, without planning: for hosts that end, and want to know all.
+  void learn(Clock::time_point now = Clock::now());
   /// Takes in what has completed; plans anew if rates have moved by more than their uncertainty, or anything
   /// else has changed, or if told to by `always`. Returns whether there is a new plan, which is the one
   /// before and marked `stale` where none could be made. For hosts that defer, but allowed for all.

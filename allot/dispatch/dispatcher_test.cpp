@@ -202,6 +202,19 @@ TEST(Dispatcher, PlansAnewWhenARateMovesByMoreThanItsUncertainty) {
   EXPECT_NEAR(dispatcher.plan()->system.rate(kA, kGpu), 1 / 0.3, 0.2);
 }
 
+TEST(Dispatcher, LearnsWithoutPlanningWhenAsked) {
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
+  for (int k = 0; k < 20; ++k) {
+    const auto ticket = dispatcher.place(kA, at(k));
+    dispatcher.complete(*ticket, 0.5, true, at(k + 0.5));
+  }
+  EXPECT_EQ(dispatcher.estimate(kA, kGpu).completions, 0U);
+  dispatcher.learn(at(20));
+  EXPECT_EQ(dispatcher.estimate(kA, kGpu).completions, 20U);
+  EXPECT_EQ(dispatcher.plan()->number, 1U);
+  EXPECT_TRUE(dispatcher.solve(at(20))) << "what was learnt counts in the next plan";
+}
+
 TEST(Dispatcher, APairThatOnlyFailsIsLeftAloneAndTriedAgainLater) {
   Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred("best-fit"), at(0));
   double now = 0;

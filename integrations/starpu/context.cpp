@@ -39,6 +39,7 @@ Context::~Context() = default;
 
 void Context::finish() {
   planner_->stop();
+  if (dispatcher_) dispatcher_->learn();  // of the last tasks, for the statistics
   const Clock::time_point now = Clock::now();
   const Locked lock(mutex_);
   const Count left_open = lines_.in_flight() - lines_.waiting();

@@ -52,7 +52,8 @@ bool Context::look() {
   {
     const std::lock_guard lock(mutex_);
     reconcile_crew();
-    if (!dispatcher_) return false;
+    if (!dispatcher_ || crew_.deserted())
+      return false;  // the plan for nobody would be the last in the statistics
     const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
     idle = std::exchange(looked_, changes) == changes;
     peaks = lines_.take_peaks();

@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,11 @@ class Crew {
   std::optional<ResourceId> remove(int worker);
 
   std::size_t size() const noexcept { return places_.size(); }
+  /// Nobody is here, whoever may have been.
+  bool deserted() const noexcept {
+    return std::all_of(places_.begin(), places_.end(),
+                       [](const Place& place) { return place.workers.empty(); });
+  }
   const Place& place(ResourceId j) const noexcept { return places_[index(j)]; }
   const std::vector<Place>& places() const noexcept { return places_; }
   std::optional<ResourceId> resource_of(int worker) const noexcept;

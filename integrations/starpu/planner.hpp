@@ -9,7 +9,8 @@
 namespace allot::starpu {
 
 /// Calls `look` every few milliseconds while there is something to do, and rarely while there is not: `look`
-/// says which. However long a look takes, planning gets no more than `kPart` of the time: the next one waits.
+/// says which. However long a look computes, planning gets no more than `kPart` of the time: the next one
+/// waits.
 class Planner {
  public:
   static constexpr double kPart = 0.05;

@@ -1,6 +1,7 @@
 #include "integrations/starpu/planner.hpp"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <atomic>
 #include <chrono>
@@ -61,20 +62,41 @@ TEST(StarpuPlanner, MayBeWokenByItsOwnLookWhileItStopsAndAfter) {
   planner.stop();
 }
 
-/// Two looks are at least 20 times as far apart as the first of them is long.
+std::chrono::nanoseconds processor_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
+}
+
+/// Two looks are at least 20 times as far apart as the first of them computes.
 TEST(StarpuPlanner, KeepsToItsPartOfTheTime) {
   std::atomic<int> looks = 0;
   std::chrono::steady_clock::time_point ended;
   std::chrono::duration<double> pause{};
   Planner planner([&] {
     if (looks == 1) pause = std::chrono::steady_clock::now() - ended;
-    std::this_thread::sleep_for(10ms);
+    const auto begin = processor_time();
+    while (processor_time() - begin < 10ms) {
+    }
     ended = std::chrono::steady_clock::now();
     ++looks;
     return true;
   });
   wait_for(looks, 2);
   EXPECT_GE(pause, 10ms / Planner::kPart);
+}
+
+/// Whoever is kept from the processor looks again soon: here after 3 x 100 ms, and not after 3 x 2 s.
+TEST(StarpuPlanner, DoesNotCountTheTimeInWhichOthersRun) {
+  std::atomic<int> looks = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  Planner planner([&] {
+    std::this_thread::sleep_for(100ms);
+    ++looks;
+    return true;
+  });
+  wait_for(looks, 4);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
 }
 
 }  // namespace
