@@ -36,8 +36,9 @@ struct AttemptEnd : AttemptStart {
   double user_s = 0;
   double sys_s = 0;
   std::int64_t maxrss_kb = 0;
-  bool counted = false;  ///< entered the rates
-  std::string error;     ///< what went wrong outside the task's own code
+  bool counted = false;   ///< entered the rates
+  bool forgiven = false;  ///< counts neither against the task's retries nor its requeues
+  std::string error;      ///< what went wrong outside the task's own code
 };
 
 /// An attempt as it is read back.

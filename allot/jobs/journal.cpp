@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -93,6 +94,9 @@ struct Event {
 };
 using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::vector<LearntRate>,
                             std::vector<Prediction>>;
+
+/// While tasks are registered, whether to go on is asked after so many.
+constexpr std::size_t kAskEvery = 1024;
 
 /// The names of new files last only once their folder has reached the disk.
 void sync_folder(const std::string& path) {
@@ -197,12 +201,12 @@ struct Journal::State {
         database,
         "INSERT INTO attempts (task, run, attempt, resource, slot, status, exit, signal, start_unix, "
         "queue_s, "
-        "wall_s, user_s, sys_s, maxrss_kb, counted, error, command) "
-        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) "
+        "wall_s, user_s, sys_s, maxrss_kb, counted, error, command, forgiven) "
+        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
         "ON CONFLICT (task, attempt) DO UPDATE SET resource = ?4, slot = ?5, status = ?6, exit = ?7, signal "
         "= ?8, "
         "start_unix = ?9, queue_s = ?10, wall_s = ?11, user_s = ?12, sys_s = ?13, maxrss_kb = ?14, counted = "
-        "?15, error = ?16, command = ?17 RETURNING sequence");
+        "?15, error = ?16, command = ?17, forgiven = ?18 RETURNING sequence");
     set_final.emplace(database, "UPDATE tasks SET final = ?2, seal = ?3 WHERE id = ?1 AND final IS NULL");
   }
 
@@ -246,11 +250,17 @@ struct Journal::State {
   /// What was started and never ended was lost with the process that ran it.
   void recover() {
     const Transaction transaction(database);
+    // Any one of several may have been the cause, and none is blamed.
+    const bool shared = std::count_if(known.begin(), known.end(), [](const auto& entry) {
+                          return entry.second.is_open_attempt;
+                        }) > 1;
+    if (shared) database.execute("UPDATE attempts SET forgiven = 1 WHERE status = 'started'");
     database.execute(
         "UPDATE attempts SET status = 'lost', error = 'the run ended before it did' WHERE status = "
         "'started'");
     Statement last(database, "SELECT max(sequence) FROM attempts WHERE task = ?");
     for (auto& [name, task] : known) {
+      if (shared && task.is_open_attempt) --task.state.lost;
       if (!task.is_open_attempt || task.state.kind != TaskState::Kind::kPending ||
           task.state.lost <= options.most_requeues) {
         continue;
@@ -300,8 +310,10 @@ struct Journal::State {
     }
   }
 
-  std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
-                                        std::span<const WorkDefinition> work) {
+  std::optional<std::vector<TaskState>> register_tasks(std::span<const JobItem> items,
+                                                       std::span<const std::string> types,
+                                                       std::span<const WorkDefinition> work,
+                                                       const std::function<bool()>& go_on) {
     const std::lock_guard guard(database_mutex);
     const Transaction transaction(database);
     check_work(work);
@@ -310,6 +322,7 @@ struct Journal::State {
     tasks.reserve(items.size());
     Statement insert(database, "INSERT INTO tasks (task, type, seal) VALUES (?, ?, ?)");
     for (const JobItem& item : items) {
+      if (go_on && states.size() % kAskEvery == 0 && !go_on()) return std::nullopt;  // rolls back
       const std::string_view type = *type_names.insert(types[index(item.type)]).first;
       const auto it = known.find(item.identity);
       if (it == known.end()) {
@@ -423,7 +436,7 @@ struct Journal::State {
     const RegisteredTask& task = tasks[end.task];
     upsert_end->with(task.id, run, end.attempt, end.resource, end.slot, to_string(end.status), end.exit,
                      end.signal, end.start_unix, end.queue_s, end.wall_s, end.user_s, end.sys_s,
-                     end.maxrss_kb, end.counted, end.error, end.command);
+                     end.maxrss_kb, end.counted, end.error, end.command, end.forgiven);
     if (!upsert_end->step()) database.corrupt("an attempt was not kept");
     const std::int64_t sequence = upsert_end->whole(0);
     upsert_end->run();
@@ -465,13 +478,14 @@ Journal::~Journal() = default;
 std::vector<TaskState> Journal::register_tasks(std::span<const JobItem> items,
                                                std::span<const std::string> types,
                                                std::span<const WorkDefinition> work) {
-  return state_->register_tasks(items, types, work);
+  return state_->register_tasks(items, types, work, {}).value();
 }
 
-std::vector<TaskState> Journal::register_tasks(const Job& job, std::span<const JobItem> items) {
+std::optional<std::vector<TaskState>> Journal::register_tasks(const Job& job, std::span<const JobItem> items,
+                                                              const std::function<bool()>& go_on) {
   std::vector<std::string> types;
   for (const JobTask& task : job.tasks) types.push_back(task.name);
-  return register_tasks(items, types, definitions(job));
+  return state_->register_tasks(items, types, definitions(job), go_on);
 }
 
 void Journal::begin_run(const RunInfo& run) { state_->push(run); }

@@ -13,6 +13,7 @@
 
 #include "allot/jobs/attempt.hpp"
 #include "allot/jobs/job.hpp"
+#include "allot/jobs/run_journal.hpp"
 
 namespace allot {
 
@@ -36,19 +37,9 @@ class JournalError : public std::runtime_error {
 struct JournalOptions {
   bool accept_changed = false;          ///< go on although the definition of the work is another one
   bool retry_failed = false;            ///< tasks that failed for good are pending again
-  int most_requeues = 3;                ///< a task is queued again so often after lost attempts
+  int most_requeues = 3;                ///< a task is queued again so often after attempts lost alone
   std::chrono::milliseconds group{10};  ///< a record waits so long at most until its group is committed
   std::string vfs;                      ///< SQLite's; empty: the default one
-};
-
-/// Where a task stands when a run begins.
-struct TaskState {
-  enum class Kind { kPending, kDone, kFailed };
-  Kind kind = Kind::kPending;  ///< kDone and kFailed: it has its final record
-  int attempts = 0;            ///< so far: the next one is attempts + 1
-  int failures = 0;            ///< of the attempts: those that failed or timed out and count against retries
-  int lost = 0;                ///< of the attempts: those lost, of which most_requeues are forgiven
-  friend bool operator==(const TaskState&, const TaskState&) = default;
 };
 
 /// A run, as its row in the journal has it.
@@ -64,13 +55,14 @@ struct RunInfo {
 /// The journal of a job, held open by its one writer. Records are queued and written by a thread of its own
 /// in groups, each synchronised with the disk. All functions but failure(), committed() and committed_fd()
 /// are for one thread; none of those that queue blocks on the disk.
-class Journal {
+class Journal final : public RunJournal {
  public:
   /// Opens the file or makes it: takes the lock (which dies with the process), checks that it is sound, marks
-  /// attempts that were never ended as lost (for the last time: final). Throws JournalError.
+  /// attempts that were never ended as lost (for the last time: final; where several were lost at once, that
+  /// counts against none of them). Throws JournalError.
   explicit Journal(const std::string& path, JournalOptions options = {});
   /// Waits until all is durable, if it can be.
-  ~Journal();
+  ~Journal() override;
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
@@ -80,27 +72,23 @@ class Journal {
   /// naming the type and both definitions, when an attempt of a type was made under another definition.
   std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
                                         std::span<const WorkDefinition> work);
-  /// The same for a job at hand.
-  std::vector<TaskState> register_tasks(const Job& job, std::span<const JobItem> items);
+  std::optional<std::vector<TaskState>> register_tasks(const Job& job, std::span<const JobItem> items,
+                                                       const std::function<bool()>& go_on) override;
 
   void begin_run(const RunInfo& run);
-  /// `outcome`: "finished", "halted", "interrupted", ...
-  void end_run(std::string outcome, double end_unix);
-  void start(AttemptStart start);
-  /// `is_final`: this is the task's one final record. A second one is an error that the writer meets.
-  void finish(AttemptEnd end, bool is_final);
-  void note_event(double time_unix, std::string kind, std::string text);
-  void note_rates(std::vector<LearntRate> rates);      ///< take the place of those of the same pairs
-  void note_prediction(std::vector<Prediction> plan);  ///< of one plan, by type
+  void end_run(std::string outcome, double end_unix) override;
+  void start(AttemptStart start) override;
+  void finish(AttemptEnd end, bool is_final) override;
+  void note_event(double time_unix, std::string kind, std::string text) override;
+  void note_rates(std::vector<LearntRate> rates) override;
+  void note_prediction(std::vector<Prediction> plan) override;
 
   /// How many calls of finish() are durable. Thread-safe.
   std::uint64_t committed() const noexcept;
   /// An eventfd that becomes readable after a group was committed, or the writer failed; read it to reset it.
   int committed_fd() const noexcept;
-  /// Waits until everything queued is durable; tries again if writing failed before. Throws JournalError.
-  void flush();
-  /// What the writer met: nothing more will be durable, unless flush() succeeds. Thread-safe.
-  std::optional<std::string> failure() const;
+  void flush() override;
+  std::optional<std::string> failure() const override;  ///< thread-safe
 
  private:
   struct State;

@@ -17,12 +17,19 @@ class Backlog {
  public:
   explicit Backlog(std::size_t types) : types_(types) {}
 
+  /// How a task is to be tried again.
+  struct Retry {
+    std::uint64_t task = 0;
+    std::optional<ResourceId> avoid;  ///< rather not there, where it failed
+    bool alone = false;               ///< with nothing else on its worker
+  };
+
   /// At the end of its type's queue.
   void add(TaskType type, std::uint64_t task) { types_[index(type)].fresh.push_back(task); }
 
-  /// Another try, not before `ready`, and rather not at the resource where it failed. It goes ahead of tasks
-  /// that were never tried, so that bad news come early.
-  void retry(TaskType type, std::uint64_t task, std::optional<ResourceId> avoid, Clock::time_point ready);
+  /// Another try, not before `ready`. It goes ahead of tasks that were never tried, so that bad news come
+  /// early.
+  void retry(TaskType type, const Retry& retry, Clock::time_point ready);
 
   /// Lets tries whose time has come be taken.
   void wake(Clock::time_point now);
@@ -30,28 +37,37 @@ class Backlog {
   std::optional<Clock::time_point> next_wake() const;
 
   /// A task of the type for this resource; nothing when there is none now. One that failed there is taken
-  /// only if `alone`: no other resource can run the type.
-  std::optional<std::uint64_t> take(TaskType type, ResourceId resource, bool alone);
+  /// only if it is the `only_place`: no other resource can run the type. Tasks that run alone are not taken.
+  std::optional<std::uint64_t> take(TaskType type, ResourceId resource, bool only_place);
   /// Whether `take` would find one.
-  bool has(TaskType type, ResourceId resource, bool alone) const;
+  bool has(TaskType type, ResourceId resource, bool only_place) const;
+  /// The same among the tasks that run alone.
+  std::optional<std::uint64_t> take_alone(TaskType type, ResourceId resource, bool only_place);
+  bool has_alone(TaskType type, ResourceId resource, bool only_place) const;
 
-  /// Those that can be taken now, at one resource or another.
+  /// Those that `take` finds now, at one resource or another.
   Count ready(TaskType type) const noexcept {
     const Queue& queue = types_[index(type)];
     return static_cast<Count>(queue.fresh.size() + queue.retries.size());
   }
-  /// All, with those that wait for their time.
-  Count left(TaskType type) const noexcept { return ready(type) + types_[index(type)].sleeping; }
+  /// All, with those that run alone or wait for their time.
+  Count left(TaskType type) const noexcept {
+    return ready(type) + static_cast<Count>(types_[index(type)].alone.size()) + types_[index(type)].sleeping;
+  }
   Count left() const noexcept;
+
+  /// The tasks that are ready, those together that may go to the same places.
+  struct Group {
+    TaskType type{};
+    std::optional<ResourceId> avoid;
+    Count count = 0;
+  };
+  std::vector<Group> groups() const;
 
   /// Takes out every task of the type: nobody can run it.
   std::vector<std::uint64_t> give_up(TaskType type);
 
  private:
-  struct Retry {
-    std::uint64_t task = 0;
-    std::optional<ResourceId> avoid;
-  };
   struct Sleeper {
     Clock::time_point ready;
     TaskType type{};
@@ -62,6 +78,7 @@ class Backlog {
   };
   struct Queue {
     std::deque<Retry> retries;
+    std::deque<Retry> alone;
     std::deque<std::uint64_t> fresh;
     Count sleeping = 0;
   };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "allot/base/error.hpp"
 #include "allot/worker/process.hpp"
 
 namespace allot {
@@ -20,7 +21,27 @@ Clock::duration seconds(double value) {
 
 }  // namespace
 
-Crew::Crew(std::span<const CrewResource> resources, CrewOptions options) : options_(std::move(options)) {
+std::vector<CrewResource> crew_resources(const Job& job) {
+  std::vector<CrewResource> resources;
+  for (const JobResource& resource : job.resources) {
+    resources.push_back({resource.name, resource.servers, resource.launch});
+  }
+  return resources;
+}
+
+std::size_t descriptors_for(std::span<const CrewResource> resources) noexcept {
+  constexpr std::size_t kOfALane = 3;     // in, out, errors
+  constexpr std::size_t kOfTheRest = 64;  // journal, signals, files that are read and written meanwhile
+  std::size_t lanes = 0;
+  for (const CrewResource& resource : resources) {
+    lanes += resource.launch.empty() ? 1 : static_cast<std::size_t>(resource.slots);
+  }
+  // While one is opened it has both ends of its pipes.
+  return kOfALane * (lanes + 1) + kOfTheRest;
+}
+
+Crew::Crew(std::span<const CrewResource> resources, CrewOptions options, Clock::time_point now)
+    : options_(std::move(options)), program_(this_program()) {
   told_.assign(resources.size(), Clock::time_point::min());
   Line local;
   for (std::size_t j = 0; j < resources.size(); ++j) {
@@ -39,9 +60,9 @@ Crew::Crew(std::span<const CrewResource> resources, CrewOptions options) : optio
     }
   }
   if (!local.slots.empty()) lines_.push_back(std::move(local));
-  line_of_.resize(slots_.size());
   for (std::size_t line = 0; line < lines_.size(); ++line) {
-    for (const std::size_t at : lines_[line].slots) line_of_[at] = line;
+    for (const std::size_t at : lines_[line].slots) slots_[at].lane = line;
+    lines_[line].reopen = now;
     open(lines_[line]);
   }
 }
@@ -52,8 +73,12 @@ void Crew::open(Line& line) {
   line.proven = false;
   line.ready = Clock::time_point::max();
   LaneOptions options = options_.lane;
-  if (!line.launch.empty()) options.hello_deadline = options_.launch_deadline;
-  line.lane = std::make_unique<Lane>(line.launch, std::move(options));
+  if (!line.launch.empty()) {
+    options.hello_deadline = options_.launch_deadline;
+    if (options.worker.empty()) options.worker = {program_, "worker"};
+  }
+  line.lane = options_.open_lane ? options_.open_lane(line.launch, options)
+                                 : std::make_unique<WorkerLane>(line.launch, std::move(options));
   if (paused_) line.lane->pause();
 }
 
@@ -62,17 +87,33 @@ bool Crew::settled() const noexcept {
                       [](const Slot& slot) { return slot.state == Slot::State::kOpening; });
 }
 
-void Crew::start(std::size_t at, const TaskRequest& request) {
+std::optional<std::string> Crew::start(std::size_t at, const TaskRequest& request) {
   Slot& slot = slots_[at];
-  lines_[line_of_[at]].lane->send(request);
+  Line& line = lines_[slot.lane];
+  try {
+    line.lane->send(request);
+  } catch (const InvalidModel& error) {
+    return error.what();
+  }
   slot.state = Slot::State::kBusy;
   slot.task = request.id;
-  slot.since = Clock::now();
+  slot.process = 0;
   ++busy_;
+  ++line.busy;
+  return std::nullopt;
 }
 
 void Crew::signal(std::size_t at, int number) {
-  if (slots_[at].state == Slot::State::kBusy) lines_[line_of_[at]].lane->kill(slots_[at].task, number);
+  const Slot& slot = slots_[at];
+  if (slot.state == Slot::State::kBusy) lines_[slot.lane].lane->kill(slot.task, number);
+}
+
+void Crew::abandon(std::size_t at) {
+  Slot& slot = slots_[at];
+  if (slot.state != Slot::State::kBusy) return;
+  slot.state = Slot::State::kStuck;
+  --busy_;
+  --lines_[slot.lane].busy;
 }
 
 void Crew::pause() {
@@ -97,22 +138,23 @@ void Crew::files(std::vector<std::pair<int, bool>>& out) const {
   }
 }
 
-Clock::time_point Crew::next_deadline() const {
+Clock::time_point Crew::next_deadline(Clock::time_point now) const {
   Clock::time_point next = Clock::time_point::max();
   for (const Line& line : lines_) {
     if (line.lane) {
       next = std::min(next, line.lane->next_deadline());
-    } else if (!line.given_up) {
+    } else {
       next = std::min(next, line.reopen);
     }
   }
-  if (!leaving_.empty()) next = std::min(next, Clock::now() + kLookEvery);
+  if (!leaving_.empty()) next = std::min(next, now + kLookEvery);
   return next;
 }
 
 std::optional<std::size_t> Crew::slot_of(const Line& line, std::uint64_t task) const {
   for (const std::size_t at : line.slots) {
-    if (slots_[at].state == Slot::State::kBusy && slots_[at].task == task) return at;
+    const Slot& slot = slots_[at];
+    if ((slot.state == Slot::State::kBusy || slot.state == Slot::State::kStuck) && slot.task == task) return at;
   }
   return std::nullopt;
 }
@@ -124,26 +166,26 @@ void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
   });
   for (Line& line : lines_) {
     if (!line.lane) {
-      if (!line.given_up && now >= line.reopen) open(line);
+      if (now >= line.reopen) open(line);
       continue;
     }
     lane_events_.clear();
     line.lane->pump(now, lane_events_);
+    const bool shared = line.busy > 1 && std::any_of(lane_events_.begin(), lane_events_.end(), [](const LaneEvent& event) {
+                          return event.kind == LaneEvent::Kind::kLost || event.kind == LaneEvent::Kind::kEnded;
+                        });
     for (LaneEvent& event : lane_events_) {
       switch (event.kind) {
         case LaneEvent::Kind::kReady:
           line.ready = now;
+          line.given_up = false;
           for (const std::size_t at : line.slots) slots_[at].state = Slot::State::kIdle;
           break;
         case LaneEvent::Kind::kStarted:
+          if (const auto at = slot_of(line, event.record.id)) slots_[*at].process = event.process;
           break;
         case LaneEvent::Kind::kRecord:
-          if (const auto at = slot_of(line, event.record.id)) {
-            slots_[*at].state = Slot::State::kIdle;
-            --busy_;
-            line.proven |= event.record.status != TaskStatus::kLost;
-            events.push_back({CrewEvent::Kind::kRecord, *at, std::move(event.record), {}});
-          }
+          on_record(line, event.record, shared, events);
           break;
         case LaneEvent::Kind::kLost:
         case LaneEvent::Kind::kEnded:
@@ -152,6 +194,22 @@ void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
       }
     }
   }
+}
+
+void Crew::on_record(Line& line, TaskRecord& record, bool shared, std::vector<CrewEvent>& events) {
+  const auto at = slot_of(line, record.id);
+  if (!at) return;
+  const bool awaited = slots_[*at].state == Slot::State::kBusy;
+  slots_[*at].state = Slot::State::kIdle;
+  line.proven |= record.status != TaskStatus::kLost;
+  if (!awaited) return;
+  --busy_;
+  --line.busy;
+  CrewEvent& event = events.emplace_back();
+  event.kind = CrewEvent::Kind::kRecord;
+  event.slot = *at;
+  event.shared = shared && record.status == TaskStatus::kLost;
+  event.record = std::move(record);
 }
 
 /// Whether a loss was told for this resource just before; if not, this one is.
@@ -172,29 +230,25 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
   }
   line.lane.reset();
   if (line.launch.empty() && options_.owns_children) kill_leftovers();
-  for (const std::size_t at : line.slots) {
-    if (slots_[at].state == Slot::State::kBusy) {  // the lane tells of each task before; this is for safety
-      --busy_;
-      TaskRecord record;
-      record.id = slots_[at].task;
-      events.push_back({CrewEvent::Kind::kRecord, at, std::move(record), {}});
-    }
-    slots_[at].state = Slot::State::kOpening;
-  }
-  line.given_up = end.not_found || line.failures >= options_.most_failures;
-  if (line.given_up) {
-    for (const std::size_t at : line.slots) {
-      slots_[at].state = Slot::State::kGone;
-      events.push_back({CrewEvent::Kind::kGone, at, {}, who + " cannot be opened: " + end.why});
-    }
+  line.busy = 0;  // the lane has told of each task before
+  if (end.not_found) line.failures = std::max(line.failures, options_.most_failures);
+  const bool hopeless = line.failures >= options_.most_failures;
+  for (const std::size_t at : line.slots)
+    slots_[at].state = hopeless ? Slot::State::kGone : Slot::State::kOpening;
+  const double delay = hopeless ? options_.longest_delay_s
+                                : std::min(options_.longest_delay_s,
+                                           options_.first_delay_s * std::ldexp(1.0, line.failures - 1));
+  line.reopen = now + seconds(delay);
+  if (hopeless) {
+    if (std::exchange(line.given_up, true)) return;  // told before
+    for (const std::size_t at : line.slots)
+      events.push_back({CrewEvent::Kind::kGone, at, {}, false, who + " cannot be opened: " + end.why});
     return;
   }
-  line.reopen = now + seconds(std::min(options_.longest_delay_s,
-                                       options_.first_delay_s * std::ldexp(1.0, line.failures - 1)));
   const char* const what =
       was_there ? " was lost and is opened again: " : " did not open and is tried again: ";
   events.push_back(
-      {CrewEvent::Kind::kNote, line.slots.front(), {}, who + what + end.why, repeats(line, now)});
+      {CrewEvent::Kind::kNote, line.slots.front(), {}, false, who + what + end.why, repeats(line, now)});
 }
 
 /// What tasks of a dead local worker have left was adopted by this process, if it adopts orphans at all: gone

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "allot/base/stop.hpp"
+#include "allot/jobs/job.hpp"
 #include "allot/model/ids.hpp"
 #include "allot/worker/lane.hpp"
 #include "allot/worker/task.hpp"
@@ -22,13 +24,15 @@ struct Slot {
     kOpening,  ///< its worker is not there (yet, or any more)
     kIdle,
     kBusy,
-    kGone,  ///< its worker could not be started, time and again
+    kStuck,  ///< its task was given up, and has not ended
+    kGone,   ///< its worker could not be started, time and again; it is still tried now and then
   };
   ResourceId resource{};
   Count number = 0;  ///< within the resource, from 0
   State state = State::kOpening;
-  std::uint64_t task = 0;     ///< while busy: the id of the request
-  Clock::time_point since{};  ///< while busy: when it was sent
+  std::size_t lane = 0;   ///< slots of the same lane share a worker
+  std::uint64_t task = 0;     ///< while busy or stuck: the id of the request
+  std::int64_t process = 0;   ///< its main process where the worker is; 0: not known
 };
 
 struct CrewEvent {
@@ -40,6 +44,7 @@ struct CrewEvent {
   Kind kind{};
   std::size_t slot = 0;
   TaskRecord record;  ///< of kRecord
+  bool shared = false;  ///< of a record that says kLost: other tasks were lost with it
   std::string text;   ///< of kGone and kNote
   /// The same has just happened to other slots of the resource: not worth another line on a screen.
   bool repeated = false;
@@ -59,20 +64,29 @@ struct CrewOptions {
   /// How long a launcher may take until its worker is there. Without end, since it may wait in the queue of a
   /// batch system, and one that is started again waits anew.
   std::chrono::duration<double> launch_deadline{1e8};
-  /// A worker that fails so many times in a row is given up: that ends before it has finished a task or lived
-  /// for `longest_delay_s`. A launcher that cannot be executed is given up at once.
-  int most_failures = 5;
+  /// A worker that fails so many times in a row, about a minute with the delays below, is given up: that ends
+  /// before it has finished a task or lived for `longest_delay_s`. A launcher that cannot be executed is given
+  /// up at once. What was given up is still tried every `longest_delay_s`.
+  int most_failures = 8;
   double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
   double longest_delay_s = 30;
   /// A launcher whose worker was lost may take so long to cancel its job: srun waits for 32 s for a node that
   /// has died, and if it is killed meanwhile, the job stays.
   double farewell_s = 60;
+  /// Opens a lane; empty: starts a worker, as WorkerLane does.
+  std::function<std::unique_ptr<Lane>(const std::vector<std::string>& launch, const LaneOptions&)> open_lane;
 };
+
+/// The resources of a job, as a crew sees them.
+std::vector<CrewResource> crew_resources(const Job& job);
+
+/// How many descriptors the lanes of these resources need at the most.
+std::size_t descriptors_for(std::span<const CrewResource> resources) noexcept;
 
 /// Not thread-safe; never blocks, but for `finish`.
 class Crew {
  public:
-  Crew(std::span<const CrewResource> resources, CrewOptions options);
+  Crew(std::span<const CrewResource> resources, CrewOptions options, Clock::time_point now = Clock::now());
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -81,20 +95,26 @@ class Crew {
   std::size_t busy() const noexcept { return busy_; }
   /// Whether launchers of lost workers are still busy with cancelling what they had started.
   bool leaving() const noexcept { return !leaving_.empty(); }
+  /// How many tasks the worker of a lane has, but for those that were given up.
+  std::size_t busy_on(std::size_t lane) const noexcept { return lines_[lane].busy; }
   /// Whether all slots are open, or given up.
   bool settled() const noexcept;
 
-  /// The slot must be idle.
-  void start(std::size_t slot, const TaskRequest& request);
+  /// The slot must be idle. What is wrong with the request, if it cannot be sent at all; the slot then stays
+  /// idle.
+  std::optional<std::string> start(std::size_t slot, const TaskRequest& request);
   /// A signal to the whole process tree of the slot's task.
   void signal(std::size_t slot, int number);
+  /// The slot's task is not waited for any more: no record of it will be told. The slot is stuck until its
+  /// worker has ended the task after all, or is lost.
+  void abandon(std::size_t slot);
   void pause();
   void resume();
 
   /// The files to wait for, as (file, wants to write).
   void files(std::vector<std::pair<int, bool>>& out) const;
   /// When `pump` wants to be called at the latest.
-  Clock::time_point next_deadline() const;
+  Clock::time_point next_deadline(Clock::time_point now = Clock::now()) const;
   /// Reads, writes, restarts; appends what happened.
   void pump(Clock::time_point now, std::vector<CrewEvent>& events);
 
@@ -108,8 +128,9 @@ class Crew {
     std::vector<std::size_t> slots;
     std::unique_ptr<Lane> lane;  // null: waits for `reopen`
     bool given_up = false;
-    bool proven = false;  // its worker has finished a task
-    int failures = 0;     // in a row
+    bool proven = false;   // its worker has finished a task
+    std::size_t busy = 0;  // its slots that have a task
+    int failures = 0;      // in a row
     Clock::time_point ready = Clock::time_point::max();
     Clock::time_point reopen{};
   };
@@ -123,12 +144,13 @@ class Crew {
   void kill_leftovers();
   void on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std::vector<CrewEvent>& events);
   bool repeats(const Line& line, Clock::time_point now);
+  void on_record(Line& line, TaskRecord& record, bool shared, std::vector<CrewEvent>& events);
   std::optional<std::size_t> slot_of(const Line& line, std::uint64_t task) const;
 
   CrewOptions options_;
+  std::string program_;  // this one, as it was called when the crew was made
   std::vector<Slot> slots_;
   std::vector<Line> lines_;
-  std::vector<std::size_t> line_of_;
   std::vector<Leaving> leaving_;
   std::vector<Clock::time_point> told_;  // by resource: when a loss was last told
   std::vector<LaneEvent> lane_events_;

@@ -23,6 +23,8 @@ struct PlacerOptions {
   ShareReading shares = ShareReading::kFloor;
   std::vector<RatePrior> priors;  ///< type by resource; empty: nothing is known beforehand
   std::uint64_t seed = 1;
+  Planning planning = Planning::kBackground;
+  std::chrono::milliseconds solve_limit{200};  ///< for one plan
 };
 
 /// What is to be placed now.
@@ -82,6 +84,13 @@ class Placer {
 
   /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
   std::optional<Clock::time_point> next_look() const;
+
+  /// Tickets that wait before the resources, type by resource.
+  std::vector<Count> waiting() const {
+    std::vector<Count> counts;
+    for (const std::deque<Ticket>& tickets : waiting_) counts.push_back(static_cast<Count>(tickets.size()));
+    return counts;
+  }
 
   bool finishes() const noexcept { return finishes_; }
   Dispatcher& dispatcher() noexcept { return *dispatcher_; }

@@ -87,14 +87,6 @@ class Profiler {
   }
 
  private:
-  static std::vector<CrewResource> crew_resources(const Job& job) {
-    std::vector<CrewResource> resources;
-    for (const JobResource& resource : job.resources) {
-      resources.push_back({resource.name, resource.servers, resource.launch});
-    }
-    return resources;
-  }
-
   PairProfile& pair(std::size_t i, std::size_t j) { return profile_.pairs[i * resources_ + j]; }
   bool stopped() const noexcept { return options_.stop != nullptr && options_.stop->load(); }
   void show(const std::string& doing) {
@@ -159,9 +151,16 @@ class Profiler {
       if (started >= count || stopped() || crew_.slots()[slot].state != Slot::State::kIdle) return;
       auto [type, request] = make(crew_.slots()[slot]);
       request.id = ++next_id_;
-      crew_.start(slot, request);
-      busy[slot] = {type, Clock::now()};
       ++started;
+      if (const auto problem = crew_.start(slot, request)) {
+        Sample sample;
+        sample.type = type;
+        sample.resource = crew_.slots()[slot].resource;
+        sample.problem = *problem;
+        samples.push_back(std::move(sample));
+        return;
+      }
+      busy[slot] = {type, Clock::now()};
       ++running;
     };
     for (const std::size_t slot : slots) start(slot);

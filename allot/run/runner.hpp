@@ -10,6 +10,7 @@
 #include "allot/jobs/attempt.hpp"
 #include "allot/jobs/job.hpp"
 #include "allot/jobs/journal.hpp"
+#include "allot/run/attempt_files.hpp"
 #include "allot/run/crew.hpp"
 #include "allot/run/halt.hpp"
 #include "allot/run/objective.hpp"
@@ -23,11 +24,13 @@ struct RunOptions {
   std::string policy;  ///< empty: the objective's own
   ShareReading shares = ShareReading::kFloor;
   std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
-  int requeues = 3;  ///< of a task whose attempt was lost: JournalOptions::most_requeues should be the same
+  int requeues = 3;  ///< of a task lost alone: JournalOptions::most_requeues should be the same
   int retries = 1;   ///< of a task that failed, where its type says nothing else
   double first_backoff_s = 0.2;  ///< before a retry; doubles with each, up to a minute
   std::optional<HaltRule> halt;
-  double grace_s = 5;  ///< between TERM and KILL
+  double grace_s = 5;          ///< between TERM and KILL
+  double margin_s = 5;         ///< which a worker may be late in enforcing a time limit
+  double kill_patience_s = 5;  ///< after KILL: then the attempt is lost, and not waited for
   std::string run_id;
   std::string output_folder;  ///< where what the tasks print is kept
   double tick_s = 0.25;       ///< how often the observer is shown the run
@@ -41,17 +44,12 @@ class RunControl {
   virtual ~RunControl() = default;
   virtual void drain() = 0;      ///< start nothing more, let running tasks finish
   virtual void terminate() = 0;  ///< the same, and TERM to all; KILL after the grace
-  virtual void kill() = 0;       ///< the same with KILL, now
+  /// The same with KILL, now. Asked for again: what cannot be killed is not waited for.
+  virtual void kill() = 0;
   /// Stops all running tasks, and lets them go on; what passes between is no part of any rate. Returns when
   /// the workers have been told.
   virtual void pause() = 0;
   virtual void resume() = 0;
-};
-
-/// Where an attempt's output is; empty where it printed nothing.
-struct AttemptOutput {
-  std::string out;
-  std::string err;
 };
 
 /// Called from the thread of `run`.
@@ -72,6 +70,7 @@ struct RunSummary {
     kFinished,     ///< every task has its final record
     kInterrupted,  ///< by drain, terminate or kill: the rest is for another run
     kHalted,       ///< by the halt rule
+    kStranded,     ///< what is left can run only on resources that have no worker: for another run
     kIo,           ///< the journal can no longer be written: `problem`
   };
   Outcome outcome = Outcome::kFinished;
@@ -86,9 +85,13 @@ struct RunSummary {
   std::optional<double> in_flight;  ///< the mean number that it should be
 };
 
+/// "finished", "interrupted", "halted", "stranded", "io-error"
+std::string_view to_string(RunSummary::Outcome outcome) noexcept;
+
 /// Runs what the journal says is left of the job. The journal must be open and new: the runner registers
 /// the tasks. Throws JournalError when the tasks do not fit the journal, InvalidModel when the policy lacks
-/// something (priorities). Leaves no process behind.
+/// something (priorities) or there are more lanes than the process may have files. Leaves no process behind
+/// that can be killed.
 RunSummary run_job(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer);
 
 }  // namespace allot

@@ -40,7 +40,13 @@ struct ResourceView {
   double energy_j = 0;  ///< since the run began, by the powers of the job file
 };
 
-enum class RunPhase { kRunning, kDraining, kTerminating, kKilling };
+enum class RunPhase {
+  kRunning,
+  kDraining,     ///< nothing more is started
+  kTerminating,  ///< running tasks were sent TERM
+  kKilling,      ///< and KILL
+  kAbandoning,   ///< what cannot be killed is not waited for
+};
 
 struct RunView {
   double elapsed_s = 0;

@@ -23,6 +23,7 @@
 #include "allot/worker/detail/descriptor.hpp"
 #include "allot/worker/detail/spawn.hpp"
 #include "allot/worker/protocol.hpp"
+#include "allot/worker/silence.hpp"
 
 namespace allot {
 namespace {
@@ -30,6 +31,8 @@ namespace {
 using detail::Descriptor;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
+/// How long a process that was killed may take to be gone, before it is left alone.
+constexpr Clock::duration kPatienceKilled = std::chrono::seconds(1);
 /// How long a launcher may take to end after its output did, before it is asked to.
 constexpr Clock::duration kFarewell = std::chrono::milliseconds(300);
 constexpr Clock::duration kPatienceLost = std::chrono::milliseconds(500);
@@ -116,7 +119,7 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-struct Lane::State {
+struct WorkerLane::State {
   enum class Phase : std::uint8_t {
     kStarting,  ///< no word yet
     kReady,
@@ -142,7 +145,7 @@ struct Lane::State {
   Phase phase = Phase::kStarting;
   std::string why;
   Clock::time_point opened;
-  Clock::time_point heard;
+  Silence silence{{}, {}, {}};  ///< of the worker: until its first word, and then between words
   Clock::time_point sent;
   Clock::time_point ending_since;
   Clock::time_point finished;
@@ -151,16 +154,13 @@ struct Lane::State {
   State(std::vector<std::string> launch, LaneOptions lane_options) : options(std::move(lane_options)) {
     local = launch.empty();
     std::vector<std::string> argv = std::move(launch);
+    // /proc/self/exe is this program for whoever starts it here, even when its file has been replaced; behind
+    // a launcher it would be the launcher.
+    if (options.worker.empty()) options.worker = {local ? kThisProgram : this_program(), "worker"};
     argv.insert(argv.end(), options.worker.begin(), options.worker.end());
-    if (!local) {
-      // There, it would be the launcher itself.
-      std::error_code ignored;
-      for (std::string& word : argv) {
-        if (word == kThisProgram) word = std::filesystem::read_symlink(word, ignored).string();
-      }
-    }
-    launcher = argv.empty() ? "" : argv.front();
-    opened = heard = sent = Clock::now();
+    launcher = argv.front();
+    opened = sent = Clock::now();
+    silence = Silence(to_duration(options.hello_deadline), late(), opened);
 
     auto [their_input, our_output] = make_pipe();
     auto [our_input, their_output] = make_pipe();
@@ -209,7 +209,13 @@ struct Lane::State {
     }
     if (process < 0) return;
     ::kill(-process, SIGKILL);
-    while (!reap()) std::this_thread::sleep_for(std::chrono::microseconds(500));
+    const Clock::time_point last = Clock::now() + kPatienceKilled;
+    while (!reap() && Clock::now() < last) std::this_thread::sleep_for(std::chrono::microseconds(500));
+  }
+
+  /// pump() is called at least this often, unless this process is stopped.
+  Clock::duration late() const {
+    return 2 * to_duration(options.heartbeat) + std::chrono::milliseconds(500);
   }
 
   bool open() const { return phase == Phase::kStarting || phase == Phase::kReady; }
@@ -260,7 +266,7 @@ struct Lane::State {
     finished = Clock::now();
     if (phase == Phase::kReady) {
       queue(protocol::Finish{});
-      heard = Clock::now();  // and the deadline is for its end
+      silence.heard(Clock::now());  // and the deadline is for its end
     } else {
       // Nobody there yet to be told; what a batch system has queued must be cancelled.
       lose("it was finished", Clock::now());
@@ -288,7 +294,7 @@ struct Lane::State {
     const std::size_t before = inbox.size();
     const bool more = read_available(from.get(), inbox);
     if (inbox.size() > before) {
-      if (greeted) heard = now;
+      if (greeted) silence.heard(now);
       handle_inbox(now, events);
     }
     if (!more) lose("", now);
@@ -309,7 +315,7 @@ struct Lane::State {
       keep_tail(banner);
       inbox.erase(0, *start);
       greeted = true;
-      heard = now;
+      silence = Silence(to_duration(options.deadline), late(), now);
     }
     std::string_view bytes = inbox;
     while (open()) {
@@ -338,7 +344,9 @@ struct Lane::State {
       lose("what the worker says does not begin with a greeting", now);
     } else if (const auto* started = std::get_if<protocol::TaskStarted>(&message)) {
       if (!in_flight.contains(started->id)) return;
-      add(events, LaneEvent::Kind::kStarted).record.id = started->id;
+      LaneEvent& event = add(events, LaneEvent::Kind::kStarted);
+      event.record.id = started->id;
+      event.process = started->process;
     } else if (const auto* record = std::get_if<TaskRecord>(&message)) {
       if (in_flight.erase(record->id) > 0) add(events, LaneEvent::Kind::kRecord).record = *record;
     } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
@@ -353,10 +361,11 @@ struct Lane::State {
   }
 
   void check_deadlines(Clock::time_point now) {
-    if (phase == Phase::kStarting && now >= opened + to_duration(options.hello_deadline)) {
-      lose("no worker appeared within " + in_seconds(options.hello_deadline), now);
-    } else if (phase == Phase::kReady && now >= heard + to_duration(options.deadline)) {
-      lose("nothing was heard from the worker for " + in_seconds(options.deadline), now);
+    if (!open()) return;
+    if (silence.over(now)) {
+      lose(greeted ? "nothing was heard from the worker for " + in_seconds(options.deadline)
+                   : "no worker appeared within " + in_seconds(options.hello_deadline),
+           now);
     } else if (phase == Phase::kReady && silent() && now >= sent + to_duration(options.heartbeat)) {
       queue(protocol::Heartbeat{});
     }
@@ -397,29 +406,34 @@ struct Lane::State {
   }
 };
 
-Lane::Lane(std::vector<std::string> launch, LaneOptions options)
+std::string this_program() {
+  std::error_code error;
+  const std::string path = std::filesystem::read_symlink(kThisProgram, error).string();
+  return error || path.empty() || path.ends_with(" (deleted)") ? kThisProgram : path;
+}
+
+WorkerLane::WorkerLane(std::vector<std::string> launch, LaneOptions options)
     : state_(std::make_unique<State>(std::move(launch), std::move(options))) {}
-Lane::Lane(Lane&&) noexcept = default;
-Lane& Lane::operator=(Lane&&) noexcept = default;
-Lane::~Lane() = default;
+WorkerLane::WorkerLane(WorkerLane&&) noexcept = default;
+WorkerLane& WorkerLane::operator=(WorkerLane&&) noexcept = default;
+WorkerLane::~WorkerLane() = default;
 
-int Lane::read_fd() const noexcept { return state_->from.get(); }
-int Lane::write_fd() const noexcept { return state_->to.get(); }
-bool Lane::wants_write() const noexcept { return state_->to && !state_->outbox.empty(); }
-bool Lane::ready() const noexcept { return state_->phase == State::Phase::kReady; }
-bool Lane::open() const noexcept { return state_->open(); }
-std::size_t Lane::in_flight() const noexcept { return state_->in_flight.size(); }
-int Lane::process() const noexcept { return state_->process; }
+int WorkerLane::read_fd() const noexcept { return state_->from.get(); }
+int WorkerLane::write_fd() const noexcept { return state_->to.get(); }
+bool WorkerLane::wants_write() const noexcept { return state_->to && !state_->outbox.empty(); }
+bool WorkerLane::ready() const noexcept { return state_->phase == State::Phase::kReady; }
+bool WorkerLane::open() const noexcept { return state_->open(); }
+std::size_t WorkerLane::in_flight() const noexcept { return state_->in_flight.size(); }
+int WorkerLane::process() const noexcept { return state_->process; }
 
-Clock::time_point Lane::next_deadline() const noexcept {
+Clock::time_point WorkerLane::next_deadline() const noexcept {
   const State& state = *state_;
   switch (state.phase) {
     case State::Phase::kStarting:
-      return state.opened + to_duration(state.options.hello_deadline);
     case State::Phase::kReady:
-      return std::min(
-          state.heard + to_duration(state.options.deadline),
-          state.silent() ? state.sent + to_duration(state.options.heartbeat) : Clock::time_point::max());
+      return std::min(state.silence.next_look(), state.phase == State::Phase::kReady && state.silent()
+                                                     ? state.sent + to_duration(state.options.heartbeat)
+                                                     : Clock::time_point::max());
     case State::Phase::kEnding:
       // Its end is not seen by poll().
       return state.process < 0 ? state.ending_since : Clock::now() + std::chrono::milliseconds(2);
@@ -429,7 +443,7 @@ Clock::time_point Lane::next_deadline() const noexcept {
   return Clock::time_point::max();
 }
 
-void Lane::send(const TaskRequest& task) {
+void WorkerLane::send(const TaskRequest& task) {
   const std::string frame = protocol::encode(task);
   if (frame.size() > protocol::kMostFrame) {
     throw InvalidModel("argv", "arguments and environment of more than 16 MiB cannot be sent to a worker");
@@ -440,18 +454,18 @@ void Lane::send(const TaskRequest& task) {
   if (state_->phase == State::Phase::kClosed) state_->phase = State::Phase::kEnding;
 }
 
-void Lane::kill(std::uint64_t id, int signal) {
+void WorkerLane::kill(std::uint64_t id, int signal) {
   if (open() && state_->in_flight.contains(id)) state_->queue(protocol::KillTask{id, signal});
 }
-void Lane::pause() {
+void WorkerLane::pause() {
   if (open()) state_->queue(protocol::Pause{});
 }
-void Lane::resume() {
+void WorkerLane::resume() {
   if (open()) state_->queue(protocol::Resume{});
 }
-void Lane::finish() { state_->finish(); }
+void WorkerLane::finish() { state_->finish(); }
 
-void Lane::pump(Clock::time_point now, std::vector<LaneEvent>& events) {
+void WorkerLane::pump(Clock::time_point now, std::vector<LaneEvent>& events) {
   State& state = *state_;
   state.read_errors();
   state.write();

@@ -348,7 +348,7 @@ TEST_F(LaneTest, LeavesNothingWhenDestroyed) {
     LaneDriver driver = local();
     driver.lane().send(shell_task(1, "(setsid sleep 1000 &); sleep 1000"));
     driver.wait_for(Kind::kStarted, 1);
-    Lane moved = std::move(driver.lane());
+    WorkerLane moved = std::move(driver.lane());
     driver.lane() = Lane({}, options_);
   }
   EXPECT_THAT(processes_with(marker_), IsEmpty());

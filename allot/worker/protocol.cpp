@@ -119,7 +119,7 @@ void fields(Visit& visit, Type& m) {
     each(m.id, m.argv, m.environment, m.directory, m.stdout_path, m.stderr_path, m.temporary_output,
          m.final_output, m.timeout_s, m.grace_s);
   } else if constexpr (std::same_as<Plain, TaskStarted>) {
-    each(m.id);
+    each(m.id, m.process);
   } else if constexpr (std::same_as<Plain, TaskRecord>) {
     each(m.id, m.status, m.exit, m.signal, m.not_found, m.error, m.start_unix, m.wall_s, m.user_s, m.sys_s,
          m.maxrss_kb, m.was_stopped, m.out, m.err, m.out_cut, m.err_cut);

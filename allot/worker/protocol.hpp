@@ -18,7 +18,7 @@
 namespace allot::protocol {
 
 /// Changes with every change of a message. Ends of different versions do not talk to each other.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 /// The most bytes of a frame. Larger than any command line that the kernel would execute.
 inline constexpr std::size_t kMostFrame = std::size_t{16} << 20;
 
@@ -45,6 +45,7 @@ struct Setup {
 };
 struct TaskStarted {
   std::uint64_t id = 0;
+  std::int64_t process = 0;  ///< its main process, where the worker is
   friend bool operator==(const TaskStarted&, const TaskStarted&) = default;
 };
 struct KillTask {

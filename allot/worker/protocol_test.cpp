@@ -50,7 +50,7 @@ std::vector<Message> samples() {
   TaskRecord plain;
   plain.exit = 0;
   plain.status = TaskStatus::kOk;
-  return {Hello{7, "allot 9"}, Setup{0.5, 300}, request,  TaskRequest{}, TaskStarted{3}, record, plain,
+  return {Hello{7, "allot 9"}, Setup{0.5, 300}, request,  TaskRequest{}, TaskStarted{3, 4711}, record, plain,
           KillTask{4, 15},     Pause{},         Resume{}, Finish{},      Heartbeat{}};
 }
 

@@ -23,11 +23,15 @@
 #include "allot/worker/detail/tasks.hpp"
 #include "allot/worker/process.hpp"
 #include "allot/worker/protocol.hpp"
+#include "allot/worker/silence.hpp"
 
 namespace allot {
 namespace {
 
 using detail::to_duration;
+
+/// Who wakes up so late was stopped, or is on a machine that was.
+constexpr Clock::duration kNap = std::chrono::seconds(1);
 
 /// One lane, from the first word to the last. Ends when `why_` is set.
 class Server {
@@ -38,11 +42,12 @@ class Server {
   ServeOutcome run() {
     take_over_signals();
     adopt_orphans();
+    tasks_.start_guard();
     set_blocking(input_, false);
     set_blocking(output_, false);
     queue_bytes(protocol::kFarMagic);
     queue(protocol::Hello{protocol::kVersion, "allot " + std::string(version())});
-    heard_ = sent_ = Clock::now();
+    sent_ = Clock::now();
     while (!why_) turn();
     return end();
   }
@@ -79,12 +84,14 @@ class Server {
     if (!outbox_.empty()) ready_.push_back({output_, POLLOUT, 0});
     tasks_.watch(ready_);
     Clock::time_point until = sent_ + heartbeat_;
-    if (silence_ > Clock::duration::zero() && !tasks_.paused()) until = std::min(until, heard_ + silence_);
-    until = std::max(tasks_.next(until), heard_);  // far from the end of the clock
-    const auto left = std::max(until - Clock::now(), Clock::duration::zero());
+    if (silence_ && !tasks_.paused()) until = std::min(until, silence_->next_look());
+    const Clock::time_point now = Clock::now();
+    until = std::max(tasks_.next(until), now);
+    const auto left = until - now;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
     if (::ppoll(ready_.data(), ready_.size(), &timeout, nullptr) < 0) ready_.clear();
+    if (const auto late = Clock::now() - until; late > kNap) tasks_.slept(late);
     std::erase_if(ready_, [](const pollfd& entry) { return entry.revents == 0; });
   }
 
@@ -150,7 +157,7 @@ class Server {
     if (size < 0 && (error == EAGAIN || error == EINTR)) return;
     if (size == 0) return finish_in_order();
     if (size < 0) return give_up("its input cannot be read: " + std::generic_category().message(error));
-    heard_ = Clock::now();
+    if (silence_) silence_->heard(Clock::now());
     handle_inbox();
   }
 
@@ -186,7 +193,12 @@ class Server {
       }
     } else if (const auto* setup = std::get_if<protocol::Setup>(&message)) {
       heartbeat_ = std::max(to_duration(setup->heartbeat_s), Clock::duration(std::chrono::milliseconds(10)));
-      silence_ = to_duration(setup->silence_s);
+      silence_.reset();
+      if (setup->silence_s > 0) {
+        silence_.emplace(to_duration(setup->silence_s), 2 * heartbeat_ + std::chrono::milliseconds(500),
+                         Clock::now());
+        silence_s_ = setup->silence_s;
+      }
     } else if (auto* request = std::get_if<TaskRequest>(&message)) {
       tasks_.add(std::move(*request));
     } else if (const auto* kill = std::get_if<protocol::KillTask>(&message)) {
@@ -226,9 +238,9 @@ class Server {
       queue(protocol::Heartbeat{});
       tasks_.end_leftovers();
     }
-    if (silence_ > Clock::duration::zero() && !tasks_.paused() && now >= heard_ + silence_) {
-      give_up("nothing was heard for " +
-              std::to_string(std::llround(std::chrono::duration<double>(silence_).count())) + " s");
+    if (silence_ && tasks_.paused()) silence_->heard(now);
+    if (silence_ && silence_->over(now)) {
+      give_up("nothing was heard for " + std::to_string(std::llround(silence_s_)) + " s");
     }
   }
 
@@ -249,8 +261,8 @@ class Server {
   bool in_order_ = true;
   std::optional<std::string> why_;
   Clock::duration heartbeat_ = std::chrono::seconds(1);
-  Clock::duration silence_{0};
-  Clock::time_point heard_;
+  std::optional<Silence> silence_;  ///< of the near end, if it is to be minded
+  double silence_s_ = 0;
   Clock::time_point sent_;
 };
 

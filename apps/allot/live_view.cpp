@@ -57,6 +57,7 @@ std::string_view phase_text(RunPhase phase) {
     case RunPhase::kTerminating:
       return "terminating: running tasks were asked to end";
     case RunPhase::kKilling:
+    case RunPhase::kAbandoning:
       return "killing what still runs";
   }
   return "";

@@ -34,6 +34,8 @@ namespace allot::app {
 namespace {
 
 constexpr std::size_t kMostFailuresShown = 10;
+/// At the end, for processes that were killed: what hangs in the kernel is not waited for.
+constexpr std::chrono::seconds kLeavePatience{3};
 
 /// 20261115-094500-4711: tells runs apart, sorts by time.
 std::string make_run_id() {
@@ -180,8 +182,12 @@ class Watcher final : public RunObserver {
         view_.note("interrupted twice: running tasks have 5 s to end; once more kills them");
         control.terminate();
         break;
-      default:
+      case 3:
         view_.note("interrupted three times: running tasks are killed");
+        control.kill();
+        break;
+      default:
+        view_.note("interrupted again: what cannot be killed is left alone");
         control.kill();
     }
   }
@@ -245,6 +251,8 @@ Exit exit_of(const RunSummary& summary, int signal) {
       return Exit::kHalted;
     case RunSummary::Outcome::kInterrupted:
       return signal == SIGHUP ? Exit::kHungUp : signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted;
+    case RunSummary::Outcome::kStranded:
+      return Exit::kFailed;
     case RunSummary::Outcome::kFinished:
       break;
   }
@@ -317,7 +325,7 @@ Exit run(RunArguments& arguments, Console& console) {
          std::string(version()),
          std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
     const RunSummary summary = run_job(job, journal, options, watcher);
-    kill_descendants();
+    kill_descendants({}, kLeavePatience);
     watcher.clear();
     if (arguments.json) {
       print_json(console, arguments, job, summary, options.run_id);

@@ -34,20 +34,6 @@ double energy(const RunView& view) {
   return joules;
 }
 
-std::string_view outcome_name(RunSummary::Outcome outcome) {
-  switch (outcome) {
-    case RunSummary::Outcome::kFinished:
-      return "finished";
-    case RunSummary::Outcome::kInterrupted:
-      return "interrupted";
-    case RunSummary::Outcome::kHalted:
-      return "halted";
-    case RunSummary::Outcome::kIo:
-      return "io-error";
-  }
-  return "";
-}
-
 }  // namespace
 
 Exit dry_run(const RunArguments& arguments, const Job& job, const RunOptions& options, Console& console) {
@@ -194,7 +180,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   json["journal"] = arguments.journal;
   json["objective"] = to_string(arguments.objective);
   json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
-  json["outcome"] = outcome_name(summary.outcome);
+  json["outcome"] = to_string(summary.outcome);
   json["done_now"] = summary.done_now;
   json["failed_now"] = summary.failed_now;
   json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);

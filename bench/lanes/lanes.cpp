@@ -25,7 +25,7 @@ TaskRequest task(std::uint64_t id) {
 }
 
 /// Waits until something happens on the lane.
-void turn(Lane& lane, std::vector<LaneEvent>& events) {
+void turn(WorkerLane& lane, std::vector<LaneEvent>& events) {
   pollfd watched{lane.read_fd(), POLLIN, 0};
   ::poll(&watched, 1, 100);
   lane.pump(Clock::now(), events);
@@ -35,7 +35,7 @@ void turn(Lane& lane, std::vector<LaneEvent>& events) {
 void BM_Lane(benchmark::State& state) {
   LaneOptions options;
   options.worker = {ALLOT_COMMAND, "worker"};
-  Lane lane({}, options);
+  WorkerLane lane({}, options);
   std::vector<LaneEvent> events;
   while (!lane.ready()) turn(lane, events);
   std::uint64_t id = 0;

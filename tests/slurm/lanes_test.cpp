@@ -128,7 +128,7 @@ TEST_F(SlurmLanes, AreBusyMostOfTheTime) {
   double best = 0;
   // The machine does other things too: what lanes cost is seen in the best of some runs.
   for (int attempt = 0; attempt < 4 && best < 0.8; ++attempt) {
-    std::vector<Lane> lanes;
+    std::vector<WorkerLane> lanes;
     std::vector<std::vector<LaneEvent>> events(kLanes);
     for (std::size_t k = 0; k < kLanes; ++k) {
       lanes.emplace_back(std::vector<std::string>{"srun", "-p", "cpu", "-n1"}, options_);
@@ -157,7 +157,7 @@ TEST_F(SlurmLanes, AreBusyMostOfTheTime) {
     ASSERT_EQ(count(Kind::kRecord), kLanes * kTasks);
     best = std::max(best, kTasks * 0.1 / seconds);
     std::cout << kLanes << " lanes of 0.1 s tasks: " << 100 * kTasks * 0.1 / seconds << "% of ideal\n";
-    for (Lane& each : lanes) each.finish();
+    for (WorkerLane& each : lanes) each.finish();
   }
   EXPECT_GE(best, 0.8);
 }

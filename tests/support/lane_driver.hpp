@@ -1,4 +1,4 @@
-// Drives a Lane as a program would, and finds the processes that a test left behind.
+// Drives a WorkerLane as a program would, and finds the processes that a test left behind.
 #pragma once
 
 #include <poll.h>
@@ -35,11 +35,11 @@ inline bool eventually(const std::function<bool()>& holds, std::chrono::millisec
 
 /// Waits until one of the lanes has something to do, at most for so long, and lets each do it. Events of lane
 /// k are appended to events[k].
-inline void pump_all(std::vector<Lane>& lanes, std::vector<std::vector<LaneEvent>>& events,
+inline void pump_all(std::vector<WorkerLane>& lanes, std::vector<std::vector<LaneEvent>>& events,
                      std::chrono::milliseconds at_most) {
   std::vector<pollfd> watched;
   Clock::time_point until = Clock::now() + at_most;
-  for (const Lane& lane : lanes) {
+  for (const WorkerLane& lane : lanes) {
     watched.push_back({lane.read_fd(), POLLIN, 0});
     if (lane.wants_write()) watched.push_back({lane.write_fd(), POLLOUT, 0});
     until = std::min(until, lane.next_deadline());
@@ -56,7 +56,7 @@ class LaneDriver {
     lanes_.emplace_back(std::move(launch), std::move(options));
   }
 
-  Lane& lane() { return lanes_.front(); }
+  WorkerLane& lane() { return lanes_.front(); }
   const std::vector<LaneEvent>& events() const { return events_.front(); }
 
   bool pump_until(const std::function<bool()>& holds, std::chrono::milliseconds patience = kPatience) {
@@ -98,7 +98,7 @@ class LaneDriver {
   TaskRecord shell(const std::string& script) { return run({"sh", "-c", script}); }
 
  private:
-  std::vector<Lane> lanes_;
+  std::vector<WorkerLane> lanes_;
   std::vector<std::vector<LaneEvent>> events_;
   std::uint64_t last_id_ = 1'000'000;
 };

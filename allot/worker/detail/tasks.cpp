@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "allot/worker/detail/guard.hpp"
 #include "allot/worker/detail/output_file.hpp"
 #include "allot/worker/detail/process_table.hpp"
 #include "allot/worker/detail/spawn.hpp"
@@ -40,24 +41,6 @@ std::string in_directory(const TaskRequest& task, const std::string& path) {
 
 void discard_output_of(const TaskRequest& request) {
   if (!request.temporary_output.empty()) discard_output(in_directory(request, request.temporary_output));
-}
-
-/// To all descendants of this process.
-void signal_all(int signal) {
-  const std::array<pid_t, 1> self{::getpid()};
-  std::vector<pid_t> told;
-  // Until a look finds nobody new: who is being forked while we look is told the next time.
-  for (int round = 0; round < 10; ++round) {
-    bool news = false;
-    for (const ProcessEntry& entry : with_descendants(process_table(), self)) {
-      if (entry.process == self.front() || entry.zombie) continue;
-      if (std::find(told.begin(), told.end(), entry.process) != told.end()) continue;
-      ::kill(entry.process, signal);
-      told.push_back(entry.process);
-      news = true;
-    }
-    if (!news) return;
-  }
 }
 
 }  // namespace
@@ -97,7 +80,7 @@ void Tasks::start(TaskRequest request) {
   if (request.timeout_s > 0) task.deadline = task.start + to_duration(request.timeout_s);
   task.out.close_write_end();
   task.err.close_write_end();
-  news_.emplace_back(protocol::TaskStarted{request.id});
+  news_.emplace_back(protocol::TaskStarted{request.id, spawned.process});
   task.request = std::move(request);
   running_.emplace(spawned.process, std::move(task));
 }
@@ -283,7 +266,33 @@ void Tasks::account_pause(Running& task, Clock::time_point now) const {
   if (task.deadline) *task.deadline += time;
 }
 
+void Tasks::slept(Clock::duration time) {
+  for (auto& [process, task] : running_) {
+    task.was_stopped = true;
+    if (task.deadline) *task.deadline += time;
+  }
+}
+
 // ---- which processes belong to a task
+
+void Tasks::start_guard() { guard_ = detail::start_guard(kMarker, marker_); }
+
+/// To all descendants of this process, but the guard.
+void Tasks::signal_all(int signal) const {
+  const std::array<pid_t, 1> self{::getpid()};
+  std::vector<pid_t> told{self.front(), guard_};
+  // Until a look finds nobody new: who is being forked while we look is told the next time.
+  for (int round = 0; round < 10; ++round) {
+    bool news = false;
+    for (const ProcessEntry& entry : with_descendants(process_table(), self)) {
+      if (entry.zombie || std::find(told.begin(), told.end(), entry.process) != told.end()) continue;
+      ::kill(entry.process, signal);
+      told.push_back(entry.process);
+      news = true;
+    }
+    if (!news) return;
+  }
+}
 
 /// To the group at once, and to those that left it: session, descendants, orphans that carry the environment.
 void Tasks::signal_task(pid_t process, std::uint64_t id, int signal) const {
@@ -308,7 +317,7 @@ std::optional<std::uint64_t> Tasks::owner(pid_t process) const {
 
 void Tasks::end_leftovers() {
   for (const pid_t child : own_children()) {
-    if (running_.contains(child) || running_.contains(::getsid(child))) continue;
+    if (child == guard_ || running_.contains(child) || running_.contains(::getsid(child))) continue;
     const std::optional<std::uint64_t> id = owner(child);
     const bool runs = id && std::any_of(running_.begin(), running_.end(),
                                         [&](const auto& entry) { return entry.second.request.id == *id; });

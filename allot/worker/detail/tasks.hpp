@@ -37,6 +37,8 @@ class Tasks {
   /// Stops all processes, and lets them go on. Nothing starts meanwhile.
   void pause();
   void resume();
+  /// This process was stopped, or its machine was, and maybe all tasks with it: no time limit ran meanwhile.
+  void slept(Clock::duration time);
   bool paused() const noexcept { return paused_since_.has_value(); }
 
   /// Adds the descriptors to wait for.
@@ -50,6 +52,8 @@ class Tasks {
   /// Kills the orphans whose task has ended. reap() does so, too; one that was being executed just then had
   /// no environment to be known by.
   void end_leftovers();
+  /// A child that looks after the tasks when this process is gone. At most once, before the first task.
+  void start_guard();
   /// Starts the next task, and does what is due.
   void advance(Clock::time_point now);
 
@@ -86,8 +90,10 @@ class Tasks {
   void signal_task(pid_t process, std::uint64_t id, int signal) const;
   void account_pause(Running& task, Clock::time_point now) const;
   std::optional<std::uint64_t> owner(pid_t process) const;
+  void signal_all(int signal) const;
 
   std::size_t most_descriptors_;
+  pid_t guard_ = -1;
   std::string marker_;  ///< what the environment of this worker's tasks has in common
   std::deque<TaskRequest> waiting_;
   std::map<pid_t, Running> running_;  ///< by their main process

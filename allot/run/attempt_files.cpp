@@ -1,0 +1,56 @@
+#include "allot/run/attempt_files.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "allot/run/request.hpp"
+
+namespace allot {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file's name if there is anything in it; an empty one is removed.
+std::string keep_if_used(const std::string& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  if (error) return "";
+  if (size > 0) return file;
+  fs::remove(file, error);
+  return "";
+}
+
+}  // namespace
+
+std::string FolderOfAttempts::base(std::size_t number, int attempt) const {
+  return folder_ + "/" + std::to_string(number) + "." + std::to_string(attempt);
+}
+
+void FolderOfAttempts::prepare(TaskRequest& request, std::size_t number, int attempt, bool local) {
+  if (local) {
+    if (request.stdout_path.empty()) request.stdout_path = base(number, attempt) + ".out";
+    request.stderr_path = base(number, attempt) + ".err";
+  }
+  if (request.final_output.empty()) return;
+  std::error_code error;
+  fs::create_directories(fs::path(request.final_output).parent_path(), error);
+  // What an attempt that was lost may have left.
+  if (attempt > 1) fs::remove(temporary_output(request.final_output, attempt - 1), error);
+}
+
+AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
+                                     int attempt) {
+  const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
+    const std::string file = path.empty() ? base(number, attempt) + ending : path;
+    if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
+    return keep_if_used(file);
+  };
+  const bool is_output =
+      !request.final_output.empty() && request.stdout_path == request.temporary_output;
+  AttemptOutput output;
+  if (!is_output) output.out = keep(request.stdout_path, ".out", record.out);
+  output.err = keep(request.stderr_path, ".err", record.err);
+  return output;
+}
+
+}  // namespace allot

@@ -1,0 +1,42 @@
+// Where attempts write: folders made before, leftovers of lost attempts removed, and what was printed kept.
+#pragma once
+
+#include <string>
+
+#include "allot/worker/task.hpp"
+
+namespace allot {
+
+/// Where an attempt's output is; empty where it printed nothing.
+struct AttemptOutput {
+  std::string out;
+  std::string err;
+};
+
+/// What the loop asks of the file system.
+class AttemptFiles {
+ public:
+  virtual ~AttemptFiles() = default;
+  /// Before an attempt of a task, known by its number from 1: where a local one is to print to, and a folder
+  /// for its output.
+  virtual void prepare(TaskRequest& request, std::size_t number, int attempt, bool local) = 0;
+  /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
+  virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
+                             int attempt) = 0;
+};
+
+/// In a folder beside the journal.
+class FolderOfAttempts final : public AttemptFiles {
+ public:
+  explicit FolderOfAttempts(std::string folder) : folder_(std::move(folder)) {}
+  void prepare(TaskRequest& request, std::size_t number, int attempt, bool local) override;
+  AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
+                     int attempt) override;
+
+ private:
+  std::string base(std::size_t number, int attempt) const;
+
+  std::string folder_;
+};
+
+}  // namespace allot

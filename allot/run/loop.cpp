@@ -1,0 +1,388 @@
+#include "allot/run/loop.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "allot/jobs/tokens.hpp"
+#include "allot/run/attempt_record.hpp"
+#include "allot/run/request.hpp"
+
+namespace allot {
+namespace {
+
+/// Who wakes up so late was stopped, or is on a machine that was.
+constexpr Clock::duration kNap = std::chrono::seconds(1);
+
+Clock::duration to_duration(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+PlacerOptions placer_options(const RunOptions& options, const World& world) {
+  PlacerOptions placer{options.objective, options.policy, options.shares, options.priors, options.seed};
+  placer.planning = world.planning();
+  // A plan that is waited for may take as long as it takes: its answer depends on nothing else.
+  if (placer.planning == Planning::kDeferred) placer.solve_limit = std::chrono::hours(1);
+  return placer;
+}
+
+}  // namespace
+
+RunLoop::RunLoop(const Job& job, RunJournal& journal, const RunOptions& options, RunObserver& observer,
+                 World& world, AttemptFiles& files)
+    : job_(job),
+      journal_(journal),
+      options_(options),
+      observer_(observer),
+      world_(world),
+      files_(files),
+      items_(list_items(job)),
+      tallies_(items_.size()),
+      ready_(items_.size(), world.now()),
+      backlog_(job.tasks.size()),
+      attempts_(job.tasks.size(), job.resources.size()),
+      pairs_(job),
+      placer_(job, placer_options(options, world), world.now()),
+      progress_(job, world.now()),
+      presence_(job.resources.size()),
+      halting_(to_duration(options.grace_s), to_duration(options.kill_patience_s)),
+      overdue_(to_duration(options.kill_patience_s)),
+      reporter_(job, journal, options, observer, placer_, attempts_, backlog_, progress_) {}
+
+// ---- the loop
+
+RunSummary RunLoop::run() {
+  if (load_states()) {
+    crew_.emplace(crew_resources(job_), options_.crew, world_.now());
+    starts_.emplace(job_, backlog_, placer_, attempts_, pairs_, *crew_);
+    progress_.begin(world_.now());
+    while (turn()) {
+    }
+    crew_->finish();
+  }
+  return summary();
+}
+
+/// False: told to stop meanwhile.
+bool RunLoop::load_states() {
+  const auto states = journal_.register_tasks(job_, items_, [this] {
+    observer_.woken(*this);
+    return halting_.phase() == RunPhase::kRunning;
+  });
+  if (!states) return false;
+  for (std::size_t at = 0; at < items_.size(); ++at) {
+    const TaskState& state = (*states)[at];
+    const TaskType type = items_[at].type;
+    tallies_[at] = {state.attempts, state.failures, state.lost};
+    switch (state.kind) {
+      case TaskState::Kind::kPending:
+        backlog_.add(type, at);
+        break;
+      case TaskState::Kind::kDone:
+        progress_.found_done(type);
+        break;
+      case TaskState::Kind::kFailed:
+        progress_.found_failed(type);
+        break;
+    }
+  }
+  return true;
+}
+
+/// One turn; false when the run is over.
+bool RunLoop::turn() {
+  const Clock::time_point now = world_.now();
+  if (woken_by_ != Clock::time_point::max() && now - woken_by_ > kNap) slept(now - woken_by_);
+  events_.clear();
+  crew_->pump(now, events_);
+  for (const CrewEvent& event : events_) handle(event);
+  look_at_journal();
+  observer_.woken(*this);
+  mind_the_time(now);
+  backlog_.wake(now);
+  fail_what_nothing_can_run();
+  look_at_presence(now);
+  if (halting_.phase() == RunPhase::kRunning) {
+    starts_->make(now, [this](std::size_t slot, std::uint64_t task, const Placed& placed, bool alone) {
+      start(slot, task, placed, alone);
+    });
+  }
+  push_out();
+  world_.plan(placer_.dispatcher());
+  if (reporter_.tick(halting_.phase(), slots(), world_.now(), world_.unix_now(), !io_problem_)) {
+    observer_.tick(progress_.view());
+  }
+  if (over()) return false;
+  const Clock::time_point end = world_.now();
+  overhead_s_ += to_seconds(end - now);
+  woken_by_ = std::max(next_turn(end), end);
+  world_.wait(woken_by_);
+  return true;
+}
+
+Clock::time_point RunLoop::next_turn(Clock::time_point now) const {
+  Clock::time_point until = std::min(
+      {crew_->next_deadline(now), halting_.next(), overdue_.next(), presence_.next(), reporter_.next()});
+  if (const auto wake = backlog_.next_wake()) until = std::min(until, *wake);
+  if (const auto look = placer_.next_look()) until = std::min(until, *look);
+  return until;
+}
+
+bool RunLoop::over() {
+  if (!attempts_.empty()) return false;
+  if (halting_.phase() == RunPhase::kRunning && backlog_.left() > 0) {
+    if (!stranded()) return false;
+    is_stranded_ = true;
+  }
+  return !waits_for_launchers();
+}
+
+/// Whatever is left can run only where no worker can be had.
+bool RunLoop::stranded() const {
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    if (backlog_.left(task_type(i)) == 0) continue;
+    for (std::size_t j = 0; j < job_.resources.size(); ++j) {
+      if (pairs_.usable(task_type(i), resource_id(j)) && !presence_.gone(resource_id(j))) return false;
+    }
+  }
+  return true;
+}
+
+/// This process was stopped, or the whole machine was: no limit ran out meanwhile, and nobody was silent.
+void RunLoop::slept(Clock::duration time) {
+  attempts_.slept(time, true);
+  overdue_.slept(time);
+  halting_.slept(time);
+  presence_.slept(time);
+}
+
+/// Requests are written at once, so that workers do not wait for the loop to come round.
+void RunLoop::push_out() {
+  std::vector<CrewEvent> events;
+  crew_->pump(world_.now(), events);
+  for (const CrewEvent& event : events) handle(event);
+}
+
+// ---- what happened
+
+void RunLoop::handle(const CrewEvent& event) {
+  switch (event.kind) {
+    case CrewEvent::Kind::kRecord:
+      on_record(event);
+      break;
+    case CrewEvent::Kind::kGone: {
+      const ResourceId where = crew_->slots()[event.slot].resource;
+      const auto slots = crew_->slots();
+      const bool all_gone = std::all_of(slots.begin(), slots.end(), [&](const Slot& slot) {
+        return slot.resource != where || slot.state == Slot::State::kGone;
+      });
+      if (!all_gone) break;
+      observer_.note("resource '" + job_.resources[index(where)].name +
+                     "' is given up for now: " + event.text);
+      journal_.note_event(world_.unix_now(), "resource-lost", event.text);
+      break;
+    }
+    case CrewEvent::Kind::kNote:
+      if (!event.repeated) observer_.note(event.text);
+      journal_.note_event(world_.unix_now(), "lane", event.text);
+      break;
+  }
+}
+
+void RunLoop::on_record(const CrewEvent& event) {
+  if (attempts_.find(event.record.id) == nullptr) return;
+  const RunningAttempt attempt = attempts_.take(event.record.id);
+  overdue_.forget(event.record.id);
+  TaskRecord record = event.record;
+  AttemptOutcome outcome;
+  outcome.status = status_of(record.status);
+  outcome.not_found = record.not_found;
+  outcome.shared = event.shared;
+  if (outcome.status == AttemptStatus::kKilled && attempt.overdue) outcome.status = AttemptStatus::kTimeout;
+  if (outcome.status == AttemptStatus::kKilled && !attempt.signalled) {
+    outcome.status = AttemptStatus::kLost;
+    record.error = "its worker says that it was killed, which nobody had asked for";
+  }
+  conclude(attempt, record, outcome);
+}
+
+/// An attempt has ended: the journal, the rates, the views, and what becomes of its task.
+void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, AttemptOutcome outcome) {
+  const std::size_t at = attempt.task;
+  const TaskType type = attempt.type();
+  const Clock::time_point now = world_.now();
+  const double taken_s = to_seconds(now - attempt.began);
+  const bool ok = outcome.status == AttemptStatus::kOk;
+
+  AttemptEnd end = end_of(attempt, record, outcome.status);
+  if (end.counted) {
+    // The slot was taken for longer than the process lived: launching and reporting belong to the service.
+    placer_.ended(attempt.placed, std::max(record.wall_s, taken_s), ok, now);
+  } else {
+    placer_.dropped(attempt.placed, record.wall_s);
+  }
+  progress_.attempt_ended(type, attempt.resource(), taken_s, ok, now);
+  const AttemptOutput output = files_.keep(attempt.request, record, at + 1, attempt.start.attempt);
+  if (record.not_found) disable_pair(attempt, record);
+
+  const RetryLimits limits{job_.tasks[index(type)].retries.value_or(options_.retries), options_.requeues,
+                           options_.first_backoff_s};
+  const Verdict verdict = judge(tallies_[at], outcome, limits);
+  end.forgiven = verdict.forgiven;
+  journal_.finish(end, verdict.is_final);
+  if (verdict.is_final) {
+    progress_.ended(type, ok);
+  } else {
+    ready_[at] = now + to_duration(verdict.wait_s);
+    backlog_.retry(type, {at, verdict.avoid ? std::optional(attempt.resource()) : std::nullopt, verdict.alone},
+                   ready_[at]);
+  }
+  observer_.ended(end, items_[at], verdict.is_final, output);
+  halt_if_reached();
+}
+
+void RunLoop::disable_pair(const RunningAttempt& attempt, const TaskRecord& record) {
+  observer_.note("'" + job_.tasks[index(attempt.type())].name + "' cannot run on '" +
+                 job_.resources[index(attempt.resource())].name +
+                 "', which is not used for it any more: " + record.error);
+  placer_.disable(attempt.type(), attempt.resource());
+  pairs_.disable(attempt.type(), attempt.resource(), record.error);
+}
+
+void RunLoop::halt_if_reached() {
+  if (halted_ || !options_.halt) return;
+  if (!options_.halt->reached(progress_.failed_now(), progress_.done_now() + progress_.failed_now())) return;
+  halted_ = true;
+  const std::string failed = std::to_string(progress_.failed_now()) + " tasks failed";
+  journal_.note_event(world_.unix_now(), "halted", failed);
+  observer_.note("halted: " + failed);
+  options_.halt->now ? terminate() : drain();
+}
+
+/// Types for which no command was found anywhere: their tasks get their final record, and the run can end.
+void RunLoop::fail_what_nothing_can_run() {
+  if (halting_.phase() != RunPhase::kRunning || !pairs_.take_change()) return;
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    const TaskType type = task_type(i);
+    if (pairs_.usable(type)) continue;
+    for (const std::uint64_t at : backlog_.give_up(type)) {
+      AttemptEnd end;
+      end.task = at;
+      end.attempt = ++tallies_[at].attempts;
+      end.start_unix = world_.unix_now();
+      end.status = AttemptStatus::kFailed;
+      end.error = "no resource can run it: " + pairs_.why_not(type);
+      journal_.finish(end, true);
+      progress_.ended(type, false);
+      observer_.ended(end, items_[at], true, {});
+    }
+  }
+  halt_if_reached();
+}
+
+/// Plans without resources whose workers are all away, and with them again when one is back.
+void RunLoop::look_at_presence(Clock::time_point now) {
+  for (const Presence::News& news : presence_.look(crew_->slots(), now)) {
+    if (news.change == Presence::Change::kBack) {
+      placer_.restore(news.resource);
+      continue;
+    }
+    placer_.lose(news.resource);
+    if (presence_.gone(news.resource)) continue;  // told why already
+    observer_.note("no worker of '" + job_.resources[index(news.resource)].name +
+                   "' is there; until one is, tasks go elsewhere");
+  }
+}
+
+void RunLoop::look_at_journal() {
+  if (io_problem_) return;
+  io_problem_ = journal_.failure();
+  if (!io_problem_) return;
+  observer_.note("the journal cannot be written: nothing more is started, running tasks may finish");
+  drain();
+}
+
+/// All is done, but jobs of a batch system would stay if their launchers were killed now.
+bool RunLoop::waits_for_launchers() {
+  if (!crew_->leaving() || halting_.phase() >= RunPhase::kTerminating) return false;
+  if (!std::exchange(told_of_launchers_, true)) {
+    observer_.note("waiting for the launchers of lost workers to cancel their jobs; interrupt twice not to");
+  }
+  return true;
+}
+
+// ---- what is started
+
+void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed, bool alone) {
+  const Slot& slot = crew_->slots()[slot_at];
+  const JobResource& resource = job_.resources[index(slot.resource)];
+  TaskTally& tally = tallies_[at];
+  const Clock::time_point now = world_.now();
+  if (tally.attempts > 0) progress_.retried();
+  const int number = ++tally.attempts;
+  const std::uint64_t id = next_id_++;
+  RunningAttempt attempt;
+  attempt.task = at;
+  attempt.slot = slot_at;
+  attempt.placed = placed;
+  attempt.alone = alone;
+  attempt.began = now;
+  attempt.request =
+      make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
+  attempt.request.id = id;
+  attempt.request.grace_s = options_.grace_s;
+  files_.prepare(attempt.request, at + 1, number, resource.launch.empty());
+  attempt.start = {at, number, resource.name, slot.number, world_.unix_now(),
+                   std::max(0.0, to_seconds(now - ready_[at])), join_command(attempt.request.argv)};
+  journal_.start(attempt.start);
+  if (const auto problem = crew_->start(slot_at, attempt.request)) return refuse(attempt, *problem);
+  if (attempt.request.timeout_s > 0) {
+    overdue_.watch(id, now + to_duration(attempt.request.timeout_s + options_.grace_s + options_.margin_s));
+  }
+  attempts_.add(id, std::move(attempt));
+}
+
+/// A task that cannot be sent to any worker has failed, and nothing else has.
+void RunLoop::refuse(const RunningAttempt& attempt, const std::string& problem) {
+  placer_.dropped(attempt.placed, 0);
+  AttemptEnd end;
+  static_cast<AttemptStart&>(end) = attempt.start;
+  end.status = AttemptStatus::kFailed;
+  end.error = problem;
+  journal_.finish(end, true);
+  progress_.ended(attempt.type(), false);
+  observer_.ended(end, items_[attempt.task], true, {});
+  halt_if_reached();
+}
+
+// ---- what is seen
+
+RunSummary RunLoop::summary() {
+  const Clock::time_point now = world_.now();
+  placer_.dispatcher().solve(now);
+  reporter_.refresh(halting_.phase(), slots(), now);
+  if (!io_problem_ && crew_) reporter_.note_to_journal(world_.unix_now());
+  RunSummary summary = reporter_.summary(now);
+  summary.overhead_s = overhead_s_;
+  summary.problem = io_problem_.value_or("");
+  const bool all = summary.view.done + summary.view.failed == summary.view.total;
+  using Outcome = RunSummary::Outcome;
+  summary.outcome = io_problem_    ? Outcome::kIo
+                    : halted_      ? Outcome::kHalted
+                    : all          ? Outcome::kFinished
+                    : is_stranded_ ? Outcome::kStranded
+                                   : Outcome::kInterrupted;
+  journal_.end_run(std::string(to_string(summary.outcome)), world_.unix_now());
+  try {
+    journal_.flush();
+  } catch (const JournalError& error) {
+    summary.outcome = Outcome::kIo;
+    summary.problem = error.what();
+  }
+  return summary;
+}
+
+}  // namespace allot

@@ -1,0 +1,107 @@
+// How the loop is brought to an end, or to a pause: what its observer may ask for, and what time alone does.
+#include <signal.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "allot/run/loop.hpp"
+
+namespace allot {
+
+// ---- what may be asked of a run
+
+void RunLoop::drain() {
+  if (halting_.drain()) placer_.clear_waiting();
+}
+
+void RunLoop::terminate() {
+  if (!halting_.terminate(world_.now())) return;
+  placer_.clear_waiting();
+  signal_all(SIGTERM);
+}
+
+void RunLoop::kill() {
+  if (halting_.kill(world_.now())) {
+    placer_.clear_waiting();
+    signal_all(SIGKILL);
+  } else {
+    abandon_all();
+  }
+}
+
+void RunLoop::pause() {
+  paused_at_ = world_.now();
+  if (!crew_) return;
+  crew_->pause();
+  push_out();
+}
+
+void RunLoop::resume() {
+  const Clock::duration away = world_.now() - paused_at_;
+  attempts_.slept(away, false);
+  overdue_.slept(away);
+  halting_.slept(away);
+  presence_.slept(away);
+  progress_.paused(away);
+  woken_by_ = Clock::time_point::max();
+  if (!crew_) return;
+  crew_->resume();
+  push_out();
+}
+
+void RunLoop::signal_all(int number) {
+  if (!crew_) return;
+  for (std::size_t slot = 0; slot < crew_->slots().size(); ++slot) {
+    if (RunningAttempt* const attempt = attempts_.find(crew_->slots()[slot].task)) attempt->signalled = true;
+    crew_->signal(slot, number);
+  }
+}
+
+/// What time alone asks for.
+void RunLoop::mind_the_time(Clock::time_point now) {
+  for (const Overdue::Due& due : overdue_.due(now)) {
+    RunningAttempt* const attempt = attempts_.find(due.id);
+    if (attempt == nullptr) continue;
+    if (due.give_up) {
+      abandon(due.id);
+      continue;
+    }
+    attempt->signalled = attempt->overdue = true;
+    crew_->signal(attempt->slot, SIGKILL);
+  }
+  if (now < halting_.next()) return;
+  if (halting_.phase() == RunPhase::kTerminating) {
+    kill();
+  } else if (halting_.phase() == RunPhase::kKilling) {
+    abandon_all();
+  }
+}
+
+void RunLoop::abandon_all() {
+  if (!halting_.abandon()) return;
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, attempt] : attempts_.all()) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  for (const std::uint64_t id : ids) abandon(id);
+}
+
+/// The attempt was killed, and is still there: it is lost, and nothing waits for it any more.
+void RunLoop::abandon(std::uint64_t id) {
+  const RunningAttempt attempt = attempts_.take(id);
+  overdue_.forget(id);
+  const Slot& slot = crew_->slots()[attempt.slot];
+  const JobResource& resource = job_.resources[index(attempt.resource())];
+  TaskRecord record;
+  record.id = id;
+  record.error = "it could not be killed";
+  if (slot.process > 0) record.error += "; process " + std::to_string(slot.process) + " may still be there";
+  if (!resource.launch.empty()) record.error += ", behind '" + resource.launch.front() + "'";
+  crew_->abandon(attempt.slot);
+  observer_.note(items_[attempt.task].identity + " on '" + resource.name + "' is given up: " + record.error);
+  AttemptOutcome outcome;
+  outcome.status = AttemptStatus::kLost;
+  outcome.stuck = true;
+  conclude(attempt, record, outcome);
+}
+
+}  // namespace allot

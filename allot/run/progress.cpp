@@ -1,0 +1,216 @@
+#include "allot/run/progress.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "allot/run/batch.hpp"
+
+namespace allot {
+namespace {
+
+double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+Progress::Progress(const Job& job, Clock::time_point begin)
+    : job_(job),
+      begin_(begin),
+      done_by_pair_(job.tasks.size() * job.resources.size()),
+      busy_s_(job.resources.size()),
+      recent_(job.tasks.size(), begin) {
+  for (const JobTask& task : job.tasks) {
+    TypeView& type = view_.types.emplace_back();
+    type.name = task.name;
+    type.total = task.inputs.rows();
+    view_.total += type.total;
+  }
+  for (const JobResource& resource : job.resources) {
+    ResourceView& seen = view_.resources.emplace_back();
+    seen.name = resource.name;
+    seen.slots = resource.servers;
+  }
+  view_.pairs.resize(done_by_pair_.size());
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j)
+      view_.pairs[pair(i, j)].possible = job.tasks[i].commands[j].has_value();
+  }
+}
+
+// ---- what happens
+
+void Progress::found_done(TaskType type) {
+  ++view_.types[index(type)].done;
+  ++view_.done;
+}
+
+void Progress::found_failed(TaskType type) {
+  ++view_.types[index(type)].failed;
+  ++view_.failed;
+}
+
+void Progress::ended(TaskType type, bool ok) {
+  ok ? found_done(type) : found_failed(type);
+  ++(ok ? done_now_ : failed_now_);
+}
+
+void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok,
+                             Clock::time_point now) {
+  busy_s_[index(resource)] += seconds;
+  if (!ok) return;
+  ++done_by_pair_[pair(index(type), index(resource))];
+  recent_.add(type, now);
+}
+
+// ---- what is seen
+
+/// The system at the means (0) or at the lower (-1) or upper (1) ends of the intervals; nothing while some
+/// type with tasks left has no known rate.
+std::optional<System> Progress::system_at(int end) const {
+  std::vector<double> rates(view_.pairs.size(), 0.0);
+  std::vector<Count> counts(job_.tasks.size(), 0);
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    bool known = false;
+    for (std::size_t j = 0; j < job_.resources.size(); ++j) {
+      const PairView& seen = view_.pairs[pair(i, j)];
+      if (!seen.allowed || !seen.rate) continue;
+      rates[pair(i, j)] = end < 0 ? seen.low : end > 0 ? seen.high : *seen.rate;
+      if (!std::isfinite(rates[pair(i, j)])) rates[pair(i, j)] = *seen.rate;
+      known |= rates[pair(i, j)] > 0;
+    }
+    if (!known && view_.types[i].done + view_.types[i].failed < view_.types[i].total) return std::nullopt;
+    counts[i] = known ? 1 : 0;
+  }
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {  // a type that is done needs some rate all the same
+    if (counts[i] == 0) rates[pair(i, 0)] = 1;
+  }
+  return job_system(job_, rates, counts);
+}
+
+void Progress::refresh(const Placer& placer, const Attempts& attempts, std::span<const Slot> slots,
+                       std::span<const Count> left, Clock::time_point now) {
+  view_.elapsed_s = to_seconds(now - begin_ - paused_);
+  view_.running = attempts.size();
+  refresh_types(placer, attempts, now);
+  refresh_resources(attempts, slots, now);
+  refresh_time_left(placer, attempts, left);
+}
+
+void Progress::refresh_types(const Placer& placer, const Attempts& attempts, Clock::time_point now) {
+  for (std::size_t i = 0; i < view_.types.size(); ++i) {
+    for (std::size_t j = 0; j < view_.resources.size(); ++j) {
+      PairView& seen = view_.pairs[pair(i, j)];
+      if (!seen.possible) continue;
+      seen.allowed = placer.allows(task_type(i), resource_id(j));
+      seen.running = attempts.by_pair()[pair(i, j)];
+      seen.done = done_by_pair_[pair(i, j)];
+      const RateEstimate estimate = placer.dispatcher().estimate(task_type(i), resource_id(j));
+      seen.rate = estimate.known() ? std::optional(estimate.rate) : std::nullopt;
+      seen.low = estimate.rate_low;
+      seen.high = estimate.rate_high;
+    }
+  }
+  const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
+  // While a type has no known rate the plan stands on guesses.
+  const bool predicts = plan->predicted && system_at(0);
+  view_.predicted.reset();
+  if (predicts) view_.predicted = plan->predicted->throughput;
+  view_.plan_note = plan->note;
+  const auto throughput = recent_.rates(now);
+  view_.throughput = 0;
+  for (std::size_t i = 0; i < view_.types.size(); ++i) {
+    TypeView& type = view_.types[i];
+    type.running = static_cast<std::uint64_t>(attempts.by_type()[i]);
+    type.throughput = throughput[i];
+    view_.throughput += throughput[i];
+    type.predicted = predicts ? plan->predicted->throughput_by_task[i] : 0;
+  }
+}
+
+void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot> slots,
+                                 Clock::time_point now) {
+  for (std::size_t j = 0; j < view_.resources.size(); ++j) {
+    ResourceView& seen = view_.resources[j];
+    seen.busy = 0;
+    seen.open = 0;
+    seen.busy_s = busy_s_[j];
+  }
+  for (const Slot& slot : slots) {
+    ResourceView& seen = view_.resources[index(slot.resource)];
+    seen.busy += slot.state == Slot::State::kBusy ? 1 : 0;
+    seen.open += slot.state == Slot::State::kBusy || slot.state == Slot::State::kIdle ? 1 : 0;
+  }
+  for (const auto& [id, attempt] : attempts.all()) {
+    view_.resources[index(attempt.resource())].busy_s += to_seconds(now - attempt.began);
+  }
+  for (std::size_t j = 0; j < view_.resources.size(); ++j) {
+    ResourceView& seen = view_.resources[j];
+    const Resource& resource = job_.resources[j];
+    const double slot_s = static_cast<double>(resource.servers) * view_.elapsed_s;
+    seen.energy_j = resource.power * seen.busy_s + resource.idle_power * std::max(0.0, slot_s - seen.busy_s);
+  }
+}
+
+/// How long it may take: the program at the means and at both ends of the intervals.
+void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
+                                 std::span<const Count> not_started) {
+  view_.left_s = view_.left_low_s = view_.left_high_s = view_.bound_s = std::nullopt;
+  std::vector<Count> left(not_started.begin(), not_started.end());
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] += attempts.by_type()[i];
+  const auto system = system_at(0);
+  if (!system) return;
+  view_.bound_s = batch_bound(*system, left);
+  view_.left_s = view_.bound_s;
+  if (!view_.left_s) return;
+  // At the pace of the plan, where that is slower than the bound.
+  const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
+  if (plan->predicted && !placer.finishes()) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const double pace = plan->predicted->throughput_by_task[i];
+      if (left[i] == 0 || !(pace > 0)) continue;
+      view_.left_s = std::max(*view_.left_s, static_cast<double>(left[i]) / pace);
+    }
+  }
+  const auto slow = system_at(-1);
+  const auto fast = system_at(1);
+  if (!slow || !fast) return;
+  const double scale = *view_.bound_s > 0 ? *view_.left_s / *view_.bound_s : 1;
+  if (const auto longest = batch_bound(*slow, left)) view_.left_high_s = *longest * scale;
+  if (const auto shortest = batch_bound(*fast, left)) view_.left_low_s = *shortest * scale;
+}
+
+// ---- what is kept
+
+std::vector<LearntRate> Progress::rates(double time_unix) const {
+  std::vector<LearntRate> rates;
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < job_.resources.size(); ++j) {
+      const PairView& seen = view_.pairs[pair(i, j)];
+      if (!seen.possible || !seen.rate || seen.done == 0) continue;
+      rates.push_back({job_.tasks[i].name, job_.resources[j].name, *seen.rate, seen.low, seen.high,
+                       static_cast<std::int64_t>(seen.done), time_unix});
+    }
+  }
+  return rates;
+}
+
+std::vector<Prediction> Progress::predictions(double time_unix) const {
+  std::vector<Prediction> predictions;
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i)
+    predictions.push_back({time_unix, job_.tasks[i].name, view_.types[i].predicted});
+  return predictions;
+}
+
+std::optional<double> Progress::bound() const {
+  std::vector<Count> did(job_.tasks.size());
+  for (std::size_t at = 0; at < done_by_pair_.size(); ++at)
+    did[at / job_.resources.size()] += static_cast<Count>(done_by_pair_[at]);
+  for (std::size_t at = 0; at < view_.pairs.size(); ++at) {
+    const PairView& seen = view_.pairs[at];
+    if (seen.possible && seen.allowed && !seen.rate && did[at / job_.resources.size()] > 0)
+      return std::nullopt;
+  }
+  const auto system = system_at(0);
+  return system ? batch_bound(*system, did) : std::nullopt;
+}
+
+}  // namespace allot

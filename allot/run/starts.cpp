@@ -1,0 +1,192 @@
+#include "allot/run/starts.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "allot/run/endgame.hpp"
+
+namespace allot {
+namespace {
+
+/// The end of the batch begins when so few are left for each slot.
+constexpr Count kEndgameTasks = 2;
+
+double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+std::vector<Count> Starts::left() const {
+  std::vector<Count> left;
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) left.push_back(backlog_.left(task_type(i)));
+  return left;
+}
+
+bool Starts::can_run_elsewhere(TaskType i, ResourceId j) const {
+  for (std::size_t other = 0; other < job_.resources.size(); ++other) {
+    const ResourceId r = resource_id(other);
+    if (r != j && pairs_.usable(i, r) && placer_.allows(i, r)) return true;
+  }
+  return false;
+}
+
+bool Starts::may_run(TaskType i, ResourceId j, std::optional<ResourceId> avoid) const {
+  return pairs_.usable(i, j) && (avoid != j || !can_run_elsewhere(i, j));
+}
+
+bool Starts::below_limit(TaskType i) const {
+  return attempts_.by_type()[index(i)] < placer_.limits()[index(i)];
+}
+
+/// Idle, and nobody who has to be alone is on its worker.
+bool Starts::free(const Slot& slot) const {
+  if (slot.state != Slot::State::kIdle) return false;
+  if (crew_.busy_on(slot.lane) != 1) return true;
+  for (const Slot& other : crew_.slots()) {
+    if (other.lane != slot.lane || other.state != Slot::State::kBusy) continue;
+    const RunningAttempt* const attempt = attempts_.find(other.task);
+    return attempt == nullptr || !attempt->alone;
+  }
+  return true;
+}
+
+void Starts::make(Clock::time_point now, const Start& start) {
+  start_alone(now, start);
+  const std::vector<Count> left = this->left();
+  Count all = 0;
+  for (const Count n : left) all += n;
+  const bool last_ones = placer_.finishes() && all > 0 &&
+                         all <= kEndgameTasks * static_cast<Count>(crew_.slots().size()) &&
+                         start_last_ones(now, start);
+  if (!last_ones) start_by_plan(now, start);
+  if (attempts_.empty() && all > 0) start_anything(now, start);
+}
+
+/// Tasks that have to be alone go first where a worker has nothing to do. They are never waited for: as
+/// others end, a worker comes to be free.
+void Starts::start_alone(Clock::time_point now, const Start& start) {
+  for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
+    const Slot& slot = crew_.slots()[s];
+    if (slot.state != Slot::State::kIdle || crew_.busy_on(slot.lane) > 0) continue;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      const TaskType type = task_type(i);
+      if (!pairs_.usable(type, slot.resource) || !below_limit(type)) continue;
+      const auto task = backlog_.take_alone(type, slot.resource, !can_run_elsewhere(type, slot.resource));
+      if (!task) continue;
+      start(s, *task, placer_.take_at(type, slot.resource, now), true);
+      break;
+    }
+  }
+}
+
+void Starts::start_by_plan(Clock::time_point now, const Start& start) {
+  const std::vector<Count> left = this->left();
+  std::vector<Count> ready;
+  for (std::size_t i = 0; i < left.size(); ++i) ready.push_back(backlog_.ready(task_type(i)));
+  placer_.update({ready, left, attempts_.by_type()}, now);
+  for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
+    const Slot& slot = crew_.slots()[s];
+    if (!free(slot)) continue;
+    const ResourceId j = slot.resource;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      // Only tasks that failed here are left: their tickets should wait where they may run.
+      const TaskType type = task_type(i);
+      if (backlog_.ready(type) > 0 && can_run_elsewhere(type, j) && !backlog_.has(type, j, false)) {
+        placer_.send_elsewhere(type, j, now);
+      }
+    }
+    const auto placed = placer_.next(
+        j, now, [&](TaskType type) { return backlog_.has(type, j, !can_run_elsewhere(type, j)); });
+    if (!placed) continue;
+    const TaskType type = placed->ticket.type;
+    if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
+      start(s, *task, *placed, false);
+    }
+  }
+}
+
+/// In how many seconds a slot is expected to be free.
+double Starts::free_in(const Slot& slot, Clock::time_point now) const {
+  const RunningAttempt* const attempt = attempts_.find(slot.task);
+  if (attempt == nullptr) return 0;
+  const RateEstimate estimate = placer_.dispatcher().estimate(attempt->type(), attempt->resource());
+  const double mean = estimate.known() ? estimate.seconds : 0;
+  const double elapsed = to_seconds(now - attempt->began);
+  // One that is late by far may never end, as on a machine that has died: nothing should wait for it.
+  return std::max({mean - elapsed, 0.05 * mean, elapsed - 2 * mean, 1e-6});
+}
+
+/// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
+/// not go to the same places are types of their own there. False when too little is known about the rates.
+bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
+  const std::size_t resources = job_.resources.size();
+  const std::vector<Backlog::Group> groups = backlog_.groups();
+  std::vector<double> seconds(groups.size() * resources, 0.0);
+  std::vector<Count> counts;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const TaskType type = groups[g].type;
+    bool known = false;
+    for (std::size_t j = 0; j < resources; ++j) {
+      const ResourceId r = resource_id(j);
+      if (!placer_.allows(type, r) || !may_run(type, r, groups[g].avoid)) continue;
+      const RateEstimate estimate = placer_.dispatcher().estimate(type, r);
+      if (!estimate.known()) continue;
+      seconds[g * resources + j] = estimate.seconds;
+      known = true;
+    }
+    if (!known) return false;
+    counts.push_back(groups[g].count);
+  }
+  placer_.clear_waiting();
+  std::vector<EndgameSlot> slots;
+  std::vector<std::size_t> which;
+  for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
+    const Slot& slot = crew_.slots()[s];
+    if (slot.state != Slot::State::kBusy && !free(slot)) continue;
+    slots.push_back({slot.resource, slot.state == Slot::State::kBusy ? free_in(slot, now) : 0});
+    which.push_back(s);
+  }
+  const EndgamePlan plan = plan_endgame(seconds, counts, slots, resources);
+  for (std::size_t at = 0; at < slots.size(); ++at) {
+    if (!plan.start[at]) continue;
+    const TaskType type = groups[index(*plan.start[at])].type;
+    const ResourceId j = slots[at].resource;
+    if (!below_limit(type) || !free(crew_.slots()[which[at]])) continue;
+    if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
+      start(which[at], *task, placer_.take_at(type, j, now), false);
+    }
+  }
+  return true;
+}
+
+/// Nothing runs, and something may: that is never what a plan wants. The fastest pair of all is taken, as far
+/// as they are known.
+void Starts::start_anything(Clock::time_point now, const Start& start) {
+  std::size_t best_slot = crew_.slots().size();
+  TaskType best_type{};
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
+    const Slot& slot = crew_.slots()[s];
+    if (slot.state != Slot::State::kIdle) continue;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      const TaskType type = task_type(i);
+      if (!pairs_.usable(type, slot.resource) ||
+          !backlog_.has(type, slot.resource, !can_run_elsewhere(type, slot.resource))) {
+        continue;
+      }
+      const RateEstimate estimate = placer_.dispatcher().estimate(type, slot.resource);
+      const double seconds = estimate.known() ? estimate.seconds : std::numeric_limits<double>::max();
+      if (seconds >= best) continue;
+      best = seconds;
+      best_slot = s;
+      best_type = type;
+    }
+  }
+  if (best_slot == crew_.slots().size()) return;
+  placer_.clear_waiting();
+  const ResourceId j = crew_.slots()[best_slot].resource;
+  if (const auto task = backlog_.take(best_type, j, !can_run_elsewhere(best_type, j))) {
+    start(best_slot, *task, placer_.take_at(best_type, j, now), false);
+  }
+}
+
+}  // namespace allot

@@ -1,0 +1,56 @@
+// Which free slot starts which task now: by the plan, by the schedule of the last tasks, and in any case
+// something when nothing runs.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/jobs/job.hpp"
+#include "allot/run/attempts.hpp"
+#include "allot/run/backlog.hpp"
+#include "allot/run/crew.hpp"
+#include "allot/run/pairs.hpp"
+#include "allot/run/placer.hpp"
+
+namespace allot {
+
+/// Looks at all that waits and all that is free. Not thread-safe; holds references to what it is made of.
+class Starts {
+ public:
+  Starts(const Job& job, Backlog& backlog, Placer& placer, const Attempts& attempts, const Pairs& pairs,
+         const Crew& crew)
+      : job_(job), backlog_(backlog), placer_(placer), attempts_(attempts), pairs_(pairs), crew_(crew) {}
+
+  /// Starts a task, known by its number, at a slot; after it the slot is busy or the task has ended.
+  using Start = std::function<void(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone)>;
+
+  /// Starts what should be started now.
+  void make(Clock::time_point now, const Start& start);
+
+  /// By type: not started yet.
+  std::vector<Count> left() const;
+  /// Whether a task that failed at j should rather be tried elsewhere, now.
+  bool can_run_elsewhere(TaskType i, ResourceId j) const;
+
+ private:
+  bool free(const Slot& slot) const;
+  bool may_run(TaskType i, ResourceId j, std::optional<ResourceId> avoid) const;
+  void start_alone(Clock::time_point now, const Start& start);
+  void start_by_plan(Clock::time_point now, const Start& start);
+  bool start_last_ones(Clock::time_point now, const Start& start);
+  void start_anything(Clock::time_point now, const Start& start);
+  double free_in(const Slot& slot, Clock::time_point now) const;
+  bool below_limit(TaskType i) const;
+
+  const Job& job_;
+  Backlog& backlog_;
+  Placer& placer_;
+  const Attempts& attempts_;
+  const Pairs& pairs_;
+  const Crew& crew_;
+};
+
+}  // namespace allot
