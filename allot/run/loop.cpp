@@ -127,7 +127,7 @@ Clock::time_point RunLoop::next_turn(Clock::time_point now) const {
   Clock::time_point until = std::min(
       {crew_->next_deadline(now), halting_.next(), overdue_.next(), presence_.next(), reporter_.next()});
   if (const auto wake = backlog_.next_wake()) until = std::min(until, *wake);
-  if (const auto look = placer_.next_look()) until = std::min(until, *look);
+  if (const auto look = placer_.next_look(now)) until = std::min(until, *look);
   return until;
 }
 

@@ -270,14 +270,15 @@ void Placer::dropped(const Placed& placed, double busy_s) {
   if (placed.in_order) orders_[index(ticket.resource)].served(ticket.type, busy_s);
 }
 
-std::optional<Clock::time_point> Placer::next_look() const {
+std::optional<Clock::time_point> Placer::next_look(Clock::time_point now) const {
   std::optional<Clock::time_point> next;
   for (std::size_t j = 0; j < resources_; ++j) {
     if (!by_order_[j]) continue;
     if (const std::optional<double> until = orders_[j].idle_until()) {
-      const Clock::time_point at =
-          start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*until));
-      if (!next || at < *next) next = at;
+      // Rounded up, or it would be asked just before its time, again and again.
+      const Clock::time_point at = start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
+      // One that has passed is of a resource that was not asked since: its slots are busy.
+      if (at > now && (!next || at < *next)) next = at;
     }
   }
   return next;

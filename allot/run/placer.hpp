@@ -83,7 +83,7 @@ class Placer {
   bool allows(TaskType i, ResourceId j) const { return dispatcher_->allows(i, j); }
 
   /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
-  std::optional<Clock::time_point> next_look() const;
+  std::optional<Clock::time_point> next_look(Clock::time_point now) const;
 
   /// Tickets that wait before the resources, type by resource.
   std::vector<Count> waiting() const {

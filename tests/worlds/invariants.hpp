@@ -1,0 +1,53 @@
+// What must hold in every world, after every turn of the loop and at its end.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "allot/run/loop.hpp"
+#include "tests/worlds/disk.hpp"
+#include "tests/worlds/scene.hpp"
+
+namespace allot::worlds {
+
+/// Each function returns what is wrong, if something is.
+class Invariants {
+ public:
+  Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop);
+
+  using Problem = std::optional<std::string>;
+
+  /// A task begins to run.
+  Problem executed(std::size_t task) const;
+  /// These were lost with their worker.
+  void lost(const std::vector<std::uint64_t>& ids);
+  /// An attempt has its record.
+  Problem ended(const AttemptEnd& end);
+  Problem after_turn(Clock::time_point now);
+  Problem at_end(const RunSummary& summary) const;
+  /// Time has passed in which nothing could happen.
+  void slept() { last_event_.reset(); }
+
+ private:
+  Problem books() const;
+  Problem idleness(Clock::time_point now);
+  Problem limits(Clock::time_point now);
+  bool startable(const Slot& slot) const;
+
+  const Scene& scene_;
+  const Disk& disk_;
+  const RunLoop& loop_;
+  double patience_s_ = 0;                           ///< idling that a plan may want at the most
+  std::set<std::pair<std::size_t, int>> lost_shared_;  ///< attempts lost together with others
+  std::map<std::size_t, int> attempts_now_;
+  std::optional<Clock::time_point> last_event_;     ///< a start or an end
+  std::optional<Clock::time_point> ordered_to_end_;
+  std::uint64_t seen_ = 0;         ///< attempts that have ended
+  std::uint64_t last_events_ = 0;
+};
+
+}  // namespace allot::worlds

@@ -1,0 +1,75 @@
+// worlds: lives through worlds drawn from seeds, and tells of every one in which something does not hold.
+//
+//   worlds --seeds 1-10000          a range, resumable: the ranges of a campaign may be run one by one
+//   worlds --seed 4711              one world, with everything that happens in it
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "tests/worlds/world.hpp"
+
+namespace {
+
+using namespace allot::worlds;
+
+bool parse(const char*& text, std::uint64_t& value) {
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+  text = end;
+  return error == std::errc();
+}
+
+int replay(std::uint64_t seed) {
+  const Scene scene = draw_scene(seed);
+  std::printf("%s\n", scene.text().c_str());
+  const Verdict verdict = live_through(scene, true);
+  std::printf("%llu runs, %llu turns, %llu attempts, %.1f s of its own time: %s\n",
+              static_cast<unsigned long long>(verdict.runs), static_cast<unsigned long long>(verdict.turns),
+              static_cast<unsigned long long>(verdict.attempts), verdict.seconds, verdict.outcome.c_str());
+  for (const std::string& violation : verdict.violations) std::printf("VIOLATED: %s\n", violation.c_str());
+  return verdict.violations.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  constexpr int kMostShown = 20;
+  std::uint64_t first = 1;
+  std::uint64_t last = 1000;
+  if (argc == 3 && std::strcmp(argv[1], "--seed") == 0) {
+    const char* text = argv[2];
+    if (parse(text, first) && *text == '\0') return replay(first);
+  }
+  const char* text = argc == 3 && std::strcmp(argv[1], "--seeds") == 0 ? argv[2] : "";
+  if (!parse(text, first) || *text++ != '-' || !parse(text, last) || *text != '\0' || last < first) {
+    std::fprintf(stderr, "usage: worlds --seeds FIRST-LAST | --seed N\n");
+    return 2;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  std::uint64_t bad = 0;
+  std::uint64_t turns = 0;
+  std::uint64_t attempts = 0;
+  std::map<std::string, std::uint64_t> outcomes;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const Verdict verdict = live_through(draw_scene(seed));
+    turns += verdict.turns;
+    attempts += verdict.attempts;
+    ++outcomes[verdict.outcome];
+    if (verdict.violations.empty()) continue;
+    if (++bad <= kMostShown) {
+      std::printf("seed %llu: %s\n  replay it: worlds --seed %llu\n", static_cast<unsigned long long>(seed),
+                  verdict.violations.front().c_str(), static_cast<unsigned long long>(seed));
+      std::fflush(stdout);
+    }
+  }
+  std::printf("worlds %llu-%llu: %llu violated; %llu turns, %llu attempts, %.1f s", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(last), static_cast<unsigned long long>(bad),
+              static_cast<unsigned long long>(turns), static_cast<unsigned long long>(attempts),
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  for (const auto& [outcome, count] : outcomes)
+    std::printf("; %s %llu", outcome.c_str(), static_cast<unsigned long long>(count));
+  std::printf("\n");
+  return bad == 0 ? 0 : 1;
+}
