@@ -20,7 +20,7 @@ struct RunningAttempt {
   AttemptStart start;
   TaskRequest request;
   Clock::time_point began{};
-  bool alone = false;      ///< nothing else may run on its worker
+  Clock::time_point alone_until{};  ///< nothing else may run on its worker until then
   bool signalled = false;  ///< from here
   bool overdue = false;    ///< because its time was over
   bool disturbed = false;  ///< this process slept meanwhile: its time says nothing about its rate
@@ -60,6 +60,7 @@ class Attempts {
   void slept(Clock::duration time, bool disturbs) {
     for (auto& [id, attempt] : all_) {
       attempt.began += time;
+      attempt.alone_until += time;
       attempt.disturbed |= disturbs;
     }
   }

@@ -105,11 +105,7 @@ bool RunLoop::turn() {
   backlog_.wake(now);
   fail_what_nothing_can_run();
   look_at_presence(now);
-  if (halting_.phase() == RunPhase::kRunning) {
-    starts_->make(now, [this](std::size_t slot, std::uint64_t task, const Placed& placed, bool alone) {
-      start(slot, task, placed, alone);
-    });
-  }
+  start_what_can_be(now);
   push_out();
   world_.plan(placer_.dispatcher());
   if (reporter_.tick(halting_.phase(), slots(), world_.now(), world_.unix_now(), !io_problem_)) {
@@ -316,6 +312,17 @@ bool RunLoop::waits_for_launchers() {
 
 // ---- what is started
 
+void RunLoop::start_what_can_be(Clock::time_point now) {
+  // A task that is refused leaves its slot to another.
+  for (std::uint64_t before = ~std::uint64_t{0};
+       before != refused_ && halting_.phase() == RunPhase::kRunning;) {
+    before = refused_;
+    starts_->make(now, [this](std::size_t slot, std::uint64_t task, const Placed& placed, bool alone) {
+      start(slot, task, placed, alone);
+    });
+  }
+}
+
 void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed, bool alone) {
   const Slot& slot = crew_->slots()[slot_at];
   const JobResource& resource = job_.resources[index(slot.resource)];
@@ -328,7 +335,10 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.task = at;
   attempt.slot = slot_at;
   attempt.placed = placed;
-  attempt.alone = alone;
+  if (alone) {
+    const RateEstimate estimate = placer_.dispatcher().estimate(items_[at].type, slot.resource);
+    attempt.alone_until = now + to_duration(seconds_alone(tally, estimate.known() ? estimate.seconds : 0));
+  }
   attempt.began = now;
   attempt.request =
       make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
@@ -347,6 +357,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
 
 /// A task that cannot be sent to any worker has failed, and nothing else has.
 void RunLoop::refuse(const RunningAttempt& attempt, const std::string& problem) {
+  ++refused_;
   placer_.dropped(attempt.placed, 0);
   AttemptEnd end;
   static_cast<AttemptStart&>(end) = attempt.start;

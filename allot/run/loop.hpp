@@ -76,6 +76,7 @@ class RunLoop final : public RunControl {
   void look_at_presence(Clock::time_point now);
   void look_at_journal();
   bool waits_for_launchers();
+  void start_what_can_be(Clock::time_point now);
   void start(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone);
   void refuse(const RunningAttempt& attempt, const std::string& problem);
 
@@ -108,6 +109,7 @@ class RunLoop final : public RunControl {
 
   std::vector<CrewEvent> events_;
   std::uint64_t next_id_ = 1;
+  std::uint64_t refused_ = 0;
   bool halted_ = false;
   bool told_of_launchers_ = false;
   bool is_stranded_ = false;

@@ -9,8 +9,16 @@ namespace {
 constexpr double kLongestBackoff = 60;
 /// Shared losses after which a task runs alone.
 constexpr int kSuspicious = 2;
+/// For so long at first, or so many times what it should take.
+constexpr double kAlone = 30;
+constexpr double kAloneFactor = 10;
 
 }  // namespace
+
+double seconds_alone(const TaskTally& tally, double expected_s) noexcept {
+  const int times = std::clamp(tally.lost_shared - kSuspicious, 0, 20);
+  return std::max(kAlone, kAloneFactor * expected_s) * std::ldexp(1.0, 2 * times);
+}
 
 Verdict judge(TaskTally& tally, const AttemptOutcome& outcome, const RetryLimits& limits) noexcept {
   Verdict verdict;

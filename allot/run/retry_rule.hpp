@@ -35,6 +35,11 @@ struct Verdict {
   double wait_s = 0;      ///< before it may be started again
 };
 
+/// How long nothing else is started on the worker of a task that runs alone and is expected to take so many
+/// seconds: not for ever, since it may hang; longer each time, so that the one that takes its worker with it
+/// is found in the end.
+double seconds_alone(const TaskTally& tally, double expected_s) noexcept;
+
 /// Updates the tally, and says what follows. A task that was lost twice with others runs alone from then on:
 /// the one that takes its worker with it is found, and its neighbours are not blamed.
 Verdict judge(TaskTally& tally, const AttemptOutcome& outcome, const RetryLimits& limits) noexcept;

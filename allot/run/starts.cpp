@@ -10,6 +10,8 @@ namespace {
 
 /// The end of the batch begins when so few are left for each slot.
 constexpr Count kEndgameTasks = 2;
+/// There, a pair that nobody has tried is taken to be slower than the slowest known one by this factor.
+constexpr double kUnknownFactor = 3;
 
 double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -37,14 +39,13 @@ bool Starts::below_limit(TaskType i) const {
   return attempts_.by_type()[index(i)] < placer_.limits()[index(i)];
 }
 
-/// Idle, and nobody who has to be alone is on its worker.
-bool Starts::free(const Slot& slot) const {
+bool Starts::free(const Slot& slot, Clock::time_point now) const {
   if (slot.state != Slot::State::kIdle) return false;
   if (crew_.busy_on(slot.lane) != 1) return true;
   for (const Slot& other : crew_.slots()) {
     if (other.lane != slot.lane || other.state != Slot::State::kBusy) continue;
     const RunningAttempt* const attempt = attempts_.find(other.task);
-    return attempt == nullptr || !attempt->alone;
+    return attempt == nullptr || attempt->alone_until <= now;
   }
   return true;
 }
@@ -58,7 +59,8 @@ void Starts::make(Clock::time_point now, const Start& start) {
                          all <= kEndgameTasks * static_cast<Count>(crew_.slots().size()) &&
                          start_last_ones(now, start);
   if (!last_ones) start_by_plan(now, start);
-  if (attempts_.empty() && all > 0) start_anything(now, start);
+  while (attempts_.empty() && start_anything(now, start)) {
+  }
 }
 
 /// Tasks that have to be alone go first where a worker has nothing to do. They are never waited for: as
@@ -85,7 +87,7 @@ void Starts::start_by_plan(Clock::time_point now, const Start& start) {
   placer_.update({ready, left, attempts_.by_type()}, now);
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
-    if (!free(slot)) continue;
+    if (!free(slot, now)) continue;
     const ResourceId j = slot.resource;
     for (std::size_t i = 0; i < left.size(); ++i) {
       // Only tasks that failed here are left: their tickets should wait where they may run.
@@ -124,16 +126,23 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   std::vector<Count> counts;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
-    bool known = false;
+    const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
+    std::vector<std::size_t> unknown;
+    double slowest = 0;
     for (std::size_t j = 0; j < resources; ++j) {
       const ResourceId r = resource_id(j);
       if (!placer_.allows(type, r) || !may_run(type, r, groups[g].avoid)) continue;
       const RateEstimate estimate = placer_.dispatcher().estimate(type, r);
-      if (!estimate.known()) continue;
-      seconds[g * resources + j] = estimate.seconds;
-      known = true;
+      if (estimate.known()) {
+        row[j] = estimate.seconds;
+        slowest = std::max(slowest, row[j]);
+      } else {
+        unknown.push_back(j);
+      }
     }
-    if (!known) return false;
+    if (!(slowest > 0)) return false;
+    // The end is no time for trying things out; but what is known may hang.
+    for (const std::size_t j : unknown) row[j] = kUnknownFactor * slowest;
     counts.push_back(groups[g].count);
   }
   placer_.clear_waiting();
@@ -141,7 +150,7 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   std::vector<std::size_t> which;
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
-    if (slot.state != Slot::State::kBusy && !free(slot)) continue;
+    if (slot.state != Slot::State::kBusy && !free(slot, now)) continue;
     slots.push_back({slot.resource, slot.state == Slot::State::kBusy ? free_in(slot, now) : 0});
     which.push_back(s);
   }
@@ -150,7 +159,7 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     if (!plan.start[at]) continue;
     const TaskType type = groups[index(*plan.start[at])].type;
     const ResourceId j = slots[at].resource;
-    if (!below_limit(type) || !free(crew_.slots()[which[at]])) continue;
+    if (!below_limit(type) || !free(crew_.slots()[which[at]], now)) continue;
     if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
       start(which[at], *task, placer_.take_at(type, j, now), false);
     }
@@ -159,14 +168,14 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
 }
 
 /// Nothing runs, and something may: that is never what a plan wants. The fastest pair of all is taken, as far
-/// as they are known.
-void Starts::start_anything(Clock::time_point now, const Start& start) {
+/// as they are known. False: there is none.
+bool Starts::start_anything(Clock::time_point now, const Start& start) {
   std::size_t best_slot = crew_.slots().size();
   TaskType best_type{};
   double best = std::numeric_limits<double>::infinity();
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
-    if (slot.state != Slot::State::kIdle) continue;
+    if (!free(slot, now)) continue;
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
       const TaskType type = task_type(i);
       if (!pairs_.usable(type, slot.resource) ||
@@ -181,12 +190,13 @@ void Starts::start_anything(Clock::time_point now, const Start& start) {
       best_type = type;
     }
   }
-  if (best_slot == crew_.slots().size()) return;
+  if (best_slot == crew_.slots().size()) return false;
   placer_.clear_waiting();
   const ResourceId j = crew_.slots()[best_slot].resource;
   if (const auto task = backlog_.take(best_type, j, !can_run_elsewhere(best_type, j))) {
     start(best_slot, *task, placer_.take_at(best_type, j, now), false);
   }
+  return true;
 }
 
 }  // namespace allot

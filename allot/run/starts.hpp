@@ -30,18 +30,19 @@ class Starts {
   /// Starts what should be started now.
   void make(Clock::time_point now, const Start& start);
 
+  /// Whether the slot may be given a task: it is idle, and nobody who has to be alone is on its worker.
+  bool free(const Slot& slot, Clock::time_point now) const;
   /// By type: not started yet.
   std::vector<Count> left() const;
   /// Whether a task that failed at j should rather be tried elsewhere, now.
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
 
  private:
-  bool free(const Slot& slot) const;
   bool may_run(TaskType i, ResourceId j, std::optional<ResourceId> avoid) const;
   void start_alone(Clock::time_point now, const Start& start);
   void start_by_plan(Clock::time_point now, const Start& start);
   bool start_last_ones(Clock::time_point now, const Start& start);
-  void start_anything(Clock::time_point now, const Start& start);
+  bool start_anything(Clock::time_point now, const Start& start);
   double free_in(const Slot& slot, Clock::time_point now) const;
   bool below_limit(TaskType i) const;
 

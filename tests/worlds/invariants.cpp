@@ -54,14 +54,14 @@ Invariants::Problem Invariants::ended(const AttemptEnd& end) {
 }
 
 Invariants::Problem Invariants::after_turn(Clock::time_point now) {
-  if (const auto problem = books()) return problem;
+  if (const auto problem = books(now)) return problem;
   if (const auto problem = limits(now)) return problem;
   return idleness(now);
 }
 
 /// The attempts are those that the crew has; the dispatcher's counts are the attempts and the tickets that
 /// wait; no task is lost, none is there twice.
-Invariants::Problem Invariants::books() const {
+Invariants::Problem Invariants::books(Clock::time_point now) const {
   const Crew& crew = *loop_.crew();
   std::size_t busy = 0;
   for (const Slot& slot : crew.slots()) {
@@ -70,7 +70,7 @@ Invariants::Problem Invariants::books() const {
     const RunningAttempt* const attempt = loop_.attempts().find(slot.task);
     if (attempt == nullptr) return "a slot has a task that the loop does not know of";
     if (attempt->resource() != slot.resource) return "an attempt is booked at another resource";
-    if (attempt->alone && crew.busy_on(slot.lane) != 1) return "a task that is to be alone is not";
+    if (attempt->alone_until > now && crew.busy_on(slot.lane) != 1) return "a task that is to be alone is not";
   }
   if (busy != loop_.attempts().size()) return "the loop knows of attempts that no slot has";
   const std::vector<Count> waiting = loop_.placer().waiting();
@@ -87,8 +87,8 @@ Invariants::Problem Invariants::books() const {
   return std::nullopt;
 }
 
-bool Invariants::startable(const Slot& slot) const {
-  if (slot.state != Slot::State::kIdle) return false;
+bool Invariants::startable(const Slot& slot, Clock::time_point now) const {
+  if (!loop_.starts()->free(slot, now)) return false;
   for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (!loop_.pairs().usable(type, slot.resource)) continue;
@@ -103,11 +103,37 @@ bool Invariants::startable(const Slot& slot) const {
   return false;
 }
 
+/// For messages.
+std::string Invariants::situation(Clock::time_point now) const {
+  std::string text;
+  for (const Slot& slot : loop_.crew()->slots()) {
+    text += "\n    " + scene_.job.resources[index(slot.resource)].name + "/" + std::to_string(slot.number) + ": ";
+    const RunningAttempt* const attempt = loop_.attempts().find(slot.task);
+    if (slot.state == Slot::State::kBusy && attempt != nullptr) {
+      text += loop_.items()[attempt->task].identity + " for " + std::to_string(to_seconds(now - attempt->began)) +
+              " s" + (attempt->alone_until > now ? ", alone" : "");
+    } else {
+      text += slot.state == Slot::State::kIdle ? startable(slot, now) ? "idle, could work" : "idle" : "not there";
+    }
+  }
+  for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
+    text += "\n    t" + std::to_string(i) + ": " + std::to_string(loop_.backlog().ready(task_type(i))) + " ready of " +
+            std::to_string(loop_.backlog().left(task_type(i))) + ", waiting";
+    for (std::size_t j = 0; j < scene_.job.resources.size(); ++j) {
+      const RateEstimate estimate = loop_.placer().dispatcher().estimate(task_type(i), resource_id(j));
+      text += " " + std::to_string(loop_.placer().waiting()[i * scene_.job.resources.size() + j]) + " (" +
+              (estimate.known() ? std::to_string(estimate.seconds) + " s" : "unknown") +
+              (loop_.placer().allows(task_type(i), resource_id(j)) ? ")" : ", closed)");
+    }
+  }
+  return text;
+}
+
 /// Nothing idles for long that could work; and when nothing runs, nothing idles at all.
 Invariants::Problem Invariants::idleness(Clock::time_point now) {
   if (loop_.phase() != RunPhase::kRunning) return std::nullopt;
   const auto slots = loop_.crew()->slots();
-  const bool could = std::any_of(slots.begin(), slots.end(), [this](const Slot& slot) { return startable(slot); });
+  const bool could = std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return startable(slot, now); });
   const std::uint64_t events = seen_ + loop_.attempts().size();
   if (!could || !last_event_ || events != last_events_) {
     last_event_ = now;
@@ -115,7 +141,8 @@ Invariants::Problem Invariants::idleness(Clock::time_point now) {
   }
   if (could && loop_.attempts().empty()) return "nothing runs, and something could";
   if (to_seconds(now - *last_event_) > patience_s_)
-    return "a slot has been idle for " + std::to_string(to_seconds(now - *last_event_)) + " s that could work";
+    return "a slot has been idle for " + std::to_string(to_seconds(now - *last_event_)) + " s that could work" +
+           situation(now);
   return std::nullopt;
 }
 

@@ -33,10 +33,11 @@ class Invariants {
   void slept() { last_event_.reset(); }
 
  private:
-  Problem books() const;
+  Problem books(Clock::time_point now) const;
   Problem idleness(Clock::time_point now);
   Problem limits(Clock::time_point now);
-  bool startable(const Slot& slot) const;
+  bool startable(const Slot& slot, Clock::time_point now) const;
+  std::string situation(Clock::time_point now) const;
 
   const Scene& scene_;
   const Disk& disk_;
