@@ -251,9 +251,8 @@ struct Journal::State {
   void recover() {
     const Transaction transaction(database);
     // Any one of several may have been the cause, and none is blamed.
-    const bool shared = std::count_if(known.begin(), known.end(), [](const auto& entry) {
-                          return entry.second.is_open_attempt;
-                        }) > 1;
+    const bool shared = std::count_if(known.begin(), known.end(),
+                                      [](const auto& entry) { return entry.second.is_open_attempt; }) > 1;
     if (shared) database.execute("UPDATE attempts SET forgiven = 1 WHERE status = 'started'");
     database.execute(
         "UPDATE attempts SET status = 'lost', error = 'the run ended before it did' WHERE status = "

@@ -37,7 +37,7 @@ class RunJournal {
   /// `is_final`: this is the task's one final record. A second one is an error that the writer meets.
   virtual void finish(AttemptEnd end, bool is_final) = 0;
   virtual void note_event(double time_unix, std::string kind, std::string text) = 0;
-  virtual void note_rates(std::vector<LearntRate> rates) = 0;      ///< take the place of those of the same pairs
+  virtual void note_rates(std::vector<LearntRate> rates) = 0;  ///< take the place of those of the same pairs
   virtual void note_prediction(std::vector<Prediction> plan) = 0;  ///< of one plan, by type
   /// `outcome`: "finished", "halted", "interrupted", ...
   virtual void end_run(std::string outcome, double end_unix) = 0;

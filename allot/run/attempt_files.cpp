@@ -45,8 +45,7 @@ AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecor
     if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
     return keep_if_used(file);
   };
-  const bool is_output =
-      !request.final_output.empty() && request.stdout_path == request.temporary_output;
+  const bool is_output = !request.final_output.empty() && request.stdout_path == request.temporary_output;
   AttemptOutput output;
   if (!is_output) output.out = keep(request.stdout_path, ".out", record.out);
   output.err = keep(request.stderr_path, ".err", record.err);

@@ -20,10 +20,11 @@ struct RunningAttempt {
   AttemptStart start;
   TaskRequest request;
   Clock::time_point began{};
+  double expected_s = 0;            ///< as it was thought when it was started; 0: not known
   Clock::time_point alone_until{};  ///< nothing else may run on its worker until then
-  bool signalled = false;  ///< from here
-  bool overdue = false;    ///< because its time was over
-  bool disturbed = false;  ///< this process slept meanwhile: its time says nothing about its rate
+  bool signalled = false;           ///< from here
+  bool overdue = false;             ///< because its time was over
+  bool disturbed = false;           ///< this process slept meanwhile: its time says nothing about its rate
   TaskType type() const noexcept { return placed.ticket.type; }
   ResourceId resource() const noexcept { return placed.ticket.resource; }
 };

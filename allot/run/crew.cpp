@@ -154,7 +154,8 @@ Clock::time_point Crew::next_deadline(Clock::time_point now) const {
 std::optional<std::size_t> Crew::slot_of(const Line& line, std::uint64_t task) const {
   for (const std::size_t at : line.slots) {
     const Slot& slot = slots_[at];
-    if ((slot.state == Slot::State::kBusy || slot.state == Slot::State::kStuck) && slot.task == task) return at;
+    if ((slot.state == Slot::State::kBusy || slot.state == Slot::State::kStuck) && slot.task == task)
+      return at;
   }
   return std::nullopt;
 }
@@ -171,9 +172,10 @@ void Crew::pump(Clock::time_point now, std::vector<CrewEvent>& events) {
     }
     lane_events_.clear();
     line.lane->pump(now, lane_events_);
-    const bool shared = line.busy > 1 && std::any_of(lane_events_.begin(), lane_events_.end(), [](const LaneEvent& event) {
-                          return event.kind == LaneEvent::Kind::kLost || event.kind == LaneEvent::Kind::kEnded;
-                        });
+    const bool shared =
+        line.busy > 1 && std::any_of(lane_events_.begin(), lane_events_.end(), [](const LaneEvent& event) {
+          return event.kind == LaneEvent::Kind::kLost || event.kind == LaneEvent::Kind::kEnded;
+        });
     for (LaneEvent& event : lane_events_) {
       switch (event.kind) {
         case LaneEvent::Kind::kReady:

@@ -30,9 +30,9 @@ struct Slot {
   ResourceId resource{};
   Count number = 0;  ///< within the resource, from 0
   State state = State::kOpening;
-  std::size_t lane = 0;   ///< slots of the same lane share a worker
-  std::uint64_t task = 0;     ///< while busy or stuck: the id of the request
-  std::int64_t process = 0;   ///< its main process where the worker is; 0: not known
+  std::size_t lane = 0;      ///< slots of the same lane share a worker
+  std::uint64_t task = 0;    ///< while busy or stuck: the id of the request
+  std::int64_t process = 0;  ///< its main process where the worker is; 0: not known
 };
 
 struct CrewEvent {
@@ -43,9 +43,9 @@ struct CrewEvent {
   };
   Kind kind{};
   std::size_t slot = 0;
-  TaskRecord record;  ///< of kRecord
+  TaskRecord record;    ///< of kRecord
   bool shared = false;  ///< of a record that says kLost: other tasks were lost with it
-  std::string text;   ///< of kGone and kNote
+  std::string text;     ///< of kGone and kNote
   /// The same has just happened to other slots of the resource: not worth another line on a screen.
   bool repeated = false;
 };
@@ -65,8 +65,8 @@ struct CrewOptions {
   /// batch system, and one that is started again waits anew.
   std::chrono::duration<double> launch_deadline{1e8};
   /// A worker that fails so many times in a row, about a minute with the delays below, is given up: that ends
-  /// before it has finished a task or lived for `longest_delay_s`. A launcher that cannot be executed is given
-  /// up at once. What was given up is still tried every `longest_delay_s`.
+  /// before it has finished a task or lived for `longest_delay_s`. A launcher that cannot be executed is
+  /// given up at once. What was given up is still tried every `longest_delay_s`.
   int most_failures = 8;
   double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
   double longest_delay_s = 30;

@@ -233,7 +233,8 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
     progress_.ended(type, ok);
   } else {
     ready_[at] = now + to_duration(verdict.wait_s);
-    backlog_.retry(type, {at, verdict.avoid ? std::optional(attempt.resource()) : std::nullopt, verdict.alone},
+    backlog_.retry(type,
+                   {at, verdict.avoid ? std::optional(attempt.resource()) : std::nullopt, verdict.alone},
                    ready_[at]);
   }
   observer_.ended(end, items_[at], verdict.is_final, output);
@@ -335,18 +336,24 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.task = at;
   attempt.slot = slot_at;
   attempt.placed = placed;
-  if (alone) {
-    const RateEstimate estimate = placer_.dispatcher().estimate(items_[at].type, slot.resource);
-    attempt.alone_until = now + to_duration(seconds_alone(tally, estimate.known() ? estimate.seconds : 0));
+  if (const RateEstimate estimate = placer_.dispatcher().estimate(items_[at].type, slot.resource);
+      estimate.known()) {
+    attempt.expected_s = estimate.seconds;
   }
+  if (alone) attempt.alone_until = now + to_duration(seconds_alone(tally, attempt.expected_s));
   attempt.began = now;
   attempt.request =
       make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
   attempt.request.id = id;
   attempt.request.grace_s = options_.grace_s;
   files_.prepare(attempt.request, at + 1, number, resource.launch.empty());
-  attempt.start = {at, number, resource.name, slot.number, world_.unix_now(),
-                   std::max(0.0, to_seconds(now - ready_[at])), join_command(attempt.request.argv)};
+  attempt.start = {at,
+                   number,
+                   resource.name,
+                   slot.number,
+                   world_.unix_now(),
+                   std::max(0.0, to_seconds(now - ready_[at])),
+                   join_command(attempt.request.argv)};
   journal_.start(attempt.start);
   if (const auto problem = crew_->start(slot_at, attempt.request)) return refuse(attempt, *problem);
   if (attempt.request.timeout_s > 0) {

@@ -1,5 +1,5 @@
-// The loop of a run: what happened, what follows from it, what is started next; over a world, a crew of lanes,
-// a journal and files that are passed in, so that tests can bring their own.
+// The loop of a run: what happened, what follows from it, what is started next; over a world, a crew of
+// lanes, a journal and files that are passed in, so that tests can bring their own.
 #pragma once
 
 #include <optional>
@@ -80,9 +80,7 @@ class RunLoop final : public RunControl {
   void start(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone);
   void refuse(const RunningAttempt& attempt, const std::string& problem);
 
-  std::span<const Slot> slots() const noexcept {
-    return crew_ ? crew_->slots() : std::span<const Slot>();
-  }
+  std::span<const Slot> slots() const noexcept { return crew_ ? crew_->slots() : std::span<const Slot>(); }
   RunSummary summary();
 
   const Job& job_;

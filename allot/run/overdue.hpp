@@ -1,4 +1,5 @@
-// The near end's own watch over time limits: a worker that does not enforce one, or cannot, is not waited for.
+// The near end's own watch over time limits: a worker that does not enforce one, or cannot, is not waited
+// for.
 #pragma once
 
 #include <cstdint>

@@ -252,10 +252,15 @@ void Placer::send_elsewhere(TaskType i, ResourceId j, Clock::time_point now) {
     if (r == j || !dispatcher_->allows(i, r)) continue;
     if (!best || dispatcher_->estimate(i, r).seconds < dispatcher_->estimate(i, *best).seconds) best = r;
   }
-  if (!best || queue(i, j).empty()) return;
-  dispatcher_->cancel(queue(i, j).back());
-  queue(i, j).pop_back();
-  queue(i, *best).push_back(dispatcher_->place_at(i, *best, now));
+  if (best) move_waiting(i, j, *best, now);
+}
+
+bool Placer::move_waiting(TaskType i, ResourceId from, ResourceId to, Clock::time_point now) {
+  if (queue(i, from).empty()) return false;
+  dispatcher_->cancel(queue(i, from).back());
+  queue(i, from).pop_back();
+  queue(i, to).push_back(dispatcher_->place_at(i, to, now));
+  return true;
 }
 
 void Placer::ended(const Placed& placed, double busy_s, bool ok, Clock::time_point now) {
@@ -276,7 +281,8 @@ std::optional<Clock::time_point> Placer::next_look(Clock::time_point now) const 
     if (!by_order_[j]) continue;
     if (const std::optional<double> until = orders_[j].idle_until()) {
       // Rounded up, or it would be asked just before its time, again and again.
-      const Clock::time_point at = start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
+      const Clock::time_point at =
+          start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
       // One that has passed is of a resource that was not asked since: its slots are busy.
       if (at > now && (!next || at < *next)) next = at;
     }

@@ -67,6 +67,8 @@ class Placer {
   Placed take_at(TaskType i, ResourceId j, Clock::time_point now);
   /// Tickets of the type wait at j, but no task that may run there: lets one wait elsewhere.
   void send_elsewhere(TaskType i, ResourceId j, Clock::time_point now);
+  /// Lets a ticket of the type that waits at `from` wait at `to`. False: none does.
+  bool move_waiting(TaskType i, ResourceId from, ResourceId to, Clock::time_point now);
   /// Takes back all tickets that wait; those that wait to learn a rate only if told to.
   void clear_waiting(bool with_trials = true);
 

@@ -11,8 +11,8 @@
 
 namespace allot {
 
-/// A resource without a worker for two seconds is planned without: its launcher may wait in a queue for hours.
-/// One whose workers could not be opened time and again is gone, which may pass. Not thread-safe.
+/// A resource without a worker for two seconds is planned without: its launcher may wait in a queue for
+/// hours. One whose workers could not be opened time and again is gone, which may pass. Not thread-safe.
 class Presence {
  public:
   explicit Presence(std::size_t resources) : resources_(resources) {}

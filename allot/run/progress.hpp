@@ -25,8 +25,8 @@ class Progress {
 
   // ---- what happens
 
-  void found_done(TaskType type);    ///< by an earlier run
-  void found_failed(TaskType type);  ///< for good, in an earlier run
+  void found_done(TaskType type);      ///< by an earlier run
+  void found_failed(TaskType type);    ///< for good, in an earlier run
   void ended(TaskType type, bool ok);  ///< with its final record
   void retried() { ++view_.retried; }
   /// An attempt has ended after so many seconds at the resource.

@@ -15,8 +15,8 @@ namespace allot {
 /// Not thread-safe; holds references to what it tells of.
 class Reporter {
  public:
-  Reporter(const Job& job, RunJournal& journal, const RunOptions& options, RunObserver& observer, Placer& placer,
-           const Attempts& attempts, const Backlog& backlog, Progress& progress)
+  Reporter(const Job& job, RunJournal& journal, const RunOptions& options, RunObserver& observer,
+           Placer& placer, const Attempts& attempts, const Backlog& backlog, Progress& progress)
       : job_(job),
         journal_(journal),
         options_(options),

@@ -24,9 +24,9 @@ struct RunOptions {
   std::string policy;  ///< empty: the objective's own
   ShareReading shares = ShareReading::kFloor;
   std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
-  int requeues = 3;  ///< of a task lost alone: JournalOptions::most_requeues should be the same
-  int retries = 1;   ///< of a task that failed, where its type says nothing else
-  double first_backoff_s = 0.2;  ///< before a retry; doubles with each, up to a minute
+  int requeues = 3;               ///< of a task lost alone: JournalOptions::most_requeues should be the same
+  int retries = 1;                ///< of a task that failed, where its type says nothing else
+  double first_backoff_s = 0.2;   ///< before a retry; doubles with each, up to a minute
   std::optional<HaltRule> halt;
   double grace_s = 5;          ///< between TERM and KILL
   double margin_s = 5;         ///< which a worker may be late in enforcing a time limit

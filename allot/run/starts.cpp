@@ -10,8 +10,14 @@ namespace {
 
 /// The end of the batch begins when so few are left for each slot.
 constexpr Count kEndgameTasks = 2;
-/// There, a pair that nobody has tried is taken to be slower than the slowest known one by this factor.
-constexpr double kUnknownFactor = 3;
+/// There, a pair that nobody has tried, or that fails, counts as slower than the slowest known one by this
+/// factor.
+constexpr double kDoubtfulFactor = 5;
+/// A task is late by far after so many times what it should take, and so many seconds; one of which nothing
+/// was known should take so many.
+constexpr double kLateFactor = 4;
+constexpr double kLateSeconds = 1;
+constexpr double kUnknownSeconds = 5;
 
 double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -26,7 +32,7 @@ std::vector<Count> Starts::left() const {
 bool Starts::can_run_elsewhere(TaskType i, ResourceId j) const {
   for (std::size_t other = 0; other < job_.resources.size(); ++other) {
     const ResourceId r = resource_id(other);
-    if (r != j && pairs_.usable(i, r) && placer_.allows(i, r)) return true;
+    if (r != j && pairs_.usable(i, r) && placer_.allows(i, r) && !hung_[other]) return true;
   }
   return false;
 }
@@ -50,7 +56,40 @@ bool Starts::free(const Slot& slot, Clock::time_point now) const {
   return true;
 }
 
+bool Starts::late_by_far(const RunningAttempt& attempt, Clock::time_point now) const {
+  const double expected = attempt.expected_s > 0 ? attempt.expected_s : kUnknownSeconds;
+  return to_seconds(now - attempt.began) > kLateFactor * expected + kLateSeconds;
+}
+
+/// A resource hangs when all that is there is late by far: it may never end.
+void Starts::look_for_hung(Clock::time_point now) {
+  std::vector<bool> busy(hung_.size(), false);
+  std::vector<bool> works(hung_.size(), false);
+  for (const Slot& slot : crew_.slots()) {
+    const std::size_t j = index(slot.resource);
+    if (slot.state == Slot::State::kIdle) works[j] = true;
+    if (slot.state != Slot::State::kBusy) continue;
+    busy[j] = true;
+    const RunningAttempt* const attempt = attempts_.find(slot.task);
+    if (attempt != nullptr && !late_by_far(*attempt, now)) works[j] = true;
+  }
+  for (std::size_t j = 0; j < hung_.size(); ++j) hung_[j] = busy[j] && !works[j];
+}
+
+/// What waits before a resource that hangs may as well go to a slot of j, which is free.
+void Starts::take_from_hung(ResourceId j, Clock::time_point now) {
+  for (std::size_t k = 0; k < hung_.size(); ++k) {
+    if (!hung_[k]) continue;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      const TaskType type = task_type(i);
+      if (!pairs_.usable(type, j) || !backlog_.has(type, j, !can_run_elsewhere(type, j))) continue;
+      if (placer_.move_waiting(type, resource_id(k), j, now)) return;
+    }
+  }
+}
+
 void Starts::make(Clock::time_point now, const Start& start) {
+  look_for_hung(now);
   start_alone(now, start);
   const std::vector<Count> left = this->left();
   Count all = 0;
@@ -96,8 +135,12 @@ void Starts::start_by_plan(Clock::time_point now, const Start& start) {
         placer_.send_elsewhere(type, j, now);
       }
     }
-    const auto placed = placer_.next(
-        j, now, [&](TaskType type) { return backlog_.has(type, j, !can_run_elsewhere(type, j)); });
+    const auto here = [&](TaskType type) { return backlog_.has(type, j, !can_run_elsewhere(type, j)); };
+    auto placed = placer_.next(j, now, here);
+    if (!placed) {
+      take_from_hung(j, now);
+      placed = placer_.next(j, now, here);
+    }
     if (!placed) continue;
     const TaskType type = placed->ticket.type;
     if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
@@ -110,11 +153,10 @@ void Starts::start_by_plan(Clock::time_point now, const Start& start) {
 double Starts::free_in(const Slot& slot, Clock::time_point now) const {
   const RunningAttempt* const attempt = attempts_.find(slot.task);
   if (attempt == nullptr) return 0;
-  const RateEstimate estimate = placer_.dispatcher().estimate(attempt->type(), attempt->resource());
-  const double mean = estimate.known() ? estimate.seconds : 0;
+  const double expected = attempt->expected_s;
   const double elapsed = to_seconds(now - attempt->began);
   // One that is late by far may never end, as on a machine that has died: nothing should wait for it.
-  return std::max({mean - elapsed, 0.05 * mean, elapsed - 2 * mean, 1e-6});
+  return std::max({expected - elapsed, 0.05 * expected, elapsed - 2 * expected, 1e-6});
 }
 
 /// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
@@ -127,22 +169,22 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
     const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
-    std::vector<std::size_t> unknown;
+    std::vector<std::size_t> doubtful;
     double slowest = 0;
     for (std::size_t j = 0; j < resources; ++j) {
       const ResourceId r = resource_id(j);
-      if (!placer_.allows(type, r) || !may_run(type, r, groups[g].avoid)) continue;
+      if (!may_run(type, r, groups[g].avoid)) continue;
       const RateEstimate estimate = placer_.dispatcher().estimate(type, r);
-      if (estimate.known()) {
+      if (estimate.known() && placer_.allows(type, r)) {
         row[j] = estimate.seconds;
         slowest = std::max(slowest, row[j]);
       } else {
-        unknown.push_back(j);
+        doubtful.push_back(j);
       }
     }
     if (!(slowest > 0)) return false;
-    // The end is no time for trying things out; but what is known may hang.
-    for (const std::size_t j : unknown) row[j] = kUnknownFactor * slowest;
+    // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
+    for (const std::size_t j : doubtful) row[j] = kDoubtfulFactor * slowest;
     counts.push_back(groups[g].count);
   }
   placer_.clear_waiting();

@@ -22,7 +22,13 @@ class Starts {
  public:
   Starts(const Job& job, Backlog& backlog, Placer& placer, const Attempts& attempts, const Pairs& pairs,
          const Crew& crew)
-      : job_(job), backlog_(backlog), placer_(placer), attempts_(attempts), pairs_(pairs), crew_(crew) {}
+      : job_(job),
+        backlog_(backlog),
+        placer_(placer),
+        attempts_(attempts),
+        pairs_(pairs),
+        crew_(crew),
+        hung_(job.resources.size()) {}
 
   /// Starts a task, known by its number, at a slot; after it the slot is busy or the task has ended.
   using Start = std::function<void(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone)>;
@@ -34,11 +40,15 @@ class Starts {
   bool free(const Slot& slot, Clock::time_point now) const;
   /// By type: not started yet.
   std::vector<Count> left() const;
-  /// Whether a task that failed at j should rather be tried elsewhere, now.
+  /// Whether a task that failed at j should rather be tried elsewhere, now: another resource takes its type,
+  /// and does not hang.
   bool can_run_elsewhere(TaskType i, ResourceId j) const;
 
  private:
   bool may_run(TaskType i, ResourceId j, std::optional<ResourceId> avoid) const;
+  bool late_by_far(const RunningAttempt& attempt, Clock::time_point now) const;
+  void look_for_hung(Clock::time_point now);
+  void take_from_hung(ResourceId j, Clock::time_point now);
   void start_alone(Clock::time_point now, const Start& start);
   void start_by_plan(Clock::time_point now, const Start& start);
   bool start_last_ones(Clock::time_point now, const Start& start);
@@ -52,6 +62,7 @@ class Starts {
   const Attempts& attempts_;
   const Pairs& pairs_;
   const Crew& crew_;
+  std::vector<bool> hung_;  // by resource, at the latest look
 };
 
 }  // namespace allot

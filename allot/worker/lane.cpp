@@ -214,9 +214,7 @@ struct WorkerLane::State {
   }
 
   /// pump() is called at least this often, unless this process is stopped.
-  Clock::duration late() const {
-    return 2 * to_duration(options.heartbeat) + std::chrono::milliseconds(500);
-  }
+  Clock::duration late() const { return 2 * to_duration(options.heartbeat) + std::chrono::milliseconds(500); }
 
   bool open() const { return phase == Phase::kStarting || phase == Phase::kReady; }
 

@@ -37,7 +37,8 @@ MemoryJournal::MemoryJournal(Disk& disk, int most_requeues) : disk_(disk), most_
   }
 }
 
-std::optional<std::vector<TaskState>> MemoryJournal::register_tasks(const Job&, std::span<const JobItem> items,
+std::optional<std::vector<TaskState>> MemoryJournal::register_tasks(const Job&,
+                                                                    std::span<const JobItem> items,
                                                                     const std::function<bool()>& go_on) {
   if (!go_on()) return std::nullopt;
   disk_.tasks.resize(items.size());

@@ -22,9 +22,7 @@ struct Disk {
   struct Task {
     std::map<int, Attempt> attempts;
     std::optional<int> final_attempt;
-    bool done() const {
-      return final_attempt && attempts.at(*final_attempt).status == AttemptStatus::kOk;
-    }
+    bool done() const { return final_attempt && attempts.at(*final_attempt).status == AttemptStatus::kOk; }
   };
   std::vector<Task> tasks;
   std::vector<std::string> runs;        ///< the outcome of each, as it was noted

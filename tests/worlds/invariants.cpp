@@ -29,7 +29,8 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
   patience_s_ = 10 * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
 }
 
-Invariants::Problem Invariants::executed(std::size_t task) const {
+Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now) {
+  began_[task] = now - asleep_;
   if (disk_.tasks[task].final_attempt)
     return "task " + std::to_string(task) + " runs again although its final record is durable";
   return std::nullopt;
@@ -44,11 +45,19 @@ void Invariants::lost(const std::vector<std::uint64_t>& ids) {
   if (awaited.size() > 1) lost_shared_.insert(awaited.begin(), awaited.end());
 }
 
-Invariants::Problem Invariants::ended(const AttemptEnd& end) {
+Invariants::Problem Invariants::ended(const AttemptEnd& end, Clock::time_point now) {
   ++seen_;
   const std::string name = "task " + std::to_string(end.task);
   if (end.status == AttemptStatus::kLost && !end.forgiven && lost_shared_.contains({end.task, end.attempt}))
     return name + " is blamed for a loss that others had a part in";
+  const double limit_s = scene_.job.tasks[index(loop_.items()[end.task].type)].timeout_s.value_or(0);
+  const bool given_up = end.status == AttemptStatus::kLost &&
+                        end.error.starts_with("it could not be killed") &&
+                        loop_.phase() == RunPhase::kRunning;
+  if ((end.status == AttemptStatus::kTimeout || given_up) &&
+      to_seconds(now - asleep_ - began_[end.task]) < limit_s * (1 - 1e-6)) {
+    return name + " is said to be past its time limit, and is not";
+  }
   if (++attempts_now_[end.task] > kMostAttempts) return name + " is tried without end";
   return std::nullopt;
 }
@@ -70,7 +79,8 @@ Invariants::Problem Invariants::books(Clock::time_point now) const {
     const RunningAttempt* const attempt = loop_.attempts().find(slot.task);
     if (attempt == nullptr) return "a slot has a task that the loop does not know of";
     if (attempt->resource() != slot.resource) return "an attempt is booked at another resource";
-    if (attempt->alone_until > now && crew.busy_on(slot.lane) != 1) return "a task that is to be alone is not";
+    if (attempt->alone_until > now && crew.busy_on(slot.lane) != 1)
+      return "a task that is to be alone is not";
   }
   if (busy != loop_.attempts().size()) return "the loop knows of attempts that no slot has";
   const std::vector<Count> waiting = loop_.placer().waiting();
@@ -82,7 +92,8 @@ Invariants::Problem Invariants::books(Clock::time_point now) const {
   for (const auto& [id, attempt] : loop_.attempts().all()) ++seen[attempt.task];
   if (std::any_of(seen.begin(), seen.end(), [](int n) { return n > 1; })) return "a task runs twice at once";
   for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
-    if (loop_.attempts().by_type()[i] > loop_.placer().limits()[i]) return "more in flight than the job allows";
+    if (loop_.attempts().by_type()[i] > loop_.placer().limits()[i])
+      return "more in flight than the job allows";
   }
   return std::nullopt;
 }
@@ -95,8 +106,7 @@ bool Invariants::startable(const Slot& slot, Clock::time_point now) const {
     if (loop_.attempts().by_type()[i] >= loop_.placer().limits()[i]) continue;
     const bool only_place = !loop_.starts()->can_run_elsewhere(type, slot.resource);
     if (loop_.backlog().has(type, slot.resource, only_place)) return true;
-    if (loop_.crew()->busy_on(slot.lane) == 0 &&
-        loop_.backlog().has_alone(type, slot.resource, only_place)) {
+    if (loop_.crew()->busy_on(slot.lane) == 0 && loop_.backlog().has_alone(type, slot.resource, only_place)) {
       return true;
     }
   }
@@ -107,18 +117,21 @@ bool Invariants::startable(const Slot& slot, Clock::time_point now) const {
 std::string Invariants::situation(Clock::time_point now) const {
   std::string text;
   for (const Slot& slot : loop_.crew()->slots()) {
-    text += "\n    " + scene_.job.resources[index(slot.resource)].name + "/" + std::to_string(slot.number) + ": ";
+    text +=
+        "\n    " + scene_.job.resources[index(slot.resource)].name + "/" + std::to_string(slot.number) + ": ";
     const RunningAttempt* const attempt = loop_.attempts().find(slot.task);
     if (slot.state == Slot::State::kBusy && attempt != nullptr) {
-      text += loop_.items()[attempt->task].identity + " for " + std::to_string(to_seconds(now - attempt->began)) +
-              " s" + (attempt->alone_until > now ? ", alone" : "");
+      text += loop_.items()[attempt->task].identity + " for " +
+              std::to_string(to_seconds(now - attempt->began)) + " s" +
+              (attempt->alone_until > now ? ", alone" : "");
     } else {
-      text += slot.state == Slot::State::kIdle ? startable(slot, now) ? "idle, could work" : "idle" : "not there";
+      text +=
+          slot.state == Slot::State::kIdle ? startable(slot, now) ? "idle, could work" : "idle" : "not there";
     }
   }
   for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
-    text += "\n    t" + std::to_string(i) + ": " + std::to_string(loop_.backlog().ready(task_type(i))) + " ready of " +
-            std::to_string(loop_.backlog().left(task_type(i))) + ", waiting";
+    text += "\n    t" + std::to_string(i) + ": " + std::to_string(loop_.backlog().ready(task_type(i))) +
+            " ready of " + std::to_string(loop_.backlog().left(task_type(i))) + ", waiting";
     for (std::size_t j = 0; j < scene_.job.resources.size(); ++j) {
       const RateEstimate estimate = loop_.placer().dispatcher().estimate(task_type(i), resource_id(j));
       text += " " + std::to_string(loop_.placer().waiting()[i * scene_.job.resources.size() + j]) + " (" +
@@ -133,7 +146,8 @@ std::string Invariants::situation(Clock::time_point now) const {
 Invariants::Problem Invariants::idleness(Clock::time_point now) {
   if (loop_.phase() != RunPhase::kRunning) return std::nullopt;
   const auto slots = loop_.crew()->slots();
-  const bool could = std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return startable(slot, now); });
+  const bool could =
+      std::any_of(slots.begin(), slots.end(), [&](const Slot& slot) { return startable(slot, now); });
   const std::uint64_t events = seen_ + loop_.attempts().size();
   if (!could || !last_event_ || events != last_events_) {
     last_event_ = now;
@@ -141,8 +155,8 @@ Invariants::Problem Invariants::idleness(Clock::time_point now) {
   }
   if (could && loop_.attempts().empty()) return "nothing runs, and something could";
   if (to_seconds(now - *last_event_) > patience_s_)
-    return "a slot has been idle for " + std::to_string(to_seconds(now - *last_event_)) + " s that could work" +
-           situation(now);
+    return "a slot has been idle for " + std::to_string(to_seconds(now - *last_event_)) +
+           " s that could work" + situation(now);
   return std::nullopt;
 }
 
@@ -157,7 +171,7 @@ Invariants::Problem Invariants::limits(Clock::time_point now) {
     }
   }
   if (loop_.phase() < RunPhase::kTerminating) return std::nullopt;
-  if (!last_event_ || !ordered_to_end_) ordered_to_end_ = last_event_ = now;
+  if (!ordered_to_end_) ordered_to_end_ = now;
   if (to_seconds(now - *ordered_to_end_) > kill_s + kSlack) return "it was told to end, and does not";
   return std::nullopt;
 }
@@ -181,7 +195,8 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
       successes += attempt.status == AttemptStatus::kOk ? 1 : 0;
       if (attempt.forgiven) continue;
       impossible |= attempt.error.starts_with("no resource can run it") || attempt.error.starts_with("argv");
-      failures += attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kTimeout ? 1 : 0;
+      failures +=
+          attempt.status == AttemptStatus::kFailed || attempt.status == AttemptStatus::kTimeout ? 1 : 0;
       lost += attempt.status == AttemptStatus::kLost ? 1 : 0;
     }
     if (successes > 1) return name + " was done twice";
@@ -195,7 +210,8 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
     failed += task.final_attempt && !task.done() ? 1 : 0;
   }
   if (disk_.tasks.empty()) return std::nullopt;  // told to stop before there were any
-  if (done != summary.view.done || failed != summary.view.failed) return "the summary is not what the journal says";
+  if (done != summary.view.done || failed != summary.view.failed)
+    return "the summary is not what the journal says";
   const bool all = done + failed == disk_.tasks.size();
   if (all != (summary.outcome == RunSummary::Outcome::kFinished) &&
       summary.outcome != RunSummary::Outcome::kHalted) {

@@ -22,15 +22,19 @@ class Invariants {
   using Problem = std::optional<std::string>;
 
   /// A task begins to run.
-  Problem executed(std::size_t task) const;
+  Problem executed(std::size_t task, Clock::time_point now);
   /// These were lost with their worker.
   void lost(const std::vector<std::uint64_t>& ids);
   /// An attempt has its record.
-  Problem ended(const AttemptEnd& end);
+  Problem ended(const AttemptEnd& end, Clock::time_point now);
   Problem after_turn(Clock::time_point now);
   Problem at_end(const RunSummary& summary) const;
   /// Time has passed in which nothing could happen.
-  void slept() { last_event_.reset(); }
+  void slept(Clock::duration time) {
+    last_event_.reset();
+    ordered_to_end_.reset();
+    asleep_ += time;
+  }
 
  private:
   Problem books(Clock::time_point now) const;
@@ -42,12 +46,14 @@ class Invariants {
   const Scene& scene_;
   const Disk& disk_;
   const RunLoop& loop_;
-  double patience_s_ = 0;                           ///< idling that a plan may want at the most
+  double patience_s_ = 0;                              ///< idling that a plan may want at the most
   std::set<std::pair<std::size_t, int>> lost_shared_;  ///< attempts lost together with others
   std::map<std::size_t, int> attempts_now_;
-  std::optional<Clock::time_point> last_event_;     ///< a start or an end
+  std::map<std::size_t, Clock::time_point> began_;  ///< by task, of its latest attempt; sleep not counted
+  Clock::duration asleep_{};
+  std::optional<Clock::time_point> last_event_;  ///< a start or an end
   std::optional<Clock::time_point> ordered_to_end_;
-  std::uint64_t seen_ = 0;         ///< attempts that have ended
+  std::uint64_t seen_ = 0;  ///< attempts that have ended
   std::uint64_t last_events_ = 0;
 };
 

@@ -82,8 +82,8 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
     record.exit = 1;
   }
   if (task.manner == Manner::kClaimsKilled) record.status = TaskStatus::kKilled;
-  const bool waits = task.manner == Manner::kHangs || task.manner == Manner::kStubborn ||
-                     task.manner == Manner::kUnkillable;
+  const bool waits =
+      task.manner == Manner::kHangs || task.manner == Manner::kStubborn || task.manner == Manner::kUnkillable;
   task.ends = waits ? kNever : town_.now + seconds(takes);
   if (request.timeout_s > 0 && task.ends > town_.now + seconds(request.timeout_s) &&
       task.manner != Manner::kUnkillable) {

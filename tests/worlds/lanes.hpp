@@ -24,7 +24,7 @@ struct Town {
   Clock::time_point now{};
   RandomStream random;
   std::set<SimulatedLane*> lanes;
-  std::vector<int> failures_to_open;  ///< by resource, still to come
+  std::vector<int> failures_to_open;           ///< by resource, still to come
   std::map<std::string, std::size_t> numbers;  ///< of tasks, by identity
   /// Called when a task begins to run: its number.
   std::function<void(std::size_t task)> executed;

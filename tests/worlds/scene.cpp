@@ -109,9 +109,9 @@ void draw_types(Draw& draw, Scene& scene, double trouble) {
 void draw_options(Draw& draw, Scene& scene) {
   RunOptions& options = scene.options;
   const bool priorities = scene.job.tasks.front().priority.has_value();
-  options.objective = draw.chance(0.6)                  ? RunObjective::kFinish
+  options.objective = draw.chance(0.6)                 ? RunObjective::kFinish
                       : priorities && draw.chance(0.7) ? RunObjective::kPriority
-                                                        : RunObjective::kThroughput;
+                                                       : RunObjective::kThroughput;
   if (draw.chance(0.15)) {
     options.policy = draw.one_of<std::string>({"jsq", "best-fit", "random", "round-robin", "fastest-free",
                                                "min-completion-time", "load-balance", "power-of-two", "map"});
@@ -196,7 +196,8 @@ std::string Scene::text() const {
   out << "seed " << seed << ": " << job.resources.size() << " resources (";
   for (std::size_t j = 0; j < job.resources.size(); ++j) {
     const LaneManner& lane = lanes[j];
-    out << (j > 0 ? ", " : "") << job.resources[j].servers << (job.resources[j].launch.empty() ? "" : " behind a launcher");
+    out << (j > 0 ? ", " : "") << job.resources[j].servers
+        << (job.resources[j].launch.empty() ? "" : " behind a launcher");
     if (lane.fails_to_open > 0) out << " that fails " << lane.fails_to_open << " times";
     if (lane.never_opens) out << " that never opens";
     if (lane.not_found) out << " that is not there";

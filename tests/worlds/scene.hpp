@@ -28,11 +28,11 @@ enum class Manner {
 /// How the workers of a resource behave. Times in seconds.
 struct LaneManner {
   double opens_after = 0.05;
-  int fails_to_open = 0;        ///< so often, at first
-  bool never_opens = false;     ///< waits in a queue for ever
-  bool not_found = false;       ///< its launcher cannot be executed
-  double lives_for = 1e9;       ///< mean; then it is lost
-  bool deaf = false;            ///< talks, and reports on nothing
+  int fails_to_open = 0;     ///< so often, at first
+  bool never_opens = false;  ///< waits in a queue for ever
+  bool not_found = false;    ///< its launcher cannot be executed
+  double lives_for = 1e9;    ///< mean; then it is lost
+  bool deaf = false;         ///< talks, and reports on nothing
 };
 
 struct Signal {
@@ -53,16 +53,16 @@ struct Scene {
   std::uint64_t seed = 0;
   Job job;
   RunOptions options;
-  std::vector<double> seconds;          ///< true mean times, type by resource
-  std::vector<bool> not_found;          ///< commands that are not there, type by resource
-  std::vector<double> fails;            ///< with this probability, type by resource
-  std::vector<Manner> manners;          ///< by task
-  std::vector<LaneManner> lanes;        ///< by resource
-  std::vector<Signal> signals;          ///< in order of time
-  std::vector<Freeze> freezes;          ///< the same
-  std::vector<double> kills;            ///< of the run itself, seconds after each start
-  std::optional<double> disk_full;      ///< from then on
-  double plan_delay = 0;                ///< seconds between looks of the planner
+  std::vector<double> seconds;      ///< true mean times, type by resource
+  std::vector<bool> not_found;      ///< commands that are not there, type by resource
+  std::vector<double> fails;        ///< with this probability, type by resource
+  std::vector<Manner> manners;      ///< by task
+  std::vector<LaneManner> lanes;    ///< by resource
+  std::vector<Signal> signals;      ///< in order of time
+  std::vector<Freeze> freezes;      ///< the same
+  std::vector<double> kills;        ///< of the run itself, seconds after each start
+  std::optional<double> disk_full;  ///< from then on
+  double plan_delay = 0;            ///< seconds between looks of the planner
   double commit_delay = 0.01;
 
   /// One line, for people who replay it.

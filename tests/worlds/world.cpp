@@ -55,7 +55,7 @@ class OneRun final : public World, public RunObserver {
     };
     loop_ = std::make_unique<RunLoop>(scene.job, journal_, options_, *this, *this, files_);
     invariants_ = std::make_unique<Invariants>(scene, disk, *loop_);
-    town_.executed = [this](std::size_t task) { note_violation(invariants_->executed(task)); };
+    town_.executed = [this](std::size_t task) { note_violation(invariants_->executed(task, town_.now)); };
     town_.lost = [this](const std::vector<std::uint64_t>& ids) { invariants_->lost(ids); };
   }
 
@@ -79,7 +79,7 @@ class OneRun final : public World, public RunObserver {
     note_violation(invariants_->after_turn(town_.now));
     Clock::time_point next = until;
     for (const SimulatedLane* const lane : town_.lanes) next = std::min(next, lane->next());
-    if (journal_.has_queued()) {
+    if (journal_.has_queued() && !journal_.failure()) {
       if (!commit_at_) commit_at_ = town_.now + seconds(scene_.commit_delay);
       next = std::min(next, *commit_at_);
     }
@@ -117,7 +117,7 @@ class OneRun final : public World, public RunObserver {
           control.pause();
           town_.now += seconds(signal.pause_s);
           control.resume();
-          invariants_->slept();
+          invariants_->slept(seconds(signal.pause_s));
           break;
       }
     }
@@ -125,11 +125,14 @@ class OneRun final : public World, public RunObserver {
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput&) override {
     ++verdict_.attempts;
     say(item.identity + " attempt " + std::to_string(end.attempt) + " on " + end.resource + ": " +
-        std::string(to_string(end.status)) + (is_final ? ", final" : "") + (end.forgiven ? ", forgiven" : "") +
-        (end.error.empty() ? "" : " (" + end.error + ")"));
-    note_violation(invariants_->ended(end));
+        std::string(to_string(end.status)) + (is_final ? ", final" : "") +
+        (end.forgiven ? ", forgiven" : "") + (end.error.empty() ? "" : " (" + end.error + ")"));
+    note_violation(invariants_->ended(end, town_.now));
   }
-  void note(std::string_view text) override { say("note: " + std::string(text)); }
+  void note(std::string_view text) override {
+    verdict_.notes.emplace_back(text);
+    say("note: " + std::string(text));
+  }
 
  private:
   Clock::time_point at(double time) const { return begin_ + seconds(time); }
@@ -142,11 +145,14 @@ class OneRun final : public World, public RunObserver {
     if (freeze.whole_machine) {
       for (SimulatedLane* const lane : town_.lanes) lane->shift(seconds(freeze.length));
     }
-    invariants_->slept();
+    // Where the workers went on, so did their limits.
+    invariants_->slept(freeze.whole_machine ? seconds(freeze.length) : Clock::duration{});
   }
 
   void say(const std::string& text) const {
-    if (trace_) std::printf("%10.3f  %s\n", std::chrono::duration<double>(town_.now - kBeginning).count(), text.c_str());
+    if (trace_)
+      std::printf("%10.3f  %s\n", std::chrono::duration<double>(town_.now - kBeginning).count(),
+                  text.c_str());
   }
   void note_violation(const std::optional<std::string>& what) {
     if (what) fail(*what);
@@ -201,6 +207,7 @@ Verdict live_through(const Scene& scene, bool trace) {
     }
   }
   for (const std::string& violation : disk.violations) verdict.violations.push_back(violation);
+  verdict.disk = std::move(disk);
   verdict.seconds = std::chrono::duration<double>(now - kBeginning).count();
   return verdict;
 }

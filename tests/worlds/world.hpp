@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/worlds/disk.hpp"
 #include "tests/worlds/scene.hpp"
 
 namespace allot::worlds {
@@ -17,6 +18,8 @@ struct Verdict {
   std::uint64_t runs = 0;
   double seconds = 0;  ///< of its own time
   std::string outcome;
+  Disk disk;  ///< as it is at the end
+  std::vector<std::string> notes;
 };
 
 /// Runs the scene to its end, resuming after every kill. `trace`: prints what happens.

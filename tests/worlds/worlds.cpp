@@ -1,6 +1,7 @@
 // worlds: lives through worlds drawn from seeds, and tells of every one in which something does not hold.
 //
 //   worlds --seeds 1-10000          a range, resumable: the ranges of a campaign may be run one by one
+//   worlds --seeds 1-1000 --first   until the first in which something does not hold
 //   worlds --seed 4711              one world, with everything that happens in it
 #include <charconv>
 #include <chrono>
@@ -42,9 +43,10 @@ int main(int argc, char** argv) {
     const char* text = argv[2];
     if (parse(text, first) && *text == '\0') return replay(first);
   }
-  const char* text = argc == 3 && std::strcmp(argv[1], "--seeds") == 0 ? argv[2] : "";
+  const bool only_first = argc == 4 && std::strcmp(argv[3], "--first") == 0;
+  const char* text = (argc == 3 || only_first) && std::strcmp(argv[1], "--seeds") == 0 ? argv[2] : "";
   if (!parse(text, first) || *text++ != '-' || !parse(text, last) || *text != '\0' || last < first) {
-    std::fprintf(stderr, "usage: worlds --seeds FIRST-LAST | --seed N\n");
+    std::fprintf(stderr, "usage: worlds --seeds FIRST-LAST [--first] | --seed N\n");
     return 2;
   }
   const auto begin = std::chrono::steady_clock::now();
@@ -63,10 +65,12 @@ int main(int argc, char** argv) {
                   verdict.violations.front().c_str(), static_cast<unsigned long long>(seed));
       std::fflush(stdout);
     }
+    if (only_first) break;
   }
-  std::printf("worlds %llu-%llu: %llu violated; %llu turns, %llu attempts, %.1f s", static_cast<unsigned long long>(first),
-              static_cast<unsigned long long>(last), static_cast<unsigned long long>(bad),
-              static_cast<unsigned long long>(turns), static_cast<unsigned long long>(attempts),
+  std::printf("worlds %llu-%llu: %llu violated; %llu turns, %llu attempts, %.1f s",
+              static_cast<unsigned long long>(first), static_cast<unsigned long long>(last),
+              static_cast<unsigned long long>(bad), static_cast<unsigned long long>(turns),
+              static_cast<unsigned long long>(attempts),
               std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   for (const auto& [outcome, count] : outcomes)
     std::printf("; %s %llu", outcome.c_str(), static_cast<unsigned long long>(count));

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Plants faults in the loop of `allot run`, one at a time, and looks whether the simulated worlds notice.
+
+mutants.py BUILD_DIR [--worlds N] [NAME...]   prints, for each fault, the first seed that shows it.
+
+Each fault is a replacement of text in a source file; the file is compiled as in BUILD_DIR and linked in front of the
+library. A text that is not there any more is an error: the fault must be planted anew."""
+import argparse
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+RUN = "allot/run/"
+
+# name: [(file, before, after), ...]
+MUTANTS = {
+    "a retry at the end of a batch waits for the place it must avoid": [
+        (RUN + "starts.cpp", "if (!may_run(type, r, groups[g].avoid)) continue;", "if (!pairs_.usable(type, r)) continue;"),
+        (RUN + "starts.cpp", "while (attempts_.empty() && start_anything(now, start)) {", "while (false) {"),
+    ],
+    "neighbours are blamed for a loss": [
+        (RUN + "retry_rule.cpp", "if (outcome.shared) {", "if (false) {"),
+        (RUN + "retry_rule.cpp", "verdict.forgiven = outcome.shared;", ""),
+    ],
+    "who says 'killed' unasked is tried again for ever": [
+        (RUN + "loop.cpp", "if (outcome.status == AttemptStatus::kKilled && !attempt.signalled) {", "if (false) {"),
+    ],
+    "time limits are left to the workers": [
+        (RUN + "loop.cpp", "if (attempt.request.timeout_s > 0) {", "if (false) {"),
+    ],
+    "what cannot be killed is waited for": [
+        (RUN + "loop_control.cpp", "} else if (halting_.phase() == RunPhase::kKilling) {", "} else if (false) {"),
+    ],
+    "sleep counts as time": [
+        (RUN + "loop.cpp", "  overdue_.slept(time);\n", ""),
+    ],
+    "a refused task has no final record": [
+        (RUN + "loop.cpp", "  end.error = problem;\n  journal_.finish(end, true);", "  end.error = problem;\n  journal_.finish(end, false);"),
+    ],
+    "a ticket is kept when its task is lost": [
+        (RUN + "placer.cpp", "  dispatcher_->cancel(ticket);\n  if (placed.in_order)", "  if (placed.in_order)"),
+    ],
+    "tasks that are to be alone are forgotten": [
+        (RUN + "backlog.cpp", "(sleeper.retry.alone ? queue.alone : queue.retries).push_back(sleeper.retry);",
+         "if (!sleeper.retry.alone) queue.retries.push_back(sleeper.retry);"),
+    ],
+    "tasks that are to be alone are not": [
+        (RUN + "starts.cpp", "return attempt == nullptr || attempt->alone_until <= now;", "return true;"),
+    ],
+    "a lost lane is never opened again": [
+        (RUN + "crew.cpp", "line.reopen = now + seconds(delay);", "line.reopen = now + seconds(1e6);"),
+    ],
+    "a stuck slot is thought to be free": [
+        (RUN + "crew.cpp", "slot.state = Slot::State::kStuck;", "slot.state = Slot::State::kIdle;"),
+    ],
+    "a time is rounded down and asked for again and again": [
+        (RUN + "placer.cpp", "std::chrono::ceil<Clock::duration>", "std::chrono::floor<Clock::duration>"),
+        (RUN + "placer.cpp", "if (at > now && ", "if ("),
+    ],
+    "what failed for good is tried again on resume": [
+        (RUN + "loop.cpp", "      case TaskState::Kind::kFailed:\n        progress_.found_failed(type);",
+         "      case TaskState::Kind::kFailed:\n        backlog_.add(type, at);"),
+    ],
+    "more are in flight than the job allows": [
+        (RUN + "starts.cpp", "return attempts_.by_type()[index(i)] < placer_.limits()[index(i)];", "return true;"),
+    ],
+    "what waits behind a task that hangs waits for ever": [
+        (RUN + "starts.cpp", "hung_[j] = busy[j] && !works[j];", "hung_[j] = false;"),
+    ],
+    "a resource that is back is not used": [
+        (RUN + "loop.cpp", "      placer_.restore(news.resource);\n", ""),
+    ],
+    "a run without workers waits for ever": [
+        (RUN + "loop.cpp", "    if (!stranded()) return false;", "    return false;"),
+    ],
+    "success is counted as failure in the summary": [
+        (RUN + "progress.cpp", "ok ? found_done(type) : found_failed(type);", "found_failed(type);"),
+    ],
+}
+
+
+def compiled(build, source, text, folder):
+    """The object of `source` with other text."""
+    entries = json.loads((build / "compile_commands.json").read_text())
+    entry = next(e for e in entries if e["file"] == str(SOURCE / source))
+    words = shlex.split(entry["command"])
+    if words[0].endswith("ccache"):
+        words = words[1:]
+    mutated = folder / pathlib.Path(source).name
+    mutated.write_text(text)
+    target = folder / (mutated.stem + ".o")
+    for at, word in enumerate(words):
+        if word == "-o":
+            words[at + 1] = str(target)
+        elif word == entry["file"]:
+            words[at] = str(mutated)
+    subprocess.run(words, cwd=entry["directory"], check=True)
+    return target
+
+
+def link(build, objects, folder):
+    """The program with these objects in front of the library."""
+    program = folder / "worlds"
+    steps = subprocess.run(["ninja", "-C", str(build), "-t", "commands", "-s", "tests/worlds"], capture_output=True, text=True, check=True).stdout
+    words = shlex.split(steps.strip().splitlines()[-1])
+    words = words[words.index("&&") + 1:] if "&&" in words else words
+    words = words[:words.index("&&")] if "&&" in words else words
+    words[words.index("-o") + 1] = str(program)
+    first = next(at for at, word in enumerate(words) if word.endswith(".o"))
+    words[first:first] = [str(o) for o in objects]
+    subprocess.run(words, cwd=build, check=True)
+    return program
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--worlds", type=int, default=1000)
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    missed = []
+    for name, edits in MUTANTS.items():
+        if arguments.names and not any(part in name for part in arguments.names):
+            continue
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            texts = {}
+            for source, before, after in edits:
+                text = texts.get(source) or (SOURCE / source).read_text()
+                if before not in text:
+                    sys.exit(f"{name}: {source} does not have the text any more: {before}")
+                texts[source] = text.replace(before, after)
+            program = link(build, [compiled(build, source, text, folder) for source, text in texts.items()], folder)
+            run = subprocess.run([program, "--seeds", f"1-{arguments.worlds}", "--first"], capture_output=True, text=True)
+            shown = [line for line in run.stdout.splitlines() if line.startswith("seed ")]
+            print(f"{'found' if shown else 'MISSED':6}  {name}" + (f": {shown[0]}" if shown else ""), flush=True)
+            if not shown:
+                missed.append(name)
+    print(f"{len(MUTANTS) - len(missed)} found, {len(missed)} missed")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+// Worlds made by hand: each a story that once went wrong, told from the outside.
+#include <gmock/gmock.h>
+
+#include "tests/worlds/world.hpp"
+
+namespace allot::worlds {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// Resources, and one type of task that runs on all of them.
+class SceneTest : public ::testing::Test {
+ protected:
+  SceneTest() {
+    scene_.seed = 1;
+    scene_.job.path = "scene.toml";
+    scene_.job.folder = ".";
+    scene_.options.run_id = "scene";
+  }
+
+  void add_resource(Count servers, double seconds, bool launched = false) {
+    const std::size_t j = scene_.job.resources.size();
+    JobResource& resource = scene_.job.resources.emplace_back();
+    resource.name = "r" + std::to_string(j);
+    resource.servers = servers;
+    if (launched) resource.launch = {"launcher", std::to_string(j)};
+    scene_.lanes.emplace_back().opens_after = 0.01;
+    scene_.seconds.push_back(seconds);
+    scene_.not_found.push_back(false);
+    scene_.fails.push_back(0);
+  }
+  JobTask& add_tasks(std::size_t count) {
+    std::vector<std::string> problems;
+    JobTask& task = scene_.job.tasks.emplace_back();
+    task.name = "t0";
+    task.inputs = inputs_by_counting(count);
+    task.commands.assign(scene_.job.resources.size(),
+                         CommandTemplate::from_words({"work", "{}"}, {{""}, true, false}, problems));
+    task.rates.resize(scene_.job.resources.size());
+    scene_.manners.assign(count, Manner::kWell);
+    return task;
+  }
+  void live() {
+    verdict_ = live_through(scene_);
+    EXPECT_THAT(verdict_.violations, IsEmpty());
+  }
+  AttemptStatus final_of(std::size_t task) const {
+    const Disk::Task& seen = verdict_.disk.tasks.at(task);
+    return seen.final_attempt ? seen.attempts.at(*seen.final_attempt).status : AttemptStatus::kStarted;
+  }
+  std::size_t count(AttemptStatus status) const {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < scene_.manners.size(); ++at) count += final_of(at) == status ? 1 : 0;
+    return count;
+  }
+  std::size_t attempts(std::size_t task) const { return verdict_.disk.tasks.at(task).attempts.size(); }
+
+  Scene scene_;
+  Verdict verdict_;
+};
+
+TEST_F(SceneTest, ATaskThatFailsWhereItIsFastestIsTriedWhereItIsSlow) {
+  add_resource(1, 0.05);
+  add_resource(1, 1);
+  add_tasks(1).rates = {20.0, 1.0};
+  scene_.fails[0] = 1;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(final_of(0), AttemptStatus::kOk);
+  EXPECT_LT(verdict_.seconds, 20);
+}
+
+TEST_F(SceneTest, TheLastOfManyMayFail) {
+  add_resource(1, 0.05);
+  add_resource(1, 1);
+  add_tasks(20).rates = {20.0, 1.0};
+  scene_.manners[19] = Manner::kFails;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(count(AttemptStatus::kOk), 19U);
+  EXPECT_EQ(final_of(19), AttemptStatus::kFailed);
+}
+
+TEST_F(SceneTest, ATaskThatCannotBeKilledIsGivenUpAfterItsTimeLimit) {
+  add_resource(2, 0.1);
+  add_tasks(6).timeout_s = 10;
+  scene_.manners[0] = Manner::kUnkillable;
+  scene_.options.requeues = 0;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(final_of(0), AttemptStatus::kLost);
+  EXPECT_EQ(count(AttemptStatus::kOk), 5U);
+  const Disk::Task& task = verdict_.disk.tasks[0];
+  EXPECT_THAT(task.attempts.at(1).error, HasSubstr("could not be killed; process 10"));
+  EXPECT_LT(verdict_.seconds, 10 + 5 + 5 + 5 + 2);
+}
+
+TEST_F(SceneTest, ARunWithTasksThatCannotBeKilledEndsWhenItIsToldTo) {
+  add_resource(2, 0.1);
+  add_tasks(2);
+  scene_.manners = {Manner::kUnkillable, Manner::kUnkillable};
+  scene_.signals = {{20, Signal::Kind::kTerminate}};
+  live();
+  EXPECT_EQ(verdict_.outcome, "interrupted");
+  EXPECT_LT(verdict_.seconds, 20 + 5 + 5 + 2);
+}
+
+TEST_F(SceneTest, AWorkerThatTalksAndNeverReportsIsNotWaitedFor) {
+  add_resource(1, 0.1, true);
+  add_resource(1, 0.1);
+  add_tasks(4).timeout_s = 3;
+  scene_.lanes[0].deaf = true;
+  scene_.options.requeues = 10;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(count(AttemptStatus::kOk), 4U);
+}
+
+TEST_F(SceneTest, OneThatKillsItsWorkerIsFoundAndItsNeighboursAreNotBlamed) {
+  add_resource(8, 0.5);
+  add_tasks(40);
+  scene_.manners[3] = Manner::kKillsWorker;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(count(AttemptStatus::kOk), 39U);
+  EXPECT_EQ(final_of(3), AttemptStatus::kLost);
+}
+
+TEST_F(SceneTest, AnAnswerThatNobodyAskedForIsNotTriedWithoutEnd) {
+  add_resource(1, 0.001);
+  add_tasks(3);
+  scene_.manners[1] = Manner::kClaimsKilled;
+  live();
+  EXPECT_EQ(final_of(1), AttemptStatus::kLost);
+  EXPECT_EQ(attempts(1), 4U);
+  EXPECT_EQ(count(AttemptStatus::kOk), 2U);
+}
+
+TEST_F(SceneTest, ALauncherThatFailsForAWhileCostsNoTask) {
+  add_resource(1, 0.01, true);
+  add_tasks(1000);
+  scene_.lanes[0].fails_to_open = 5;  // about 15 s
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(count(AttemptStatus::kOk), 1000U);
+}
+
+TEST_F(SceneTest, AResourceThatIsLostLeavesItsTasksPending) {
+  add_resource(1, 0.01, true);
+  add_tasks(1000);
+  scene_.lanes[0].not_found = true;
+  live();
+  EXPECT_EQ(verdict_.outcome, "stranded");
+  EXPECT_EQ(count(AttemptStatus::kStarted), 1000U) << "none has a final record";
+  EXPECT_THAT(verdict_.notes, Contains(HasSubstr("given up for now")));
+}
+
+TEST_F(SceneTest, WhenEverythingStandsStillNothingIsLost) {
+  for (const bool whole_machine : {true, false}) {
+    scene_ = Scene();
+    scene_.job.folder = ".";
+    add_resource(2, 4);
+    add_resource(2, 4, true);
+    add_tasks(8).timeout_s = 20;
+    scene_.freezes = {{3, 18, whole_machine}, {25, 3600, whole_machine}};
+    live();
+    EXPECT_EQ(verdict_.outcome, "finished");
+    for (std::size_t at = 0; at < 8; ++at) EXPECT_EQ(attempts(at), 1U);
+  }
+}
+
+TEST_F(SceneTest, ARowThatIsTooLargeFailsItself) {
+  add_resource(1, 0.1);
+  add_tasks(5);
+  scene_.manners[0] = Manner::kTooLarge;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(final_of(0), AttemptStatus::kFailed);
+  EXPECT_EQ(count(AttemptStatus::kOk), 4U);
+}
+
+TEST_F(SceneTest, AKilledRunGoesOnWhereItWasAndRepeatsNothing) {
+  add_resource(3, 0.2);
+  add_tasks(30);
+  scene_.kills = {0.3, 0.5, 0.7, 0.2};
+  live();
+  EXPECT_EQ(verdict_.runs, 5U);
+  EXPECT_EQ(count(AttemptStatus::kOk), 30U);
+}
+
+TEST_F(SceneTest, AFullDiskEndsTheRunAndSaysSo) {
+  add_resource(2, 0.2);
+  add_tasks(100);
+  scene_.disk_full = 1;
+  live();
+  EXPECT_EQ(verdict_.outcome, "io-error");
+  EXPECT_THAT(verdict_.notes, Contains(HasSubstr("the journal cannot be written")));
+  EXPECT_LT(verdict_.seconds, 5);
+}
+
+TEST_F(SceneTest, PausedTimeIsNoTime) {
+  add_resource(1, 1);
+  add_tasks(5).timeout_s = 20;
+  scene_.signals = {{0.5, Signal::Kind::kPause, 1000}};
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(count(AttemptStatus::kOk), 5U);
+}
+
+TEST_F(SceneTest, WorldsAreWhatTheirSeedsSay) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Verdict once = live_through(draw_scene(seed));
+    const Verdict again = live_through(draw_scene(seed));
+    EXPECT_EQ(once.turns, again.turns) << "seed " << seed;
+    EXPECT_EQ(once.seconds, again.seconds);
+    EXPECT_EQ(once.notes, again.notes);
+  }
+}
+
+}  // namespace
+}  // namespace allot::worlds
