@@ -6,9 +6,6 @@
 namespace allot {
 namespace {
 
-/// Rates and predictions go to the journal this often.
-constexpr double kNoteEvery = 1.0;
-
 Clock::duration to_duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
@@ -22,13 +19,15 @@ bool Reporter::tick(RunPhase phase, std::span<const Slot> slots, Clock::time_poi
   if (now < next_tick_) return false;
   next_tick_ = now + to_duration(options_.tick_s);
   report_running(now);
+  const bool notes = now >= next_note_ && may_write;
+  if (!notes && !observer_.watches()) return false;
   refresh(phase, slots, now);
   tell_plan_note();
-  if (now >= next_note_ && may_write) {
+  if (notes) {
     note_to_journal(unix_now);
-    next_note_ = now + to_duration(kNoteEvery);
+    next_note_ = now + to_duration(options_.note_s);
   }
-  return true;
+  return observer_.watches();
 }
 
 void Reporter::refresh(RunPhase phase, std::span<const Slot> slots, Clock::time_point now) {

@@ -33,7 +33,8 @@ struct RunOptions {
   double kill_patience_s = 5;  ///< after KILL: then the attempt is lost, and not waited for
   std::string run_id;
   std::string output_folder;  ///< where what the tasks print is kept
-  double tick_s = 0.25;       ///< how often the observer is shown the run
+  double tick_s = 0.25;       ///< how often the observer is shown the run, if it watches
+  double note_s = 1;          ///< how often rates and predictions go to the journal
   std::uint64_t seed = 1;
   CrewOptions crew;
 };
@@ -61,6 +62,8 @@ class RunObserver {
   /// Called on every turn of the loop, before anything is started: look for signals here.
   virtual void woken(RunControl&) {}
   virtual void ended(const AttemptEnd&, const JobItem&, bool /*is_final*/, const AttemptOutput&) {}
+  /// Whether `tick` is wanted: what it shows takes some linear programs.
+  virtual bool watches() const { return true; }
   virtual void tick(const RunView&) {}
   virtual void note(std::string_view) {}
 };

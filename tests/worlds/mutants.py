@@ -98,7 +98,7 @@ def compiled(build, source, text, folder):
             words[at + 1] = str(target)
         elif word == entry["file"]:
             words[at] = str(mutated)
-    subprocess.run(words, cwd=entry["directory"], check=True)
+    subprocess.run([*words, "-w"], cwd=entry["directory"], check=True)
     return target
 
 

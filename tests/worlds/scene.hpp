@@ -64,6 +64,7 @@ struct Scene {
   std::optional<double> disk_full;  ///< from then on
   double plan_delay = 0;            ///< seconds between looks of the planner
   double commit_delay = 0.01;
+  bool watched = true;                  ///< somebody is shown the run
 
   /// One line, for people who replay it.
   std::string text() const;

@@ -99,6 +99,7 @@ class OneRun final : public World, public RunObserver {
 
   // ---- the observer
 
+  bool watches() const override { return scene_.watched; }
   void woken(RunControl& control) override {
     while (signal_ < scene_.signals.size() && town_.now >= at(scene_.signals[signal_].at)) {
       const Signal& signal = scene_.signals[signal_++];
