@@ -72,7 +72,10 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
     return task;
   }
   town_.executed(number);
-  double takes = scene.seconds[pair] * (0.3 - 0.7 * std::log(town_.random.uniform()));
+  double takes =
+      scene.seconds[pair] * (1 - scene.variation - scene.variation * std::log(town_.random.uniform()));
+  if (scene.drift && scene.drift->resource == j && town_.now >= town_.begin + seconds(scene.drift->at))
+    takes *= scene.drift->factor;
   if (task.manner == Manner::kSlow) takes *= kSlowness;
   const bool fails = task.manner == Manner::kFails ||
                      (task.manner == Manner::kFailsAtFirst && attempt <= 1 + static_cast<int>(number % 2)) ||

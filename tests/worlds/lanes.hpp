@@ -22,6 +22,7 @@ class SimulatedLane;
 struct Town {
   const Scene& scene;
   Clock::time_point now{};
+  Clock::time_point begin{};  ///< of this run
   RandomStream random;
   std::set<SimulatedLane*> lanes;
   std::vector<int> failures_to_open;           ///< by resource, still to come

@@ -49,6 +49,13 @@ struct Freeze {
   bool whole_machine = true;
 };
 
+/// A resource becomes slower.
+struct Drift {
+  double at = 0;
+  std::size_t resource = 0;
+  double factor = 1;
+};
+
 struct Scene {
   std::uint64_t seed = 0;
   Job job;
@@ -65,6 +72,8 @@ struct Scene {
   double plan_delay = 0;            ///< seconds between looks of the planner
   double commit_delay = 0.01;
   bool watched = true;                  ///< somebody is shown the run
+  double variation = 0.7;               ///< of the times tasks take: 0 none, 1 exponential
+  std::optional<Drift> drift;
 
   /// One line, for people who replay it.
   std::string text() const;

@@ -44,7 +44,7 @@ class OneRun final : public World, public RunObserver {
         begin_(now),
         town_(scene, run),
         journal_(disk, scene.options.requeues) {
-    town_.now = now;
+    town_.now = town_.begin = now;
     for (const LaneManner& lane : scene.lanes) town_.failures_to_open.push_back(lane.fails_to_open);
     const std::vector<JobItem> items = list_items(scene.job);
     for (std::size_t at = 0; at < items.size(); ++at) town_.numbers[items[at].identity] = at;
@@ -125,6 +125,8 @@ class OneRun final : public World, public RunObserver {
   }
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput&) override {
     ++verdict_.attempts;
+    if (end.status == AttemptStatus::kOk)
+      verdict_.completions.emplace_back(std::chrono::duration<double>(town_.now - kBeginning).count(), item.type);
     say(item.identity + " attempt " + std::to_string(end.attempt) + " on " + end.resource + ": " +
         std::string(to_string(end.status)) + (is_final ? ", final" : "") +
         (end.forgiven ? ", forgiven" : "") + (end.error.empty() ? "" : " (" + end.error + ")"));

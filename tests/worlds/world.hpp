@@ -20,6 +20,7 @@ struct Verdict {
   std::string outcome;
   Disk disk;  ///< as it is at the end
   std::vector<std::string> notes;
+  std::vector<std::pair<double, TaskType>> completions;  ///< when, in its own time
 };
 
 /// Runs the scene to its end, resuming after every kill. `trace`: prints what happens.

@@ -3,6 +3,8 @@
 //   worlds --seeds 1-10000          a range, resumable: the ranges of a campaign may be run one by one
 //   worlds --seeds 1-1000 --first   until the first in which something does not hold
 //   worlds --seed 4711              one world, with everything that happens in it
+#include <malloc.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -36,6 +38,7 @@ int replay(std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);  // worlds come and go
   constexpr int kMostShown = 20;
   std::uint64_t first = 1;
   std::uint64_t last = 1000;
