@@ -566,6 +566,9 @@ std::shared_ptr<const Plan> Dispatcher::plan() const { return state_->plan(); }
 RateEstimate Dispatcher::estimate(TaskType i, ResourceId j) const {
   return state_->read([&](const Knowledge& knowledge) { return knowledge.estimate(i, j); });
 }
+std::optional<double> Dispatcher::mean_seconds(TaskType i, ResourceId j) const {
+  return state_->read([&](const Knowledge& knowledge) { return knowledge.mean_seconds(i, j); });
+}
 DispatchStatistics Dispatcher::statistics(Clock::time_point now) const { return state_->statistics(now); }
 PlanDoubt Dispatcher::doubt(std::size_t draws) const { return state_->doubt(draws); }
 void Dispatcher::learn(Clock::time_point now) { state_->learn(now); }

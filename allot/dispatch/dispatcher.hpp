@@ -116,6 +116,8 @@ class Dispatcher {
   bool allows(TaskType i, ResourceId j) const noexcept;
   std::shared_ptr<const Plan> plan() const;
   RateEstimate estimate(TaskType i, ResourceId j) const;
+  /// The estimate's mean time alone, which costs next to nothing; nothing where it is a guess.
+  std::optional<double> mean_seconds(TaskType i, ResourceId j) const;
   DispatchStatistics statistics(Clock::time_point now = Clock::now()) const;
   /// Tries some draws of the rates from their intervals. Solves: takes up to `solve_limit` for each draw.
   PlanDoubt doubt(std::size_t draws = 8) const;

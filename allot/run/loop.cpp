@@ -336,10 +336,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.task = at;
   attempt.slot = slot_at;
   attempt.placed = placed;
-  if (const RateEstimate estimate = placer_.dispatcher().estimate(items_[at].type, slot.resource);
-      estimate.known()) {
-    attempt.expected_s = estimate.seconds;
-  }
+  attempt.expected_s = placer_.dispatcher().mean_seconds(items_[at].type, slot.resource).value_or(0);
   if (alone) attempt.alone_until = now + to_duration(seconds_alone(tally, attempt.expected_s));
   attempt.began = now;
   attempt.request =

@@ -247,10 +247,14 @@ Placed Placer::take_at(TaskType i, ResourceId j, Clock::time_point now) {
 
 void Placer::send_elsewhere(TaskType i, ResourceId j, Clock::time_point now) {
   std::optional<ResourceId> best;
+  double least = 0;
   for (std::size_t other = 0; other < resources_; ++other) {
     const ResourceId r = resource_id(other);
     if (r == j || !dispatcher_->allows(i, r)) continue;
-    if (!best || dispatcher_->estimate(i, r).seconds < dispatcher_->estimate(i, *best).seconds) best = r;
+    const double seconds = dispatcher_->mean_seconds(i, r).value_or(0);  // one that is not known is tried
+    if (best && seconds >= least) continue;
+    best = r;
+    least = seconds;
   }
   if (best) move_waiting(i, j, *best, now);
 }

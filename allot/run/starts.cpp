@@ -174,9 +174,9 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     for (std::size_t j = 0; j < resources; ++j) {
       const ResourceId r = resource_id(j);
       if (!may_run(type, r, groups[g].avoid)) continue;
-      const RateEstimate estimate = placer_.dispatcher().estimate(type, r);
-      if (estimate.known() && placer_.allows(type, r)) {
-        row[j] = estimate.seconds;
+      const std::optional<double> mean = placer_.dispatcher().mean_seconds(type, r);
+      if (mean && placer_.allows(type, r)) {
+        row[j] = *mean;
         slowest = std::max(slowest, row[j]);
       } else {
         doubtful.push_back(j);
@@ -224,8 +224,9 @@ bool Starts::start_anything(Clock::time_point now, const Start& start) {
           !backlog_.has(type, slot.resource, !can_run_elsewhere(type, slot.resource))) {
         continue;
       }
-      const RateEstimate estimate = placer_.dispatcher().estimate(type, slot.resource);
-      const double seconds = estimate.known() ? estimate.seconds : std::numeric_limits<double>::max();
+      const double seconds = placer_.dispatcher()
+                                 .mean_seconds(type, slot.resource)
+                                 .value_or(std::numeric_limits<double>::max());
       if (seconds >= best) continue;
       best = seconds;
       best_slot = s;

@@ -400,6 +400,14 @@ System Knowledge::system() {
   return System(resources_, std::move(tasks), Rates(types_.size(), width, std::move(rates)));
 }
 
+std::optional<double> Knowledge::mean_seconds(TaskType i, ResourceId j) const {
+  check(i);
+  check(j);
+  const RateEstimator& estimator = pair(i, j).estimator;
+  if (!(estimator.weight() > 0)) return std::nullopt;
+  return estimator.seconds();
+}
+
 RateEstimate Knowledge::estimate(TaskType i, ResourceId j) const {
   check(i);
   check(j);

@@ -43,6 +43,7 @@ class Knowledge {
   System system();
 
   RateEstimate estimate(TaskType i, ResourceId j) const;
+  std::optional<double> mean_seconds(TaskType i, ResourceId j) const;
   /// Throws InvalidModel unless there are such a type and such a resource.
   void check(TaskType i) const;
   void check(ResourceId j) const;
