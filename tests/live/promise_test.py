@@ -105,9 +105,7 @@ class Promise(LiveTest):
     def test_timeouts_end_the_whole_tree(self):
         self.job(CPU, {"t": {"repeat": 1, "retries": 0, "timeout": "0.3s",
                              "command": ["sh", "-c", "sleep 60 & sleep 60; true"]}})
-        begin = time.monotonic()
-        self.run_allot("run", "job.toml", expect=1)
-        self.assertLess(time.monotonic() - begin, 30)
+        self.run_allot("run", "job.toml", expect=1, timeout=50)  # less than what it sleeps
         self.assertEqual([r["status"] for r in self.log()], ["timeout"])
 
     def test_halt_soon_and_now(self):
@@ -116,10 +114,8 @@ class Promise(LiveTest):
         _, _, err = self.run_allot("run", "job.toml", "--halt", "soon,fail=3", expect=6)
         self.assertIn("halted", err)
         self.assertLess(len(self.log()), 10)
-        self.job(CPU, {"t": tasks["t"], "slow": {"repeat": 1, "command": ["sleep", "100"]}}, name="two.toml")
-        begin = time.monotonic()
+        self.job(CPU, {"t": tasks["t"], "slow": {"repeat": 1, "command": ["sleep", "1000"]}}, name="two.toml")
         self.run_allot("run", "two.toml", "--halt", "now,fail=2", expect=6)
-        self.assertLess(time.monotonic() - begin, 60)
         self.assertIn("killed", {r["status"] for r in self.log("two.toml.journal")})
 
     def test_values_reach_the_task_through_the_environment_and_placeholders(self):
