@@ -114,7 +114,8 @@ bool RunLoop::turn() {
   if (over()) return false;
   const Clock::time_point end = world_.now();
   overhead_s_ += to_seconds(end - now);
-  woken_by_ = std::max(next_turn(end), end);
+  // Not for long, so that a late awakening is known for one.
+  woken_by_ = std::clamp(next_turn(end), end, end + kNap);
   world_.wait(woken_by_);
   return true;
 }

@@ -13,6 +13,8 @@ constexpr Count kEndgameTasks = 2;
 /// There, a pair that nobody has tried, or that fails, counts as slower than the slowest known one by this
 /// factor.
 constexpr double kDoubtfulFactor = 5;
+/// And one that hangs by this one.
+constexpr double kHungFactor = 1000;
 /// A task is late by far after so many times what it should take, and so many seconds; one of which nothing
 /// was known should take so many.
 constexpr double kLateFactor = 4;
@@ -169,22 +171,22 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
     const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
-    std::vector<std::size_t> doubtful;
+    std::vector<std::pair<std::size_t, double>> doubtful;
     double slowest = 0;
     for (std::size_t j = 0; j < resources; ++j) {
       const ResourceId r = resource_id(j);
       if (!may_run(type, r, groups[g].avoid)) continue;
       const std::optional<double> mean = placer_.dispatcher().mean_seconds(type, r);
-      if (mean && placer_.allows(type, r)) {
+      if (mean && placer_.allows(type, r) && !hung_[j]) {
         row[j] = *mean;
-        slowest = std::max(slowest, row[j]);
       } else {
-        doubtful.push_back(j);
+        doubtful.emplace_back(j, hung_[j] ? kHungFactor : kDoubtfulFactor);
       }
+      slowest = std::max(slowest, mean.value_or(0));
     }
     if (!(slowest > 0)) return false;
     // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
-    for (const std::size_t j : doubtful) row[j] = kDoubtfulFactor * slowest;
+    for (const auto& [j, factor] : doubtful) row[j] = factor * slowest;
     counts.push_back(groups[g].count);
   }
   placer_.clear_waiting();
