@@ -76,7 +76,10 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   }
   DispatcherOptions dispatcher;
   dispatcher.policy = policy;
-  dispatcher.policy_options.shares = options.shares;
+  // Whoever wants to be done soonest has no use for idling.
+  const ShareReading shares =
+      options.objective == RunObjective::kPriority ? options.shares : ShareReading::kFloor;
+  dispatcher.policy_options.shares = shares;
   dispatcher.seed = options.seed;
   dispatcher.planning = options.planning;
   dispatcher.solve_limit = options.solve_limit;
@@ -88,10 +91,10 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   if (by_remaining) {
     for (const JobTask& task : job.tasks) priorities_.push_back(static_cast<double>(task.inputs.rows()));
   }
-  const auto when_ahead = weighted_ && options.shares == ShareReading::kExact
-                              ? ServiceOrder::WhenAhead::kIdle
-                              : ServiceOrder::WhenAhead::kServe;
+  const auto when_ahead = weighted_ && shares == ShareReading::kExact ? ServiceOrder::WhenAhead::kIdle
+                                                                      : ServiceOrder::WhenAhead::kServe;
   orders_.assign(resources_, ServiceOrder(types_, when_ahead));
+  for (const JobTask& task : job.tasks) has_share_.push_back(task.priority.value_or(0) > 0);
   by_order_.assign(resources_, false);
   follow_plan();
 }
@@ -124,6 +127,9 @@ void Placer::update(const Demand& demand, Clock::time_point now) {
   if (counts != counts_) {
     dispatcher_->set_counts(counts);
     counts_ = std::move(counts);
+    // Shares are kept by idling only while there is work of all who have one.
+    idling_helps_ = true;
+    for (std::size_t i = 0; i < types_; ++i) idling_helps_ &= counts_[i] > 0 || !has_share_[i];
   }
   follow_plan();
   for (std::size_t i = 0; i < types_; ++i) {
@@ -217,7 +223,7 @@ std::optional<Placed> Placer::take(ResourceId j, Clock::time_point now) {
     return take_front(task_type(i), j, false);  // a rate that is not known yet comes before all order
   }
   if (by_order_[index(j)]) {
-    type = orders_[index(j)].next(waiting_here_, seconds(now));
+    type = orders_[index(j)].next(waiting_here_, seconds(now), idling_helps_);
   } else {
     std::uint64_t first = 0;
     for (std::size_t i = 0; i < types_; ++i) {

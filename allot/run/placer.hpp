@@ -124,6 +124,8 @@ class Placer {
   std::vector<double> priorities_;  // the same
   std::vector<ServiceOrder> orders_;
   std::vector<bool> by_order_;  // false: first come, first served
+  std::vector<bool> has_share_;
+  bool idling_helps_ = true;
   std::vector<Count> waiting_here_;
 };
 

@@ -226,9 +226,8 @@ bool Starts::start_anything(Clock::time_point now, const Start& start) {
           !backlog_.has(type, slot.resource, !can_run_elsewhere(type, slot.resource))) {
         continue;
       }
-      const double seconds = placer_.dispatcher()
-                                 .mean_seconds(type, slot.resource)
-                                 .value_or(std::numeric_limits<double>::max());
+      const double seconds =
+          placer_.dispatcher().mean_seconds(type, slot.resource).value_or(std::numeric_limits<double>::max());
       if (seconds >= best) continue;
       best = seconds;
       best_slot = s;

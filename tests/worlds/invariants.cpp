@@ -26,7 +26,10 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
     }
     patience_s_ = std::max(patience_s_, scene.job.tasks[i].timeout_s.value_or(0));
   }
-  patience_s_ = 10 * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
+  // Exact shares are kept by idling: a hundred times what a task takes, for one that has next to no share.
+  const bool idles =
+      scene.options.objective == RunObjective::kPriority && scene.options.shares == ShareReading::kExact;
+  patience_s_ = (idles ? 100 : 10) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
 }
 
 Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now) {

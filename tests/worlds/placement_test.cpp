@@ -1,5 +1,5 @@
-// How well the loop places tasks whose rates it has to find out, on machines of known rates: against the proven
-// optimum, other policies and the bound for a batch. In simulated time, so nothing here can be late.
+// How well the loop places tasks whose rates it has to find out, on machines of known rates: against the
+// proven optimum, other policies and the bound for a batch. In simulated time, so nothing here can be late.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -111,7 +111,8 @@ TEST(Placement, MapReachesTheOptimumWithUnknownRatesAndBeatsTheOthers) {
     const double ours = throughput(live(scene, "map", 60), 60, 60);
     EXPECT_GE(ours, 0.95 * best);
     EXPECT_LE(ours, 1.05 * best);
-    for (const std::string& rival : kRivals) EXPECT_LT(throughput(live(scene, rival, 60), 60, 60), ours) << rival;
+    for (const std::string& rival : kRivals)
+      EXPECT_LT(throughput(live(scene, rival, 60), 60, 60), ours) << rival;
   }
 }
 
@@ -126,7 +127,8 @@ TEST(Placement, WeightedGivesEachTypeItsShare) {
   const Verdict verdict = live_through(scene);
   EXPECT_THAT(verdict.violations, ::testing::IsEmpty());
   std::vector<double> got(3);
-  for (std::size_t at = 60; at < verdict.completions.size(); ++at) ++got[index(verdict.completions[at].second)];
+  for (std::size_t at = 60; at < verdict.completions.size(); ++at)
+    ++got[index(verdict.completions[at].second)];
   const double all = std::accumulate(got.begin(), got.end(), 0.0);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(got[i] / all, shares[i], 0.02) << "type " << i;
 }
@@ -155,8 +157,8 @@ TEST(Placement, DriftIsFollowed) {
   Machine slow = kTwoByTwo;
   for (Machine::Type& type : slow.types) type.rates[1] /= 3;
   const Verdict verdict = live(scene, "map", 120);
-  const auto before = static_cast<std::size_t>(
-      std::count_if(verdict.completions.begin(), verdict.completions.end(), [](const auto& c) { return c.first < 12; }));
+  const auto before = static_cast<std::size_t>(std::count_if(
+      verdict.completions.begin(), verdict.completions.end(), [](const auto& c) { return c.first < 12; }));
   EXPECT_GE(throughput(verdict, before + 100, 120), 0.9 * optimum(slow));
 }
 

@@ -71,8 +71,8 @@ struct Scene {
   std::optional<double> disk_full;  ///< from then on
   double plan_delay = 0;            ///< seconds between looks of the planner
   double commit_delay = 0.01;
-  bool watched = true;                  ///< somebody is shown the run
-  double variation = 0.7;               ///< of the times tasks take: 0 none, 1 exponential
+  bool watched = true;     ///< somebody is shown the run
+  double variation = 0.7;  ///< of the times tasks take: 0 none, 1 exponential
   std::optional<Drift> drift;
 
   /// One line, for people who replay it.

@@ -126,7 +126,8 @@ class OneRun final : public World, public RunObserver {
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput&) override {
     ++verdict_.attempts;
     if (end.status == AttemptStatus::kOk)
-      verdict_.completions.emplace_back(std::chrono::duration<double>(town_.now - kBeginning).count(), item.type);
+      verdict_.completions.emplace_back(std::chrono::duration<double>(town_.now - kBeginning).count(),
+                                        item.type);
     say(item.identity + " attempt " + std::to_string(end.attempt) + " on " + end.resource + ": " +
         std::string(to_string(end.status)) + (is_final ? ", final" : "") +
         (end.forgiven ? ", forgiven" : "") + (end.error.empty() ? "" : " (" + end.error + ")"));
