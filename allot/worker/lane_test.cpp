@@ -349,7 +349,7 @@ TEST_F(LaneTest, LeavesNothingWhenDestroyed) {
     driver.lane().send(shell_task(1, "(setsid sleep 1000 &); sleep 1000"));
     driver.wait_for(Kind::kStarted, 1);
     WorkerLane moved = std::move(driver.lane());
-    driver.lane() = Lane({}, options_);
+    driver.lane() = WorkerLane({}, options_);
   }
   EXPECT_THAT(processes_with(marker_), IsEmpty());
 }

@@ -18,12 +18,14 @@ namespace {
 /// Looks for what is left, each a hundredth of a second after the other, until none is found twice.
 constexpr int kMostLooks = 500;
 
-[[noreturn]] void guard(int end_of_parent, const std::string& name, const std::string& value) {
+[[noreturn]] void guard(int end_of_parent, int ready, const std::string& name, const std::string& value) {
   ::setsid();
   ::prctl(PR_SET_NAME, "task-guard");
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_IGN);
   // It is nobody's task: what it was forked with says nothing about it.
   for (char** entry = environ; *entry != nullptr; ++entry) std::memset(*entry, 0, std::strlen(*entry));
+  const char done = 0;
+  [[maybe_unused]] const ssize_t told = ::write(ready, &done, 1);
   const auto kept = static_cast<unsigned>(end_of_parent);
   if (kept > 0) ::close_range(0, kept - 1, 0);
   ::close_range(kept + 1, ~0U, 0);
@@ -47,10 +49,20 @@ constexpr int kMostLooks = 500;
 
 pid_t start_guard(const std::string& name, const std::string& value) {
   std::array<int, 2> ends{};
+  std::array<int, 2> ready{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
+  if (::pipe2(ready.data(), O_CLOEXEC) != 0) {
+    for (const int end : ends) ::close(end);
+    return -1;
+  }
   const pid_t process = ::fork();
-  if (process == 0) guard(ends[0], name, value);
+  if (process == 0) guard(ends[0], ready[1], name, value);
   ::close(ends[0]);
+  ::close(ready[1]);
+  char byte = 0;
+  while (process > 0 && ::read(ready[0], &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::close(ready[0]);
   if (process < 0) ::close(ends[1]);
   // The other end stays open as long as this process lives, which is what the guard waits for.
   return process;
