@@ -74,6 +74,10 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// These tasks, by the texts of their identities, are to be done again although they may have their final
+  /// record: register_tasks makes them pending, and keeps their history. To be called before it.
+  void redo(std::span<const std::string> tasks);
+
   /// Tells it the tasks of the job, by the texts of their identities, all different, each with the index of
   /// its type's name, and what each type does; returns how far each has come. The tasks are known by their
   /// place in `items` from here on. To be called once, before any attempt. Throws JournalError: kChanged,
@@ -82,6 +86,10 @@ class Journal {
                                         std::span<const WorkDefinition> work);
   /// The same for a job at hand.
   std::vector<TaskState> register_tasks(const Job& job, std::span<const JobItem> items);
+
+  /// The number that the journal knows a registered task by: the same in every run, whatever its place in the
+  /// job.
+  std::int64_t task_id(std::size_t task) const;
 
   void begin_run(const RunInfo& run);
   /// `outcome`: "finished", "halted", "interrupted", ...

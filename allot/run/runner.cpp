@@ -456,8 +456,8 @@ void Runner::halt_if_reached() {
 /// Files of attempts that printed nothing are removed; what came back over a lane is written here.
 AttemptOutput Runner::keep_output(const Running& running, const TaskRecord& record) const {
   AttemptOutput output;
-  const std::string base = options_.output_folder + "/" + std::to_string(running.task + 1) + "." +
-                           std::to_string(running.start.attempt);
+  const std::string base =
+      kept_output(options_.output_folder, journal_.task_id(running.task), running.start.attempt);
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
     const std::string file = path.empty() ? base + ending : path;
     if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
@@ -645,8 +645,7 @@ void Runner::start(std::size_t slot_at, std::uint64_t at, const Placed& placed, 
   request.id = next_id_++;
   request.grace_s = options_.grace_s;
   if (job_.resources[index(slot.resource)].launch.empty()) {
-    const std::string base =
-        options_.output_folder + "/" + std::to_string(at + 1) + "." + std::to_string(task.attempts + 1);
+    const std::string base = kept_output(options_.output_folder, journal_.task_id(at), task.attempts + 1);
     if (request.stdout_path.empty()) request.stdout_path = base + ".out";
     request.stderr_path = base + ".err";
   }

@@ -214,7 +214,7 @@ Action declare(CLI::App& command) {
       {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},
       "weighted: every type completes exactly its share (default), or at least its part of the "
       "largest common level");
-  add_time_limit(command, a.time_limit, "give up after S seconds (default: no limit)");
+  add_time_limit(command, a.time_limit, "give up after this time (default: no limit)");
   add_json(command, a.json);
   return [arguments](Console& console) { return run_analyze(*arguments, console); };
 }

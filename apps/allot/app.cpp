@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <string>
@@ -62,6 +63,10 @@ std::vector<std::string> arguments(int argc, char** argv) {
     words.resize(std::min<std::size_t>(words.size(), 1));
     words.emplace_back("--help");
   }
+  // Inputs are no options, whatever they look like.
+  const auto marker = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return word == ":::" || word == "::::"; });
+  if (marker != words.end() && words.front() == "run") words.insert(marker + 1, "--");
   return words;
 }
 

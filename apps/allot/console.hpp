@@ -37,6 +37,9 @@ class Console {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
   }
 
+  /// What was printed, which then does not go to standard output.
+  std::string take() { return std::exchange(buffer_, {}); }
+
   /// Begins a new paragraph: one blank line, unless there is one already.
   void gap() {
     if (!buffer_.empty() && !buffer_.ends_with("\n\n")) buffer_ += '\n';

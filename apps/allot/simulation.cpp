@@ -21,18 +21,6 @@ namespace {
 
 constexpr std::uint64_t kMostCompletions = 1'000'000'000'000;
 
-/// 0.5% or 0.005
-double parse_precision(const std::string& text) {
-  const bool per_cent = text.ends_with('%');
-  const double value =
-      parse_number("--precision", per_cent ? text.substr(0, text.size() - 1) : text) / (per_cent ? 100 : 1);
-  if (!(value > 0 && value < 1)) {
-    throw CLI::ValidationError("--precision",
-                               "must be between 0 and 1, or 0% and 100%, is " + in_quotes(text));
-  }
-  return value;
-}
-
 /// Names the table's entries, and the one that was most likely meant.
 template <typename Infos>
 [[noreturn]] void fail_unknown(const std::string& option, const std::string& what, const std::string& name,
@@ -89,7 +77,8 @@ void add_simulation_options(CLI::App& command, SimulationArguments& arguments) {
             "independent runs (default 10); with 1 the interval comes from batches");
   command
       .add_option_function<std::string>(
-          "--precision", [&a](const std::string& text) { a.options.precision = parse_precision(text); },
+          "--precision",
+          [&a](const std::string& text) { a.options.precision = parse_part("--precision", text); },
           "replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005")
       ->type_name("P");
   add_whole(command, "--max-replications", a.options.max_replications, 1, 1'000'000,

@@ -106,7 +106,8 @@ Action declare(CLI::App& command) {
       .add_option("--solver", a.solver,
                   "default 'map' for throughput, 'mis' for priority; 'allot list' names them all")
       ->type_name("NAME");
-  add_time_limit(command, a.time_limit, "stop after S seconds with the best so far (default: no limit)");
+  add_time_limit(command, a.time_limit,
+                 "stop after this time, with the best so far, as in 30 or 10m (default: no limit)");
   add_seed(command, a.options.seed);
   command.add_flag("--explain", a.explain, "say what moving a task elsewhere would change");
   add_json(command, a.json);
