@@ -87,7 +87,10 @@ void print_means(Console& console, const System& system, const Analysis& analysi
     for (const ResourceId j : system.resource_ids()) {
       const double mean = analysis.occupancy[index(i) * system.resource_count() + index(j)];
       const bool occupied = mean >= 0.005;
-      row.push_back({occupied ? fmt::format("{:.2f}", mean) : system.can_run(i, j) ? "·" : "-", occupied});
+      row.push_back({occupied               ? fmt::format("{:.2f}", mean)
+                     : system.can_run(i, j) ? std::string(sign(Sign::kNone))
+                                            : "-",
+                     occupied});
     }
     const double x = analysis.throughput_by_task[index(i)];
     threads.cells.push_back({whole(system.count(i)), Style::kPlain});

@@ -66,7 +66,10 @@ std::vector<std::string> arguments(int argc, char** argv) {
   // Inputs are no options, whatever they look like.
   const auto marker = std::find_if(words.begin(), words.end(),
                                    [](const std::string& word) { return word == ":::" || word == "::::"; });
-  if (marker != words.end() && words.front() == "run") words.insert(marker + 1, "--");
+  if (marker != words.end() && words.front() == "run") {
+    *marker = "--inputs-after=" + *marker;
+    std::for_each(marker + 1, words.end(), [](std::string& word) { word.insert(0, "--input=."); });
+  }
   return words;
 }
 

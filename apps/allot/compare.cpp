@@ -65,7 +65,7 @@ std::string relative(const Estimate& difference, double reference) {
   const double half_width = 100 * *difference.half_width / reference;
   const int decimals =
       half_width > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(half_width))), 0, 4) : 1;
-  return fmt::format("{:+.{}f}% ± {:.{}f}%", mean, decimals, half_width, decimals);
+  return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
 }
 
 void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {

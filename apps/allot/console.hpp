@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,7 +46,7 @@ class Console {
     if (!buffer_.empty() && !buffer_.ends_with("\n\n")) buffer_ += '\n';
   }
 
-  /// A line on standard error, at once: "note: ...".
+  /// A line on standard error, at once: "note: ...". The same one is said once only.
   void note(std::string_view text) const noexcept;
   /// A line on standard error, at once: "error: ...".
   void error(std::string_view text) const noexcept;
@@ -64,6 +65,7 @@ class Console {
   bool error_is_terminal_ = false;
   bool is_muted_ = false;
   mutable std::string unsaid_;
+  mutable std::set<std::string> said_;  // notes
 };
 
 }  // namespace allot::app

@@ -28,24 +28,6 @@ struct Arguments {
   std::size_t last = kShownByDefault;
 };
 
-/// The whole text, or its beginning and its end with an ellipsis between.
-std::string shortened(std::string_view text, std::size_t most) {
-  std::vector<std::string_view> characters;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at + 1;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
-    characters.push_back(text.substr(at, end - at));
-    at = end;
-  }
-  if (characters.size() <= most || most < 5) return std::string(text);
-  const std::size_t tail = (most - 1) * 2 / 3;  // the end of a path says more
-  std::string out;
-  for (std::size_t k = 0; k < most - 1 - tail; ++k) out += characters[k];
-  out += "…";
-  for (std::size_t k = characters.size() - tail; k < characters.size(); ++k) out += characters[k];
-  return out;
-}
-
 std::string memory(std::int64_t kilobytes) {
   if (kilobytes <= 0) return "";
   if (kilobytes < 1024) return fmt::format("{} KiB", kilobytes);
@@ -95,64 +77,76 @@ void print_totals(Console& console, const JournalReader& journal) {
   console.print("{}", table.text(console));
 }
 
-/// The columns of the table. Where the terminal is narrow the less telling ones are left out.
-struct Columns {
-  bool wide = true;   ///< waiting, processor time and memory
-  std::size_t names;  ///< columns for the name of a task
+/// How much of each attempt is shown; less where the terminal is narrow.
+enum class Detail { kAll, kTimes, kLeast };
 
-  explicit Columns(std::size_t width) {
-    constexpr std::size_t kWide = 68;    // what the other columns take
-    constexpr std::size_t kNarrow = 44;  // without those three
-    wide = width >= kWide + 20;
-    names = std::clamp<std::size_t>(width, 20 + kNarrow - 4, 100 + kWide) - (wide ? kWide : kNarrow);
-  }
-};
-
-void print_rows(Console& console, const std::deque<AttemptRow>& rows, double origin) {
-  const Columns columns(console.width());
-  std::vector<Align> aligns = {Align::kRight, Align::kLeft, Align::kLeft,
-                               Align::kRight, Align::kLeft, Align::kRight};
-  std::vector<std::string> titles = {"#", "task", "slot", "try", "status", "start"};
-  const auto add = [&](Align align, const char* title) {
+Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail detail, std::size_t names) {
+  std::vector<Align> aligns;
+  std::vector<std::string> titles;
+  const auto column = [&](Align align, const char* title) {
     aligns.push_back(align);
     titles.emplace_back(title);
   };
-  if (columns.wide) add(Align::kRight, "waited");
-  add(Align::kRight, "took");
-  if (columns.wide) {
-    add(Align::kRight, "cpu");
-    add(Align::kRight, "memory");
-    add(Align::kLeft, "");
+  column(Align::kRight, "#");
+  column(Align::kLeft, "task");
+  column(Align::kLeft, "slot");
+  column(Align::kRight, "try");
+  column(Align::kLeft, "status");
+  if (detail != Detail::kLeast) column(Align::kRight, "start");
+  if (detail == Detail::kAll) column(Align::kRight, "waited");
+  column(Align::kRight, "took");
+  if (detail == Detail::kAll) {
+    column(Align::kRight, "cpu");
+    column(Align::kRight, "memory");
+    column(Align::kLeft, "");
   }
   Table table(aligns);
   table.title(titles);
   for (const AttemptRow& row : rows) {
     const bool open = row.status == AttemptStatus::kStarted;
     const Style style = row.status == AttemptStatus::kOk ? Style::kGood : open ? Style::kAccent : Style::kBad;
-    std::vector<Cell> cells = {
-        {whole(row.sequence), Style::kDim},
-        {shortened(shown(row.task), columns.names)},
-        {shortened(shown(row.resource), columns.wide ? 12 : 8) + ":" + std::to_string(row.slot)},
-        {std::to_string(row.attempt)},
-        {std::string(to_string(row.status)), style},
-        {"+" + duration(row.start_unix - origin)}};
-    if (columns.wide) cells.push_back({duration(row.queue_s)});
+    const std::string where = shortened(shown(row.resource), detail == Detail::kAll ? 12 : 8);
+    std::vector<Cell> cells = {{whole(row.sequence), Style::kDim},
+                               {shortened(shown(row.task), names)},
+                               {where + ":" + std::to_string(row.slot)},
+                               {std::to_string(row.attempt)},
+                               {std::string(to_string(row.status)), style}};
+    if (detail != Detail::kLeast) cells.push_back({"+" + duration(row.start_unix - origin)});
+    if (detail == Detail::kAll) cells.push_back({duration(row.queue_s)});
     cells.push_back({open ? "" : duration(row.wall_s)});
-    if (columns.wide) {
+    if (detail == Detail::kAll) {
       cells.push_back({open ? "" : duration(row.user_s + row.sys_s)});
       cells.push_back({memory(row.maxrss_kb)});
       cells.push_back({ending(row), Style::kBad});
     }
     table.row(std::move(cells));
   }
-  console.print("{}", table.text(console));
+  return table;
+}
+
+void print_rows(Console& console, const std::deque<AttemptRow>& rows, double origin) {
+  constexpr std::size_t kEnough = 20;  // columns for the name of a task
+  constexpr std::size_t kLongest = 100;
+  std::size_t longest = 0;
+  for (const AttemptRow& row : rows) longest = std::max(longest, display_width(shown(row.task)));
+  for (const Detail detail : {Detail::kAll, Detail::kTimes, Detail::kLeast}) {
+    const std::size_t without =
+        attempt_table(rows, origin, detail, kEnough).width() - std::min(longest, kEnough);
+    const std::size_t names = console.width() > without ? console.width() - without : 0;
+    if (names < std::min(kEnough, longest) && detail != Detail::kLeast) continue;
+    console.print(
+        "{}", attempt_table(rows, origin, detail, std::clamp(names, kEnough / 2, kLongest)).text(console));
+    return;
+  }
 }
 
 /// Why attempts failed, and what they printed: a paragraph each for the last of those shown.
 void print_reasons(Console& console, const std::deque<AttemptRow>& rows) {
   std::vector<const AttemptRow*> bad;
   for (const AttemptRow& row : rows) {
-    if (row.status != AttemptStatus::kOk && row.status != AttemptStatus::kStarted) bad.push_back(&row);
+    const bool is_bad = row.status != AttemptStatus::kOk && row.status != AttemptStatus::kStarted;
+    const bool has_more = !reason(row).empty() || !row.out_file.empty();
+    if (is_bad && has_more) bad.push_back(&row);
   }
   if (bad.empty()) return;
   console.gap();

@@ -39,7 +39,7 @@ struct Arguments {
 std::string rate_text(const Timing& timing) {
   if (timing.runs == 0 || !(timing.mean_s > 0)) return "";
   const double half = timing.rate() * timing.half_s / timing.mean_s;
-  return number(timing.rate(), 4) + " ±" + number(half, 2);
+  return number(timing.rate(), 4) + fmt::format(" {}", sign(Sign::kPlusMinus)) + number(half, 2);
 }
 
 std::string state_text(const PairProfile& pair) {

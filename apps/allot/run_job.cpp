@@ -31,25 +31,6 @@ Count cores() {
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
-/// What the words are, once the marker is found.
-struct Parts {
-  std::vector<std::string> before;
-  std::string_view marker;  ///< empty: there is none
-  std::vector<std::string> after;
-};
-
-Parts split(const std::vector<std::string>& words) {
-  Parts parts;
-  for (const std::string& word : words) {
-    if (parts.marker.empty() && (word == kInputsFollow || word == kFileFollows)) {
-      parts.marker = word == kInputsFollow ? kInputsFollow : kFileFollows;
-    } else {
-      (parts.marker.empty() ? parts.before : parts.after).push_back(word);
-    }
-  }
-  return parts;
-}
-
 /// A word that is no option: the name of a job file, or a command?
 bool is_command(const std::string& word, bool has_marker) {
   std::error_code error;
@@ -102,7 +83,7 @@ std::string with_input(const std::string& script) {
   return problems.empty() ? script + " {}" : script;
 }
 
-std::vector<JobCommand::Part> commands_of(const JobWords& words, const Parts& parts,
+std::vector<JobCommand::Part> commands_of(const JobWords& words,
                                           const std::vector<std::pair<std::string, Count>>& resources) {
   std::vector<JobCommand::Part> commands;
   std::vector<std::string_view> names;
@@ -120,7 +101,7 @@ std::vector<JobCommand::Part> commands_of(const JobWords& words, const Parts& pa
     }
     commands.push_back({"", with_input(text)});
   }
-  for (const std::string& text : parts.before) commands.push_back({"", with_input(text)});
+  for (const std::string& text : words.words) commands.push_back({"", with_input(text)});
   for (std::size_t at = 0; at < commands.size(); ++at) {
     const bool is_for_all = commands[at].resource.empty();
     if (is_for_all && commands.size() > 1) {
@@ -136,21 +117,21 @@ std::vector<JobCommand::Part> commands_of(const JobWords& words, const Parts& pa
 }
 
 /// What was typed after ':::', the lines of a file, or those of standard input.
-InputTable inputs_of(const JobWords& words, const Parts& parts, const Console& console) {
+InputTable inputs_of(const JobWords& words, const Console& console) {
   std::vector<InputProblem> problems;
   std::string source = "standard input";
   InputTable inputs;
-  if (parts.marker == kInputsFollow) {
-    if (std::find(parts.after.begin(), parts.after.end(), kInputsFollow) != parts.after.end()) {
+  if (words.marker == kInputsFollow) {
+    if (std::find(words.inputs.begin(), words.inputs.end(), kInputsFollow) != words.inputs.end()) {
       usage(
           "only one ':::' is taken; for combinations write a table, one row for each task, and give it as "
           "':::: table.csv'.");
     }
-    inputs.values = parts.after;
-  } else if (parts.marker == kFileFollows && (parts.after.size() != 1 || parts.after.front().empty())) {
+    inputs.values = words.inputs;
+  } else if (words.marker == kFileFollows && (words.inputs.size() != 1 || words.inputs.front().empty())) {
     usage("'::::' is followed by one file: a list, or a table that ends in '.csv'.");
-  } else if (parts.marker == kFileFollows && parts.after.front() != "-") {
-    source = parts.after.front();
+  } else if (words.marker == kFileFollows && words.inputs.front() != "-") {
+    source = words.inputs.front();
     inputs = inputs_from_file(source, kMostInputs, problems);
   } else {
     if (::isatty(STDIN_FILENO) == 1)
@@ -206,14 +187,14 @@ std::string journal_name(const Job& job, const JobCommand& command) {
   return "allot-" + (name.empty() ? "" : name + "-") + digest.text().substr(0, 8) + ".journal";
 }
 
-NamedJob make_named(const JobWords& words, const Parts& parts, const Console& console) {
+NamedJob make_named(const JobWords& words, const Console& console) {
   JobCommand command;
   if (!words.name.empty()) command.name = words.name;
   command.resources = resources_of(words);
-  command.commands = commands_of(words, parts, command.resources);
+  command.commands = commands_of(words, command.resources);
   if (!words.output.empty()) command.output = words.output;
   command.timeout_s = words.timeout_s;
-  command.inputs = inputs_of(words, parts, console);
+  command.inputs = inputs_of(words, console);
   Job job = value_or_fail(make_job(command), console);
   job.name = command.commands.front().script;
   std::string journal = journal_name(job, command);
@@ -229,6 +210,16 @@ void add_job_words(CLI::App& command, JobWords& words) {
           "the job file (TOML or JSON); or a command in quotes, with its inputs after ':::', in a file "
           "after '::::', or on standard input, one on each line")
       ->type_name("");
+  // What the command makes of ':::' and the words after it.
+  command.add_option("--inputs-after", words.marker)->group("");
+  command
+      .add_option_function<std::vector<std::string>>("--input",
+                                                     [&words](const std::vector<std::string>& inputs) {
+                                                       for (const std::string& input : inputs)
+                                                         words.inputs.push_back(input.substr(1));
+                                                     })
+      ->allow_extra_args(false)
+      ->group("");
   const char* const group = "Work without a job file";
   const auto add = [&](const std::string& name, std::vector<std::string>& target, const std::string& text) {
     return command.add_option(name, target, text)->allow_extra_args(false);
@@ -258,32 +249,31 @@ void add_job_words(CLI::App& command, JobWords& words) {
 }
 
 NamedJob read_job_words(const JobWords& words, const Console& console) try {
-  const Parts parts = split(words.words);
   const bool has_work = !words.commands.empty() || !words.resources.empty() || !words.output.empty() ||
                         !words.name.empty() || words.timeout_s || words.null_separated;
-  if (parts.before.size() > 1) {
-    const bool looks_typed = is_command(parts.before.front(), !parts.marker.empty());
-    usage("did not expect " + in_quotes(parts.before[1]) + "." +
-          (looks_typed || parts.before[1].find('{') != std::string::npos
+  if (words.words.size() > 1) {
+    const bool looks_typed = is_command(words.words.front(), !words.marker.empty());
+    usage("did not expect " + in_quotes(words.words[1]) + "." +
+          (looks_typed || words.words[1].find('{') != std::string::npos
                ? std::string(" A command is one word, in quotes, as in ") + kOneLiner + "."
                : ""));
   }
-  if (parts.before.empty() && words.commands.empty()) {
-    usage(has_work || !parts.marker.empty()
+  if (words.words.empty() && words.commands.empty()) {
+    usage(has_work || !words.marker.empty()
               ? std::string("needs a command, as in ") + kOneLiner + "."
               : std::string("needs a job file, or a command and its inputs, as in ") + kOneLiner + ".");
   }
-  const bool by_command = parts.before.empty() || is_command(parts.before.front(), !parts.marker.empty());
-  if (!parts.before.empty() && by_command && !words.commands.empty())
-    usage("did not expect " + in_quotes(parts.before.front()) + ": '--command' says what to run.");
+  const bool by_command = words.words.empty() || is_command(words.words.front(), !words.marker.empty());
+  if (!words.words.empty() && by_command && !words.commands.empty())
+    usage("did not expect " + in_quotes(words.words.front()) + ": '--command' says what to run.");
   NamedJob named;
   if (by_command) {
-    named = make_named(words, parts, console);
+    named = make_named(words, console);
   } else {
-    const std::string& file = parts.before.front();
-    if (has_work || !parts.marker.empty()) {
+    const std::string& file = words.words.front();
+    if (has_work || !words.marker.empty()) {
       usage(in_quotes(file) + " is a job file, which says itself what to run on what; " +
-            (parts.marker.empty() ? "'--command' and its like are" : in_quotes(parts.marker) + " is") +
+            (words.marker.empty() ? "'--command' and its like are" : in_quotes(words.marker) + " is") +
             " for work without one.");
     }
     named = {value_or_fail(read_job(file), console), true, file + ".journal"};

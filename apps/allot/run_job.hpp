@@ -13,7 +13,9 @@ namespace allot::app {
 
 /// The words of `allot run` that say what the job is.
 struct JobWords {
-  std::vector<std::string> words;      ///< a job file, or a command; then perhaps `:::` and inputs
+  std::vector<std::string> words;      ///< a job file, or a command
+  std::string marker;                  ///< ":::" or "::::", if it was there
+  std::vector<std::string> inputs;     ///< what followed it
   std::vector<std::string> resources;  ///< NAME[=SERVERS]
   std::vector<std::string> commands;   ///< [RESOURCE=]SCRIPT
   std::vector<std::string> jobs;       ///< -j [RESOURCE=]N[%]

@@ -192,10 +192,11 @@ std::string with_interval(const Estimate& value) {
   if (!value.half_width) return number(value.mean);
   const double half_width = *value.half_width;
   if (std::abs(value.mean) >= 1e9 || (value.mean != 0 && std::abs(value.mean) < 1e-4)) {
-    return fmt::format("{:.6g} ± {:.2g}", value.mean, half_width);
+    return fmt::format("{:.6g} {} {:.2g}", value.mean, sign(Sign::kPlusMinus), half_width);
   }
   const int decimals = decimals_for(half_width);
-  return fmt::format("{:.{}f} ± {:.{}f}", value.mean, decimals, half_width, decimals);
+  return fmt::format("{:.{}f} {} {:.{}f}", value.mean, decimals, sign(Sign::kPlusMinus), half_width,
+                     decimals);
 }
 
 std::string duration_with_interval(const Estimate& value) {
@@ -204,7 +205,7 @@ std::string duration_with_interval(const Estimate& value) {
     if (value.mean >= scale)
       return with_interval({value.mean / scale, *value.half_width / scale}) + " " + unit;
   }
-  return duration(value.mean) + " ± " + duration(*value.half_width);
+  return duration(value.mean) + fmt::format(" {} ", sign(Sign::kPlusMinus)) + duration(*value.half_width);
 }
 
 std::string effort(const SimulationResult& result) {
