@@ -1,12 +1,14 @@
 #include "allot/run/profile.hpp"
 
 #include <poll.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "allot/base/random.hpp"
@@ -47,6 +49,25 @@ struct Series {
   int visits = 0;
   int failures_in_a_row = 0;
   bool done = false;
+};
+
+/// What running tasks are told once the profile is to stop: to end, and a little later that they must.
+class StopOrder {
+ public:
+  /// The signal to send now; 0: none.
+  int due(Clock::time_point now) {
+    if (!term_at_) {
+      term_at_ = now;
+      return SIGTERM;
+    }
+    if (killed_ || now < *term_at_ + std::chrono::seconds(2)) return 0;
+    killed_ = true;
+    return SIGKILL;
+  }
+
+ private:
+  std::optional<Clock::time_point> term_at_;
+  bool killed_ = false;
 };
 
 class Profiler {
@@ -166,10 +187,23 @@ class Profiler {
     };
     for (const std::size_t slot : slots) start(slot);
     std::vector<CrewEvent> events;
+    StopOrder order;
     while (running > 0) {
       turn(events);
+      if (stopped()) {
+        if (const int number = order.due(Clock::now())) {
+          for (std::size_t slot = 0; slot < busy.size(); ++slot) {
+            if (busy[slot]) crew_.signal(slot, number);
+          }
+        }
+      }
       for (const CrewEvent& event : events) {
         if (event.kind != CrewEvent::Kind::kRecord || !busy[event.slot]) continue;
+        if (stopped() && event.record.status != TaskStatus::kOk) {  // by us, most likely: it says nothing
+          busy[event.slot].reset();
+          --running;
+          continue;
+        }
         Sample sample;
         sample.type = busy[event.slot]->first;
         sample.resource = crew_.slots()[event.slot].resource;
@@ -367,6 +401,19 @@ class Profiler {
 };
 
 }  // namespace
+
+std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
+  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
+  std::uint64_t count = 0;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!task.commands[j]) continue;
+      const auto servers = static_cast<std::uint64_t>(job.resources[j].servers);
+      count += visits + (servers > 1 ? visits * 2 * servers : 0);
+    }
+  }
+  return count;
+}
 
 Profile measure_profile(const Job& job, const ProfileOptions& options) {
   return Profiler(job, options).measure();
