@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <unordered_map>
 #include <utility>
 
+#include "allot/io/detail/file_kind.hpp"
 #include "allot/io/detail/read_system.hpp"
 #include "allot/io/detail/text.hpp"
+#include "allot/io/duration.hpp"
 #include "allot/io/problems.hpp"
 #include "allot/jobs/tokens.hpp"
 
@@ -67,10 +68,13 @@ class JobReader {
         given_(given) {}
 
   ReadResult<Job> run() {
-    const TableReader root(problems_.document().root(), "a job", kKeys, problems_);
+    const Node& top = problems_.document().root();
+    if (const std::string other = detail::mistaken_for(detail::FileKind::kJob, top); !other.empty())
+      return std::vector<Diagnostic>{{problems_.document().place(top), other}};
+    const TableReader root(top, "a job", kKeys, problems_);
     if (!root.is_table()) return problems_.diagnostics();
     job_.folder = folder_.empty() ? "." : folder_;
-    job_.name = root.text("name").value_or("");
+    job_.name = root.name("name").value_or("");
     read_resources(root);
     read_tasks(root);
     if (problems_.empty() && elsewhere_.empty()) check_outputs();
@@ -461,20 +465,6 @@ class JobReader {
 };
 
 }  // namespace
-
-std::optional<double> parse_duration(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || !(value > 0) || !std::isfinite(value)) return std::nullopt;
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
-      {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
-  for (const auto& [name, seconds] : kUnits) {
-    if (unit == name) return value * seconds;
-  }
-  return std::nullopt;
-}
 
 ReadResult<Job> read_job(const std::string& path) {
   const ReadResult<Document> document = read_document(path);

@@ -40,8 +40,4 @@ ReadResult<Job> make_job(const JobCommand& command);
 ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source = {},
                               const std::string& folder = ".", std::size_t most = kMostInputs);
 
-/// Seconds of `30s`, `1.5h`, `500ms`, `2m`, `1d` or a bare number; nothing where it is none of these or not >
-/// 0.
-std::optional<double> parse_duration(std::string_view text);
-
 }  // namespace allot

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "allot/base/control.hpp"
 #include "allot/jobs/template.hpp"
 
 namespace allot {
@@ -184,8 +185,9 @@ void check_columns(const std::vector<std::string>& columns, std::vector<InputPro
     } else if (find_placeholder(column, {{}, true, true}, placeholder, at)) {
       problems.push_back(
           {1, "a column cannot be called '" + column + "': {" + column + "} means something else"});
-    } else if (column.find_first_of(std::string_view("{}\n\0", 4)) != std::string::npos) {
-      problems.push_back({1, "a column's name cannot hold braces or line ends: '" + column + "'"});
+    } else if (column.find_first_of("{}") != std::string::npos || has_control_character(column)) {
+      problems.push_back(
+          {1, "a column's name cannot hold braces, line ends or other control characters: '" + column + "'"});
     }
     if (!seen.insert(column).second && !column.empty())
       problems.push_back({1, "two columns are called '" + column + "'"});

@@ -23,14 +23,35 @@ struct Arguments {
   SimulationArguments simulation;
 };
 
+std::string trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
+}
+
+/// 'map jsq' and 'map;jsq' are two policies to people, and none to us.
+void refuse_other_separators(const std::string& text) {
+  std::string meant;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" ;:|/+", at), text.size());
+    const std::string name = text.substr(at, end - at);
+    at = end + 1;
+    if (name.empty()) continue;
+    if (name == text || find_policy(name) == nullptr) return;
+    meant += (meant.empty() ? "" : ",") + name;
+  }
+  throw Failure(Exit::kUsage,
+                "--policies: commas separate the names: " + meant + ", not " + in_quotes(text) + ".");
+}
+
 std::vector<const PolicyInfo*> named_policies(const Arguments& arguments) {
   std::vector<const PolicyInfo*> policies;
   std::string_view rest = arguments.policies;
   for (bool more = true; more;) {
     const std::size_t comma = rest.find(',');
-    const std::string name(rest.substr(0, comma));
+    const std::string name = trimmed(rest.substr(0, comma));
     more = comma != std::string_view::npos;
     rest.remove_prefix(more ? comma + 1 : rest.size());
+    refuse_other_separators(name);
     const PolicyInfo& policy = policy_or_fail("--policies", name);
     if (std::find(policies.begin(), policies.end(), &policy) != policies.end())
       throw Failure(Exit::kUsage, "--policies: " + in_quotes(name) + " is named twice.");

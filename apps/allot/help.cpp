@@ -22,8 +22,9 @@ std::string heading(const Console& console, std::string_view text) {
 std::string entries(const Console& console, const std::vector<Entry>& list) {
   std::size_t longest = 0;
   for (const Entry& entry : list) longest = std::max(longest, display_width(entry.first));
-  const std::size_t column = std::min(longest + 4, kTextColumn);
   const std::size_t width = std::min(console.width(), kWidest);
+  // Where there is little room, descriptions of long options stand below them.
+  const std::size_t column = std::min({longest + 4, kTextColumn, width / 3});
   std::string text;
   for (const auto& [name, description] : list) {
     text += "  " + name;
@@ -72,7 +73,18 @@ std::string general_help(const CLI::App& app, const Console& console) {
   text += heading(console, "Example");
   text += examples(console, program_example());
   text += "\n'" + std::string(program()) + " COMMAND --help' explains a command.\n";
-  text += "Exit status: 0 done, 1 failed, 2 wrong usage, 3 invalid input, 130 interrupted.\n";
+  text += heading(console, "Exit status");
+  text +=
+      entries(console,
+              {{"0", "done"},
+               {"1", "the work failed: tasks failed, no feasible answer, a result that could not be written"},
+               {"2", "wrong usage"},
+               {"3", "invalid input"},
+               {"4", "run: the journal is locked, belongs to other work, or is damaged"},
+               {"5", "run: the journal, or another file of the run, cannot be written"},
+               {"6", "run: halted, since too many tasks failed"},
+               {"7", "run: the time limit was over before all was done"},
+               {"130", "interrupted; run: 129 by HUP, 143 by TERM"}});
   return text;
 }
 

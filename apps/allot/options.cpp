@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "allot/io/job_reader.hpp"
+#include "allot/io/duration.hpp"
 
 namespace allot::app {
 

@@ -31,10 +31,8 @@ template <typename Infos>
     names.push_back(info->name);
     quoted.push_back(in_quotes(info->name));
   }
-  std::string message = option + ": there is no " + what + " " + in_quotes(name) + ".";
-  if (const std::string_view meant = nearest(name, names); !meant.empty()) {
-    message += " Did you mean " + in_quotes(meant) + "?";
-  }
+  const std::string message =
+      option + ": there is no " + what + " " + in_quotes(name) + "." + did_you_mean(name, names);
   throw Failure(Exit::kUsage, message + "\nThere are " + alternatives(quoted) + ".");
 }
 

@@ -42,7 +42,10 @@ std::pair<const SolverInfo*, Objective> choose(const Arguments& arguments) {
   }
   const SolverInfo* solver = find_solver(arguments.solver);
   if (solver == nullptr) {
-    throw Failure(Exit::kUsage, "--solver: there is no solver " + in_quotes(arguments.solver) + "; choose " +
+    std::vector<std::string_view> names;
+    for (const SolverInfo* known : builtin_solvers()) names.push_back(known->name);
+    throw Failure(Exit::kUsage, "--solver: there is no solver " + in_quotes(arguments.solver) + "." +
+                                    did_you_mean(arguments.solver, names) + "\nThere are " +
                                     alternatives(solvers_for(arguments.objective)) + ".");
   }
   const Objective objective = arguments.objective.value_or(

@@ -256,6 +256,11 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view meant = nearest(word, candidates);
+  return meant.empty() ? "" : " Did you mean " + in_quotes(meant) + "?";
+}
+
 ColumnFormat::ColumnFormat(std::span<const double> values, int digits) noexcept {
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));

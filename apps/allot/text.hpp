@@ -48,6 +48,9 @@ std::string shortened(std::string_view text, std::size_t most);
 /// The candidate that a mistyped word most likely meant, or empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
 
+/// " Did you mean 'x'?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+
 /// Numbers of one column with the same decimals, so that their points line up: the largest shows so many
 /// significant digits.
 class ColumnFormat {
