@@ -56,7 +56,7 @@ std::string option_hint(const CLI::App& command, const std::string& word) {
         owners.push_back("'" + std::string(program()) + " " + other->get_name() + "'");
     }
   }
-  if (!owners.empty()) return " It is one of " + alternatives(owners) + ".";
+  if (!owners.empty()) return " It is an option of " + alternatives(owners) + ".";
   const std::vector<std::string> names = visible_options(command);
   return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
 }

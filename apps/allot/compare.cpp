@@ -123,8 +123,9 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
   console.print("{}", table.text(console));
   console.gap();
   if (marked) {
-    console.print("* differs from {} beyond chance: the 95% interval of the difference excludes 0.\n",
-                  reference.policy);
+    const std::string text = "* differs from " + reference.policy +
+                             " beyond chance: the 95% interval of the difference excludes 0.";
+    console.print("{}\n", wrapped(text, console.width(), 0));
   }
 }
 
@@ -158,10 +159,12 @@ void print_comparison(Console& console, const System& system, const Comparison& 
   }
   console.print(
       "{}\n",
-      console.styled(Style::kDim, shown(first.distribution) + ": " +
-                                      counted(static_cast<Count>(first.replications), "replication") +
-                                      " of " + counted(static_cast<Count>(first.completions), "completion") +
-                                      ", the same sizes for all, in " + duration(seconds)));
+      console.styled(Style::kDim,
+                     wrapped(shown(first.distribution) + ": " +
+                                 counted(static_cast<Count>(first.replications), "replication") + " of " +
+                                 counted(static_cast<Count>(first.completions), "completion") +
+                                 ", the same sizes for all, in " + duration(seconds),
+                             console.width(), 0)));
   if (partial) {
     console.print("{}\n",
                   console.styled(Style::kBad, "Interrupted: policies are missing, the last is incomplete."));

@@ -210,7 +210,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
   if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
   if (with_error && performance.priority_error)
     text += ", priority error " + error_number(*performance.priority_error);
-  console.print("{}\n", console.styled(Style::kBold, text));
+  console.print("{}\n", console.styled(Style::kBold, wrapped(text, console.width(), 0)));
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {

@@ -26,7 +26,8 @@ void expect_said(std::vector<std::string> arguments, int status, const std::stri
   EXPECT_THAT(finished.out, IsEmpty()) << line;
 }
 
-const std::string kJob = R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "repeat": 1, "command": "true"}]})";
+const std::string kJob =
+    R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "repeat": 1, "command": "true"}]})";
 const std::string kScenario =
     R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "count": 1, "rates": {"cpu": 1}}]})";
 
@@ -52,7 +53,7 @@ TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {
 TEST(Messages, NameWhatWasMeant) {
   expect_said({"solve", kWorkstation, "--solver", "exat"}, 2, "Did you mean 'exact'?");
   expect_said({"solve", kWorkstation, "--solvr", "exact"}, 2, "Did you mean '--solver'?");
-  expect_said({"solve", kWorkstation, "--policy", "map"}, 2, "It is one of 'allot simulate'");
+  expect_said({"solve", kWorkstation, "--policy", "map"}, 2, "It is an option of 'allot simulate'");
   expect_said({"slove", kWorkstation}, 2, "Did you mean 'allot solve'?");
   expect_said({"compare", kWorkstation, "--policies", "map;jsq"}, 2, "commas separate the names: map,jsq");
   expect_said({"compare", kWorkstation, "--policies", "map jsq"}, 2, "commas separate the names: map,jsq");
@@ -60,8 +61,12 @@ TEST(Messages, NameWhatWasMeant) {
 }
 
 TEST(Messages, GuessNothingThatIsNotClose) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {"do"}, {"pin"}, {"xyz"}, {"solve", kWorkstation, "--solver", "cat"}, {"solve", kWorkstation, "--frob"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"do"},
+                                             {"pin"},
+                                             {"xyz"},
+                                             {"solve", kWorkstation, "--solver", "cat"},
+                                             {"solve", kWorkstation, "--frob"}}) {
     const Finished finished = run_allot(arguments);
     EXPECT_EQ(finished.status, 2);
     EXPECT_THAT(finished.err, Not(HasSubstr("Did you mean"))) << ::testing::PrintToString(arguments);
@@ -70,7 +75,8 @@ TEST(Messages, GuessNothingThatIsNotClose) {
 
 TEST(Messages, HelpListsEveryExitStatus) {
   const std::string help = run_allot({"--help"}).out;
-  for (const char* const status : {"  0 ", "  1 ", "  2 ", "  3 ", "  4 ", "  5 ", "  6 ", "  7 ", "129", "130", "143"})
+  for (const char* const status :
+       {"  0 ", "  1 ", "  2 ", "  3 ", "  4 ", "  5 ", "  6 ", "  7 ", "129", "130", "143"})
     EXPECT_THAT(help, HasSubstr(status));
 }
 

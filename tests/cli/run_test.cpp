@@ -85,8 +85,8 @@ TEST_F(Run, TakesACommandAndItsInputsWithoutAFile) {
   write("a b.txt", "one");
   write("-x.txt", "two");
   write("it's $HOME.txt", "three");
-  const Finished finished =
-      shell("allot run -j2 'cat {} > {out}' --output 'out/{/.}.copy' ::: 'a b.txt' ./-x.txt \"it's \\$HOME.txt\"");
+  const Finished finished = shell(
+      "allot run -j2 'cat {} > {out}' --output 'out/{/.}.copy' ::: 'a b.txt' ./-x.txt \"it's \\$HOME.txt\"");
   EXPECT_EQ(finished.status, 0) << finished.err;
   EXPECT_EQ(read("out/a b.copy"), "one");
   EXPECT_EQ(read("out/-x.copy"), "two");
@@ -104,13 +104,15 @@ TEST_F(Run, TheSameCommandAgainGoesOnAndAnotherHasAJournalOfItsOwn) {
   EXPECT_THAT(done, ElementsAre("1", "2", "3"));
   EXPECT_EQ(shell("allot run 'true {}' ::: 1").status, 0);
   std::size_t journals = 0;
-  for (const auto& entry : fs::directory_iterator(folder_)) journals += entry.path().extension() == ".journal" ? 1 : 0;
+  for (const auto& entry : fs::directory_iterator(folder_))
+    journals += entry.path().extension() == ".journal" ? 1 : 0;
   EXPECT_EQ(journals, 2U);
 }
 
 TEST_F(Run, TakesACommandForEachResource) {
   const Finished finished = shell(
-      "allot run --resource a=2 --resource b --command a='echo on-a {}' --command b='echo on-b {}' --json ::: 1 2 3");
+      "allot run --resource a=2 --resource b --command a='echo on-a {}' --command b='echo on-b {}' --json "
+      "::: 1 2 3");
   ASSERT_EQ(finished.status, 0) << finished.err;
   const Json json = Json::parse(finished.out);
   EXPECT_EQ(json["done"], 3);
@@ -118,7 +120,8 @@ TEST_F(Run, TakesACommandForEachResource) {
 }
 
 TEST_F(Run, ReadsInputsFromStandardInputByLineOrByZeroByte) {
-  EXPECT_THAT(shell("allot run 'echo got {}'", "x y\n\nz\n").out, AllOf(HasSubstr("got x y\n"), HasSubstr("got z\n")));
+  EXPECT_THAT(shell("allot run 'echo got {}'", "x y\n\nz\n").out,
+              AllOf(HasSubstr("got x y\n"), HasSubstr("got z\n")));
   const std::string zeros("p\nq\0r\0", 6);
   const Finished finished = shell("allot run -0 'printf %s, {}'", zeros);
   EXPECT_THAT(finished.out, AllOf(HasSubstr("p\nq,"), HasSubstr("r,"))) << finished.err;
@@ -128,7 +131,8 @@ TEST_F(Run, ReadsInputsFromStandardInputByLineOrByZeroByte) {
 
 TEST_F(Run, AJobFileTakesInputsFromStandardInputToo) {
   write("job.toml",
-        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\ninputs_from = \"-\"\ncommand = [\"echo\", \"{}\"]\n"
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\ninputs_from = \"-\"\ncommand = [\"echo\", "
+        "\"{}\"]\n"
         "output = \"out/{}\"\n");
   EXPECT_EQ(shell("allot run job.toml", "u\nv\n").status, 0);
   EXPECT_EQ(read("out/u"), "u\n");
@@ -152,7 +156,9 @@ TEST_F(Run, ACommandThatNamesNoInputGetsItAsItsLastWord) {
 }
 
 TEST_F(Run, JobsSetTheServers) {
-  write("job.toml", "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 2\ncommand = \"true\"\nrates = { cpu = 1 }\n");
+  write("job.toml",
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 2\ncommand = \"true\"\nrates = { "
+        "cpu = 1 }\n");
   const Json json = Json::parse(shell("allot run job.toml -n --json -j 7").out);
   EXPECT_EQ(json["predicted_throughput"], 2);
   EXPECT_THAT(shell("allot run job.toml -n -j 0").err, HasSubstr("whole number from 1"));
@@ -227,7 +233,8 @@ TEST_F(Run, AnOutputThatNoRecordKnowsIsNotOverwritten) {
   for (const std::string option : {"", "--dry-run", "--fresh"}) {
     const Finished finished = shell("allot run job.toml " + option);
     EXPECT_EQ(finished.status, 3) << option;
-    EXPECT_THAT(finished.err, AllOf(HasSubstr("out/b.txt"), HasSubstr("--overwrite"), Not(HasSubstr("out/a.txt"))));
+    EXPECT_THAT(finished.err,
+                AllOf(HasSubstr("out/b.txt"), HasSubstr("--overwrite"), Not(HasSubstr("out/a.txt"))));
   }
   EXPECT_EQ(read("out/b.txt"), "mine");
   EXPECT_FALSE(fs::exists(folder_ / "out/a.txt"));
@@ -246,7 +253,8 @@ TEST_F(Run, WhatAKilledRunMadeAndDidNotRecordIsItsOwn) {
   fs::create_directories(folder_ / "out");
   shell("(sh -c 'echo $$ > pid; exec \"$0\" run kill.toml' '" ALLOT_COMMAND "')");
   for (int round = 0; round < 8; ++round) {
-    const Finished finished = shell("(sh -c 'echo $$ > pid; exec \"$0\" run kill.toml --requeues 100' '" ALLOT_COMMAND "')");
+    const Finished finished =
+        shell("(sh -c 'echo $$ > pid; exec \"$0\" run kill.toml --requeues 100' '" ALLOT_COMMAND "')");
     EXPECT_NE(finished.status, 3) << finished.err;
   }
 }
@@ -315,7 +323,9 @@ TEST_F(Run, NothingIsMovedAsideBeforeAllPathsAreKnownToBeWritable) {
 // ---- how it ends
 
 TEST_F(Run, TheTimeLimitEndsWithSevenAndTheRestCanBeDoneLater) {
-  write("job.toml", "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 300\ncommand = [\"sleep\", \"0.1\"]\n");
+  write("job.toml",
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 300\ncommand = [\"sleep\", "
+        "\"0.1\"]\n");
   const Finished finished = shell("allot run job.toml --time-limit 300ms --json");
   EXPECT_EQ(finished.status, 7) << finished.err;
   EXPECT_EQ(Json::parse(finished.out)["outcome"], "time-limit");
@@ -326,7 +336,8 @@ TEST_F(Run, TheTimeLimitEndsWithSevenAndTheRestCanBeDoneLater) {
 TEST_F(Run, LogSaysWhyAttemptsFailedAndWhichFilesAreTheirs) {
   write("job.toml",
         "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"bad\"\nrepeat = 1\nshell = true\nretries = 0\n"
-        "command = \"echo said; echo broken >&2; exit 9\"\n[[tasks]]\nname = \"slow\"\nrepeat = 1\nretries = 0\n"
+        "command = \"echo said; echo broken >&2; exit 9\"\n[[tasks]]\nname = \"slow\"\nrepeat = 1\nretries = "
+        "0\n"
         "timeout = \"100ms\"\ncommand = [\"sleep\", \"20\"]\n");
   EXPECT_EQ(shell("allot run job.toml").status, 1);
   const std::string text = shell("allot log job.toml.journal --status failed").out;
@@ -342,7 +353,8 @@ TEST_F(Run, LogSaysWhyAttemptsFailedAndWhichFilesAreTheirs) {
 TEST_F(Run, FilesOfAnAttemptStayItsOwnWhenInputsAreAddedInFront) {
   write("list.txt", "b\n");
   write("job.toml",
-        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\ninputs_from = \"list.txt\"\ncommand = [\"echo\", \"{}\"]\n");
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\ninputs_from = \"list.txt\"\ncommand = "
+        "[\"echo\", \"{}\"]\n");
   ASSERT_EQ(shell("allot run job.toml").status, 0);
   write("list.txt", "a\nb\n");
   ASSERT_EQ(shell("allot run job.toml").status, 0);
@@ -355,12 +367,14 @@ TEST_F(Run, FilesOfAnAttemptStayItsOwnWhenInputsAreAddedInFront) {
 
 TEST_F(Run, ProfileSaysThatItRunsTasksAgainAndAgainAndTriesItsFileFirst) {
   write("job.toml",
-        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 3\nshell = true\ncommand = \"echo x >> count\"\n");
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 3\nshell = true\ncommand = \"echo "
+        "x >> count\"\n");
   const Finished refused = shell("allot profile job.toml --out no/such/folder/rates.toml");
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.err, HasSubstr("Nothing was started"));
   EXPECT_FALSE(fs::exists(folder_ / "count"));
-  const Finished finished = shell("allot profile job.toml --min-runs 3 --min-time 0 --max-time 50ms --mixed-time 0");
+  const Finished finished =
+      shell("allot profile job.toml --min-runs 3 --min-time 0 --max-time 50ms --mixed-time 0");
   EXPECT_EQ(finished.status, 0) << finished.err;
   EXPECT_THAT(finished.err, AllOf(HasSubstr("again and again"), HasSubstr("at least 4 times")));
   EXPECT_GE(read("count").size() / 2, 4U);
@@ -370,8 +384,10 @@ TEST_F(Run, ProfileSaysThatItRunsTasksAgainAndAgainAndTriesItsFileFirst) {
 TEST_F(Run, ProfileThatCannotWriteInTheEndPrintsItsRates) {
   // The task itself makes the place of the rates a folder.
   write("job.toml",
-        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 3\nshell = true\ncommand = \"mkdir -p job.rates.toml/x\"\n");
-  const Finished finished = shell("allot profile job.toml --min-runs 3 --min-time 0 --max-time 50ms --mixed-time 0");
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\nrepeat = 3\nshell = true\ncommand = \"mkdir "
+        "-p job.rates.toml/x\"\n");
+  const Finished finished =
+      shell("allot profile job.toml --min-runs 3 --min-time 0 --max-time 50ms --mixed-time 0");
   EXPECT_EQ(finished.status, 1);
   EXPECT_THAT(finished.out, HasSubstr("[[measured]]"));
   EXPECT_THAT(finished.err, HasSubstr("standard output"));
@@ -381,22 +397,29 @@ TEST_F(Run, ProfileThatCannotWriteInTheEndPrintsItsRates) {
 
 TEST_F(Run, FitsNarrowTerminals) {
   write("job.toml",
-        "[[resources]]\nname = \"processor\"\nservers = 2\n[[resources]]\nname = \"accelerator\"\n[[resources]]\nname = "
-        "\"another accelerator\"\n[[tasks]]\nname = \"a task with a rather long name\"\nrepeat = 9\ncommand = \"sleep 0.05\"\n");
-  for (const std::string arguments : {"run job.toml --fresh", "log job.toml.journal", "run job.toml --fresh -n", "run --help", "--help"}) {
-    Process process({"/bin/sh", "-c", "cd '" + folder_.string() + "' && exec '" ALLOT_COMMAND "' " + arguments});
+        "[[resources]]\nname = \"processor\"\nservers = 2\n[[resources]]\nname = "
+        "\"accelerator\"\n[[resources]]\nname = "
+        "\"another accelerator\"\n[[tasks]]\nname = \"a task with a rather long name\"\nrepeat = 9\ncommand "
+        "= \"sleep 0.05\"\n");
+  for (const std::string arguments :
+       {"run job.toml --fresh", "log job.toml.journal", "run job.toml --fresh -n", "run --help", "--help"}) {
+    Process process(
+        {"/bin/sh", "-c", "cd '" + folder_.string() + "' && exec '" ALLOT_COMMAND "' " + arguments});
     const std::string out = process.on_terminal(60).environment("NO_COLOR", "1").run().out;
     std::istringstream in(out);
     for (std::string line; std::getline(in, line);) {
       std::string plain;
-      for (std::size_t at = 0; at < line.size(); ++at) {  // without escapes and bytes that continue a character
+      for (std::size_t at = 0; at < line.size();
+           ++at) {  // without escapes and bytes that continue a character
         if (line[at] == '\x1b') {
           while (at < line.size() && std::isalpha(static_cast<unsigned char>(line[at])) == 0) ++at;
         } else if (line[at] != '\r' && (static_cast<unsigned char>(line[at]) & 0xC0U) != 0x80U) {
           plain += line[at];
         }
       }
-      const bool is_prose = plain.find("$ allot") != std::string::npos || plain.starts_with("note: ") || plain.find("allot-") != std::string::npos || plain.find("on ") != std::string::npos;
+      const bool is_prose = plain.find("$ allot") != std::string::npos || plain.starts_with("note: ") ||
+                            plain.find("allot-") != std::string::npos ||
+                            plain.find("on ") != std::string::npos;
       if (!is_prose) EXPECT_LE(plain.size(), 60U) << arguments << "\n" << plain;
     }
   }
@@ -410,8 +433,10 @@ TEST_F(Run, PrintsAsciiInTheCLocale) {
   };
   const std::string examples = ALLOT_SOURCE_DIR "/examples";
   for (const std::string line :
-       {std::string("allot run job.toml"), std::string("allot log job.toml.journal"), "allot solve " + examples + "/workstation.toml",
-        "allot compare " + examples + "/workstation.toml --policies map,jsq --completions 500 --replications 3"}) {
+       {std::string("allot run job.toml"), std::string("allot log job.toml.journal"),
+        "allot solve " + examples + "/workstation.toml",
+        "allot compare " + examples +
+            "/workstation.toml --policies map,jsq --completions 500 --replications 3"}) {
     const Finished finished = shell("export LC_ALL=C; " + line);
     EXPECT_EQ(finished.status, 0) << finished.err;
     EXPECT_TRUE(is_ascii(finished.out)) << finished.out;

@@ -188,7 +188,7 @@ std::string quote_hint(std::string_view text, std::size_t line) {
   const char c = value.empty() ? '\0' : value.front();
   const bool is_bare =
       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '/' || c == '.' || c == '*';
-  if (!is_bare || value.find_first_of("\"'=[]{},") != std::string_view::npos) return {};
+  if (!is_bare || value.find_first_of("\"'=") != std::string_view::npos) return {};
   std::string_view key = text.substr(0, sign);
   key.remove_prefix(std::min(key.find_first_not_of(" \t"), key.size()));
   key = key.substr(0, key.find_last_not_of(" \t") + 1);
