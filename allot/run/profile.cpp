@@ -1,7 +1,6 @@
 #include "allot/run/profile.hpp"
 
 #include <poll.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
+#include "allot/run/detail/stop_order.hpp"
 #include "allot/run/request.hpp"
 
 namespace allot {
@@ -49,25 +49,6 @@ struct Series {
   int visits = 0;
   int failures_in_a_row = 0;
   bool done = false;
-};
-
-/// What running tasks are told once the profile is to stop: to end, and a little later that they must.
-class StopOrder {
- public:
-  /// The signal to send now; 0: none.
-  int due(Clock::time_point now) {
-    if (!term_at_) {
-      term_at_ = now;
-      return SIGTERM;
-    }
-    if (killed_ || now < *term_at_ + std::chrono::seconds(2)) return 0;
-    killed_ = true;
-    return SIGKILL;
-  }
-
- private:
-  std::optional<Clock::time_point> term_at_;
-  bool killed_ = false;
 };
 
 class Profiler {
@@ -187,7 +168,7 @@ class Profiler {
     };
     for (const std::size_t slot : slots) start(slot);
     std::vector<CrewEvent> events;
-    StopOrder order;
+    detail::StopOrder order;
     while (running > 0) {
       turn(events);
       if (stopped()) {
@@ -401,19 +382,6 @@ class Profiler {
 };
 
 }  // namespace
-
-std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
-  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
-  std::uint64_t count = 0;
-  for (const JobTask& task : job.tasks) {
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      if (!task.commands[j]) continue;
-      const auto servers = static_cast<std::uint64_t>(job.resources[j].servers);
-      count += visits + (servers > 1 ? visits * 2 * servers : 0);
-    }
-  }
-  return count;
-}
 
 Profile measure_profile(const Job& job, const ProfileOptions& options) {
   return Profiler(job, options).measure();

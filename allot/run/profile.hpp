@@ -55,9 +55,6 @@ struct ProfileOptions {
   std::function<void(const Profile&, const std::string& doing)> progress;
 };
 
-/// How many executions a profile of the job takes at least, if nothing fails.
-std::uint64_t least_executions(const Job& job, const ProfileOptions& options);
-
 /// Runs tasks of the job to time them, each with an input drawn at random; what they write goes to files that
 /// are removed. Rounds visit all pairs that are not done yet in random order, so that what changes on the
 /// machine meanwhile falls on all alike. Leaves no process behind.

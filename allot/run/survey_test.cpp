@@ -1,5 +1,6 @@
 #include "allot/run/survey.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>

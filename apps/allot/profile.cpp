@@ -193,6 +193,20 @@ void print_text(Console& console, const Job& job, const Profile& profile, const 
   console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
 }
 
+/// How many executions a profile of the job takes at least, if nothing fails.
+std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
+  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
+  std::uint64_t count = 0;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!task.commands[j]) continue;
+      const auto servers = static_cast<std::uint64_t>(job.resources[j].servers);
+      count += visits + (servers > 1 ? visits * 2 * servers : 0);
+    }
+  }
+  return count;
+}
+
 bool has_rates(const Profile& profile) {
   return std::any_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
     return pair.possible && pair.problem.empty() && pair.alone.runs > 0;

@@ -174,9 +174,11 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   journal_options.accept_changed = arguments.accept_changed;
   journal_options.retry_failed = arguments.retry_failed;
   journal_options.most_requeues = arguments.requeues;
+  std::error_code error;
+  const bool had_journal = std::filesystem::exists(arguments.journal, error);
   Journal journal(arguments.journal, journal_options);
-  if (!arguments.fresh) {
-    // Once more, now that nobody else can change it.
+  if (had_journal) {
+    // Looked at once more, now that nobody else can change it.
     const Survey survey = survey_job(job, items, arguments.journal, survey_options(arguments));
     refuse_what_is_wrong(arguments, job, items, survey);
     std::vector<std::string> redone;
