@@ -1,5 +1,6 @@
 // TOML through toml++, compiled here only, without exceptions.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -192,6 +193,11 @@ std::string quote_hint(std::string_view text, std::size_t line) {
   std::string_view key = text.substr(0, sign);
   key.remove_prefix(std::min(key.find_first_not_of(" \t"), key.size()));
   key = key.substr(0, key.find_last_not_of(" \t") + 1);
+  // Only of keys that take text: elsewhere a number may be meant.
+  constexpr std::array<std::string_view, 18> kTexts = {
+      "name",   "kind",    "discipline", "home",   "task",  "resource", "inputs", "inputs_from", "command",
+      "output", "timeout", "directory",  "launch", "title", "scenario", "field",  "label",       "rule"};
+  if (std::find(kTexts.begin(), kTexts.end(), key) == kTexts.end()) return {};
   return "; text stands in quotes: " + printable(key, 40) + " = \"" + printable(value, 40) + "\"";
 }
 
