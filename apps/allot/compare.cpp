@@ -39,6 +39,7 @@ void refuse_other_separators(const std::string& text) {
     if (name == text || find_policy(name) == nullptr) return;
     meant += (meant.empty() ? "" : ",") + name;
   }
+  if (meant.empty()) return;
   throw Failure(Exit::kUsage,
                 "--policies: commas separate the names: " + meant + ", not " + in_quotes(text) + ".");
 }

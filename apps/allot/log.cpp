@@ -98,8 +98,8 @@ Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail de
   if (detail == Detail::kAll) {
     column(Align::kRight, "cpu");
     column(Align::kRight, "memory");
-    column(Align::kLeft, "");
   }
+  column(Align::kLeft, "");
   Table table(aligns);
   table.title(titles);
   for (const AttemptRow& row : rows) {
@@ -111,14 +111,14 @@ Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail de
                                {where + ":" + std::to_string(row.slot)},
                                {std::to_string(row.attempt)},
                                {std::string(to_string(row.status)), style}};
-    if (detail != Detail::kLeast) cells.push_back({"+" + duration(row.start_unix - origin)});
+    if (detail != Detail::kLeast) cells.push_back({"+" + duration(std::max(0.0, row.start_unix - origin))});
     if (detail == Detail::kAll) cells.push_back({duration(row.queue_s)});
     cells.push_back({open ? "" : duration(row.wall_s)});
     if (detail == Detail::kAll) {
       cells.push_back({open ? "" : duration(row.user_s + row.sys_s)});
       cells.push_back({memory(row.maxrss_kb)});
-      cells.push_back({ending(row), Style::kBad});
     }
+    cells.push_back({ending(row), Style::kBad});
     table.row(std::move(cells));
   }
   return table;

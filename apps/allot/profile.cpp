@@ -46,7 +46,6 @@ std::string rate_text(const Timing& timing) {
 }
 
 std::string state_text(const PairProfile& pair) {
-  if (!pair.problem.empty()) return "fails: " + shown(pair.problem);
   if (pair.alone.runs == 0) return "";
   std::string text = pair.alone.converged && pair.full.converged ? "" : "not converged";
   if (pair.failures > 0) {
@@ -60,25 +59,26 @@ std::string profile_table(const Job& job, const Profile& profile, const Console&
                           std::size_t columns) {
   const bool wide = std::any_of(job.resources.begin(), job.resources.end(),
                                 [](const JobResource& resource) { return resource.servers > 1; });
-  Table table(
-      {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.title({"", "", "alone/s", wide ? "slots full/s" : "", "runs", "mixed/s", ""});
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.title({"", "alone/s", wide ? "slots full/s" : "", "runs", "mixed/s", ""});
+  std::string problems;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       const PairProfile& pair = profile.pairs[i * job.resources.size() + j];
       if (!pair.possible) continue;
+      const bool several = job.resources[j].servers > 1;
       const bool bad = !pair.problem.empty();
-      table.row({{shown(job.tasks[i].name), Style::kPlain},
-                 {shown(job.resources[j].name), Style::kPlain},
+      const std::string name = shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
+      table.row({{name, Style::kPlain},
                  {rate_text(pair.alone), Style::kPlain},
-                 {job.resources[j].servers > 1 ? rate_text(pair.full) : "", Style::kPlain},
-                 {std::to_string(pair.alone.runs + (job.resources[j].servers > 1 ? pair.full.runs : 0)),
-                  Style::kDim},
+                 {several ? rate_text(pair.full) : "", Style::kPlain},
+                 {std::to_string(pair.alone.runs + (several ? pair.full.runs : 0)), Style::kDim},
                  {pair.mixed_s ? number(1 / *pair.mixed_s, 3) : "", Style::kPlain},
-                 {state_text(pair), bad ? Style::kBad : Style::kDim}});
+                 {bad ? "fails" : state_text(pair), bad ? Style::kBad : Style::kDim}});
+      if (bad) problems += "  " + wrapped(name + " fails: " + shown(pair.problem), columns, 4) + "\n";
     }
   }
-  return table.text(console, columns);
+  return table.text(console, columns) + (problems.empty() ? "" : "\n" + problems);
 }
 
 /// The scenario that the measurements make, of which there must be some; types that nothing could run are
