@@ -40,7 +40,10 @@ std::string examples(const Console& console, std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    text += "  " + console.styled(Style::kDim, "$ ") + std::string(lines.substr(0, end)) + "\n";
+    // A line that goes on is indented.
+    const bool goes_on = lines.starts_with(' ');
+    text +=
+        "  " + (goes_on ? "" : console.styled(Style::kDim, "$ ")) + std::string(lines.substr(0, end)) + "\n";
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   return text;
@@ -89,7 +92,7 @@ std::string general_help(const CLI::App& app, const Console& console) {
 }
 
 std::string command_help(const Command& command, const CLI::App& declared, const Console& console) {
-  std::string text = std::string(command.summary) + "\n";
+  std::string text = wrapped(command.summary, std::min(console.width(), kWidest), 0) + "\n";
   std::string usage = "  " + std::string(program()) + " " + command.name;
   std::vector<Entry> positional;
   std::vector<std::string> groups;

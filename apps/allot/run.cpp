@@ -355,7 +355,7 @@ const Command run_command = {
     "allot run -j4 'gzip -k {}' ::: *.txt      # without a job file\n"
     "find . -name '*.wav' -print0 | allot run -0 'flac --silent {}'\n"
     "allot run --resource cpu=2 --resource gpu --command cpu='djpeg {} > {out}' \\\n"
-    "      --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
+    "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
     declare};
 
 }  // namespace allot::app
