@@ -24,7 +24,7 @@ std::string entries(const Console& console, const std::vector<Entry>& list) {
   for (const Entry& entry : list) longest = std::max(longest, display_width(entry.first));
   const std::size_t width = std::min(console.width(), kWidest);
   // Where there is little room, descriptions of long options stand below them.
-  const std::size_t column = std::min({longest + 4, kTextColumn, width / 3});
+  const std::size_t column = std::min(longest + 4, width < 80 ? width / 3 : kTextColumn);
   std::string text;
   for (const auto& [name, description] : list) {
     text += "  " + name;
@@ -61,7 +61,7 @@ std::string label(const CLI::Option& option) {
 }  // namespace
 
 std::string general_help(const CLI::App& app, const Console& console) {
-  std::string text = app.get_description() + "\n";
+  std::string text = wrapped(app.get_description(), std::min(console.width(), kWidest), 0) + "\n";
   text += heading(console, "Usage");
   text += "  " + std::string(program()) + " COMMAND [options]\n";
   text += heading(console, "Commands");

@@ -50,6 +50,22 @@ TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {
   expect_said({"certify", kWorkstation, "--gap", "5"}, 2, "for percent write '5%'");
 }
 
+TEST(Messages, TakeTimesWithUnitsInFiles) {
+  const auto scenario = [](const std::string& at) {
+    return R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "count": 1, "rates": {"cpu": 1}}],
+      "population": [{"at": )" +
+           at + R"(, "task": "t", "change": 1}]})";
+  };
+  const auto simulate = [](const std::string& text) {
+    return Process(allot_words({"simulate", "-", "--policy", "jsq", "--completions", "200", "--json"}))
+        .input(text)
+        .run();
+  };
+  const Finished minutes = simulate(scenario("\"1m\""));
+  EXPECT_EQ(minutes.status, 0) << minutes.err;
+  expect_said({"simulate", "-", "--policy", "jsq"}, 3, "a text such as \"500ms\"", scenario("\"1 minute\""));
+}
+
 TEST(Messages, NameWhatWasMeant) {
   expect_said({"solve", kWorkstation, "--solver", "exat"}, 2, "Did you mean 'exact'?");
   expect_said({"solve", kWorkstation, "--solvr", "exact"}, 2, "Did you mean '--solver'?");
