@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <iostream>
 #include <unordered_map>
 #include <utility>
 
+#include "allot/io/detail/file_kind.hpp"
 #include "allot/io/detail/read_system.hpp"
 #include "allot/io/detail/text.hpp"
+#include "allot/io/duration.hpp"
 #include "allot/io/problems.hpp"
 #include "allot/jobs/tokens.hpp"
 
@@ -32,6 +34,12 @@ constexpr std::size_t kMostPairs = std::size_t{1} << 20;
 constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
 constexpr std::size_t kLongestMessage = 1000;
 
+Node node_of(Node::Content content) {
+  Node node;
+  node.content = std::move(content);
+  return node;
+}
+
 /// A message about text of the user: on one line, printable.
 std::string line(const std::string& message) { return detail::printable(message, kLongestMessage); }
 
@@ -49,14 +57,24 @@ void report(const Node& node, const std::string& what, const std::vector<std::st
 
 class JobReader {
  public:
-  JobReader(const Document& document, std::string folder, std::size_t most)
-      : problems_(document), folder_(std::move(folder)), most_(most) {}
+  /// `given`: the inputs of all task types, which then have none of their own. `reads_input`: `inputs_from`
+  /// may be standard input.
+  JobReader(const Document& document, std::string folder, std::size_t most, bool reads_input = false,
+            const InputTable* given = nullptr)
+      : problems_(document),
+        folder_(std::move(folder)),
+        most_(most),
+        reads_input_(reads_input),
+        given_(given) {}
 
   ReadResult<Job> run() {
-    const TableReader root(problems_.document().root(), "a job", kKeys, problems_);
+    const Node& top = problems_.document().root();
+    if (const std::string other = detail::mistaken_for(detail::FileKind::kJob, top); !other.empty())
+      return std::vector<Diagnostic>{{problems_.document().place(top), other}};
+    const TableReader root(top, "a job", kKeys, problems_);
     if (!root.is_table()) return problems_.diagnostics();
     job_.folder = folder_.empty() ? "." : folder_;
-    job_.name = root.text("name").value_or("");
+    job_.name = root.name("name").value_or("");
     read_resources(root);
     read_tasks(root);
     if (problems_.empty() && elsewhere_.empty()) check_outputs();
@@ -216,6 +234,10 @@ class JobReader {
 
   /// Returns whether the columns are known.
   bool read_inputs(const TableReader& table, InputTable& inputs) {
+    if (given_ != nullptr) {
+      inputs = *given_;
+      return true;
+    }
     const std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
     const Node* source = nullptr;
     std::size_t which = 0;
@@ -254,6 +276,7 @@ class JobReader {
         if (path->empty()) problems_.add(*source, "'inputs_from' must be the path of a list or a .csv file");
         return false;
       }
+      if (*path == "-") return read_standard_input(*source, inputs);
       file = path->starts_with('/') || folder_.empty() ? *path
                                                        : (std::filesystem::path(folder_) / *path).string();
       inputs = inputs_from_file(file, most_, found);
@@ -276,6 +299,22 @@ class JobReader {
     }
     most_ -= std::min(most_, inputs.rows());
     return which != 1 || found.empty();
+  }
+
+  /// One value per line of standard input, which only one can have.
+  bool read_standard_input(const Node& node, InputTable& inputs) {
+    if (!std::exchange(reads_input_, false)) {
+      problems_.add(node, "'inputs_from': standard input is read already, or cannot be read here");
+      return true;
+    }
+    std::vector<InputProblem> found;
+    inputs = inputs_from_stream(std::cin, false, most_, found);
+    for (const InputProblem& problem : found) {
+      elsewhere_.push_back({"standard input" + (problem.line == 0 ? "" : ":" + std::to_string(problem.line)),
+                            line(problem.message)});
+    }
+    most_ -= std::min(most_, inputs.rows());
+    return true;
   }
 
   std::optional<double> read_timeout(const TableReader& table) {
@@ -416,6 +455,8 @@ class JobReader {
   std::vector<Diagnostic> elsewhere_;  // of lists and tables
   std::string folder_;
   std::size_t most_;
+  bool reads_input_;
+  const InputTable* given_;
   Job job_;
   detail::Names resources_{"resource", {}, {}, true};
   detail::Names tasks_{"task", {}, {}, true};
@@ -425,29 +466,40 @@ class JobReader {
 
 }  // namespace
 
-std::optional<double> parse_duration(std::string_view text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || !(value > 0) || !std::isfinite(value)) return std::nullopt;
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits = {
-      {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
-  for (const auto& [name, seconds] : kUnits) {
-    if (unit == name) return value * seconds;
-  }
-  return std::nullopt;
-}
-
 ReadResult<Job> read_job(const std::string& path) {
   const ReadResult<Document> document = read_document(path);
   if (!document) return document.diagnostics();
   const std::string folder = path == "-" ? "" : std::filesystem::path(path).parent_path().string();
-  ReadResult<Job> result = JobReader(*document, folder, kMostInputs).run();
+  ReadResult<Job> result = JobReader(*document, folder, kMostInputs, path != "-").run();
   if (!result) return result;
   Job job = std::move(result).value();
   job.path = path;
   return job;
+}
+
+ReadResult<Job> make_job(const JobCommand& command) {
+  const auto text = [](std::string value) { return node_of(std::move(value)); };
+  Node::Array resources;
+  for (const auto& [name, servers] : command.resources) {
+    resources.push_back(
+        node_of(Node::Table{{"name", text(name)}, {"servers", node_of(std::int64_t{servers})}}));
+  }
+  Node::Table commands;
+  Node::Table task = {{"name", text(command.name)}, {"shell", node_of(true)}};
+  for (const JobCommand::Part& part : command.commands) {
+    if (part.resource.empty()) {
+      task.push_back({"command", text(part.script)});
+    } else {
+      commands.push_back({part.resource, text(part.script)});
+    }
+  }
+  if (!commands.empty()) task.push_back({"command", node_of(std::move(commands))});
+  if (command.output) task.push_back({"output", text(*command.output)});
+  if (command.timeout_s) task.push_back({"timeout", node_of(*command.timeout_s)});
+  Node::Table root = {{"resources", node_of(std::move(resources))},
+                      {"tasks", node_of(Node::Array{node_of(std::move(task))})}};
+  const Document document(FileFormat::kJson, "command line", node_of(std::move(root)));
+  return JobReader(document, "", kMostInputs, false, &command.inputs).run();
 }
 
 ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source,

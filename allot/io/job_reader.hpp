@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "allot/io/diagnostic.hpp"
 #include "allot/io/document.hpp"
@@ -13,15 +16,28 @@
 namespace allot {
 
 /// Reads a job file, `.toml` or `.json` by its extension, with the inputs that it names; `-` is JSON from
-/// standard input. Never throws for what is in the files.
+/// standard input, and so may be one of its `inputs_from`. Never throws for what is in the files.
 ReadResult<Job> read_job(const std::string& path);
+
+/// A job of one task type, given without a file.
+struct JobCommand {
+  struct Part {
+    std::string resource;  ///< empty: all
+    std::string script;    ///< for `sh -c`
+  };
+  std::string name = "task";                             ///< of the type
+  std::vector<std::pair<std::string, Count>> resources;  ///< names and servers
+  std::vector<Part> commands;
+  std::optional<std::string> output;
+  std::optional<double> timeout_s;
+  InputTable inputs;
+};
+
+/// The job that a file with this content would make: the same rules, the same messages.
+ReadResult<Job> make_job(const JobCommand& command);
 
 /// The same for a text at hand. Paths in it are relative to `folder`; more tasks than `most` are refused.
 ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source = {},
                               const std::string& folder = ".", std::size_t most = kMostInputs);
-
-/// Seconds of `30s`, `1.5h`, `500ms`, `2m`, `1d` or a bare number; nothing where it is none of these or not >
-/// 0.
-std::optional<double> parse_duration(std::string_view text);
 
 }  // namespace allot

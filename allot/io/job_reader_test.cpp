@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "allot/io/duration.hpp"
+
 namespace allot {
 namespace {
 
@@ -159,6 +161,34 @@ TEST(Duration, IsANumberWithAUnit) {
   for (const char* const text : {"", "s", "-1s", "0", "5 m", "5min", "nan", "inf", "1h30m"}) {
     EXPECT_EQ(parse_duration(text), std::nullopt) << text;
   }
+}
+
+TEST(JobCommand, MakesTheJobThatAFileWouldMake) {
+  JobCommand command;
+  command.resources = {{"cpu", 2}, {"gpu", 1}};
+  command.commands = {{"cpu", "djpeg {} > {out}"}, {"gpu", "nvdec {} {out}"}};
+  command.output = "out/{/.}.ppm";
+  command.timeout_s = 30;
+  command.inputs.values = {"a[1].jpg", "*.jpg"};  // no patterns here
+  const ReadResult<Job> job = make_job(command);
+  ASSERT_TRUE(job) << to_string(job.diagnostics().front());
+  EXPECT_EQ(job->task_count(), 2U);
+  EXPECT_EQ(job->folder, ".");
+  EXPECT_EQ(job->resources[0].servers, 2);
+  EXPECT_EQ(job->tasks[0].commands[0]->source(), "sh -c 'djpeg {} > {out}'");
+  EXPECT_EQ(job->tasks[0].timeout_s, 30);
+}
+
+TEST(JobCommand, IsHeldToTheRulesOfFiles) {
+  JobCommand command;
+  command.resources = {{"cpu", 1}};
+  command.commands = {{"", "cat '{}' {none}"}};
+  command.inputs.values = {"a"};
+  const ReadResult<Job> job = make_job(command);
+  ASSERT_FALSE(job);
+  EXPECT_EQ(job.diagnostics().size(), 2U);
+  EXPECT_TRUE(to_string(job.diagnostics().front()).starts_with("command line: tasks[0].command"))
+      << to_string(job.diagnostics().front());
 }
 
 }  // namespace

@@ -77,13 +77,16 @@ std::string attempt_json(const AttemptRow& attempt) {
   object["final"] = attempt.is_final;
   object["error"] = attempt.error.empty() ? Json(nullptr) : Json(attempt.error);
   object["command"] = attempt.command;
+  const auto path = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  object["stdout"] = path(attempt.out_file);
+  object["stderr"] = path(attempt.err_file);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string_view attempt_csv_header() noexcept {
   return "sequence,run,task,type,resource,slot,attempt,status,exit,signal,start_unix,queue_s,wall_s,user_s,"
          "sys_s,"
-         "maxrss_kb,counted,final,error,command";
+         "maxrss_kb,counted,final,error,command,stdout,stderr";
 }
 
 std::string attempt_csv(const AttemptRow& attempt) {
@@ -92,7 +95,7 @@ std::string attempt_csv(const AttemptRow& attempt) {
          << attempt.slot << attempt.attempt << to_string(attempt.status) << attempt.exit << attempt.signal
          << attempt.start_unix << attempt.queue_s << attempt.wall_s << attempt.user_s << attempt.sys_s
          << attempt.maxrss_kb << (attempt.counted ? "true" : "false") << (attempt.is_final ? "true" : "false")
-         << attempt.error << attempt.command;
+         << attempt.error << attempt.command << attempt.out_file << attempt.err_file;
   return std::move(record).text();
 }
 

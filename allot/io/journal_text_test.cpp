@@ -73,8 +73,9 @@ TEST(JournalText, IsCsvThatCanBeReadBack) {
       inputs_from_csv(std::string(attempt_csv_header()) + "\n" + attempt_csv(row) + "\n", 10, problems);
   EXPECT_THAT(problems, testing::IsEmpty());
   ASSERT_EQ(table.rows(), 1U);
-  EXPECT_EQ(table.columns.back(), "command");
-  EXPECT_EQ(table.row(0).back(), row.command);
+  EXPECT_EQ(table.columns[19], "command");
+  EXPECT_EQ(table.row(0)[19], row.command);
+  EXPECT_EQ(table.columns.back(), "stderr");
   EXPECT_EQ(table.row(0)[2], row.task);
   EXPECT_EQ(table.row(0)[9], "");
   EXPECT_EQ(table.row(0)[16], "true");

@@ -1,16 +1,43 @@
 #include "allot/io/problems.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include "allot/base/control.hpp"
 #include "allot/io/detail/text.hpp"
+#include "allot/io/duration.hpp"
 
 namespace allot {
 namespace {
 
 constexpr std::size_t kMostProblems = 10'000;
 constexpr std::size_t kMostSuggestions = 300;
+
+/// Words that other tools have for our keys.
+struct OtherName {
+  std::string_view theirs;
+  std::string_view ours;
+};
+constexpr std::array<OtherName, 26> kOtherNames = {
+    {{"slots", "servers"},   {"cores", "servers"},     {"workers", "servers"},  {"cpus", "servers"},
+     {"jobs", "servers"},    {"units", "servers"},     {"queue", "discipline"}, {"type", "kind"},
+     {"watts", "power"},     {"threads", "count"},     {"number", "count"},     {"n", "count"},
+     {"weight", "priority"}, {"share", "priority"},    {"rate", "rates"},       {"speed", "rates"},
+     {"speeds", "rates"},    {"cmd", "command"},       {"run", "command"},      {"exec", "command"},
+     {"files", "inputs"},    {"args", "inputs"},       {"cwd", "directory"},    {"workdir", "directory"},
+     {"environment", "env"}, {"time_limit", "timeout"}}};
+
+/// "; did you mean 'x'?": what others call a key comes before what is spelt like one.
+std::string other_name(std::string_view key, std::span<const std::string_view> keys,
+                       const Problems& problems) {
+  for (const OtherName& other : kOtherNames) {
+    if (other.theirs == key && std::find(keys.begin(), keys.end(), other.ours) != keys.end())
+      return "; did you mean " + detail::in_quotes(other.ours) + "?";
+  }
+  return problems.suggestion(key, keys);
+}
 
 }  // namespace
 
@@ -91,7 +118,7 @@ TableReader::TableReader(const Node& node, std::string_view what, std::span<cons
   for (const Entry& entry : *table) {
     if (std::find(keys.begin(), keys.end(), entry.key) != keys.end()) continue;
     problems.add(entry.value, "unknown key " + detail::in_quotes(entry.key) +
-                                  problems.suggestion(entry.key, keys) +
+                                  other_name(entry.key, keys, problems) +
                                   " (allowed here: " + detail::listed(keys) + ")");
   }
 }
@@ -104,6 +131,26 @@ void TableReader::require(std::string_view key, std::string_view meaning) const 
 std::optional<std::string> TableReader::text(std::string_view key) const {
   const Node* const value = find(key);
   return value ? read_text(*value, detail::in_quotes(key), problems_) : std::nullopt;
+}
+
+std::optional<std::string> TableReader::name(std::string_view key) const {
+  std::optional<std::string> value = text(key);
+  if (!value || !has_control_character(*value)) return value;
+  problems_.add(*find(key), detail::in_quotes(key) + " must not hold control characters, is " +
+                                problems_.document().describe(*find(key)));
+  return std::nullopt;
+}
+
+std::optional<double> TableReader::seconds(std::string_view key) const {
+  const Node* const value = find(key);
+  const auto* const written = value ? value->get<std::string>() : nullptr;
+  if (!written) return number(key);
+  if (const auto seconds = parse_duration(*written); seconds && *seconds <= kMaxNumber) return seconds;
+  problems_.add(*value,
+                detail::in_quotes(key) +
+                    " must be seconds >= 0 or a text such as \"500ms\", \"30s\", \"5m\" or \"1.5h\", is " +
+                    problems_.document().describe(*value));
+  return std::nullopt;
 }
 
 std::optional<std::size_t> TableReader::word(std::string_view key,

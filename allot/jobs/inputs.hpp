@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,14 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
 /// One value per line, empty lines left out; a carriage return before the line end and a byte order mark at
 /// the beginning do not belong to a value.
 InputTable inputs_from_list(std::string_view text, std::size_t most, std::vector<InputProblem>& problems);
+
+/// Values that end in zero bytes, as `find -print0` writes them; empty ones left out, all else kept as it is.
+InputTable inputs_from_null_list(std::string_view text, std::size_t most,
+                                 std::vector<InputProblem>& problems);
+
+/// One of these two from a stream, to its end; more than kMostInputBytes are a problem.
+InputTable inputs_from_stream(std::istream& in, bool null_separated, std::size_t most,
+                              std::vector<InputProblem>& problems);
 
 /// Comma-separated values (RFC 4180): the first record names the columns, every other has as many fields.
 /// Column names must differ, and be fit to stand in braces.

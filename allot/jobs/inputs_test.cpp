@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,18 @@ TEST_F(Inputs, AreCountedAndCannotBeTooMany) {
   EXPECT_EQ(problems_.back().message, "gives more than 2 tasks");
   inputs_from_csv("x\na\nb\nc\n", 2, problems_);
   EXPECT_EQ(problems_.back().message, "gives more than 2 tasks");
+}
+
+TEST_F(Inputs, CanEndInZeroBytesAndThenHoldAnythingElse) {
+  const std::string text("a\nb\0\0c\r\0", 8);
+  EXPECT_THAT(inputs_from_null_list(text, 10, problems_).values, ElementsAre("a\nb", "c\r"));
+  std::istringstream lines("x\ny");
+  EXPECT_THAT(inputs_from_stream(lines, false, 10, problems_).values, ElementsAre("x", "y"));
+  std::istringstream zeros(text);
+  EXPECT_EQ(inputs_from_stream(zeros, true, 10, problems_).rows(), 2U);
+  EXPECT_THAT(problems_, IsEmpty());
+  inputs_from_null_list(text, 1, problems_);
+  EXPECT_EQ(problems_.back().message, "gives more than 1 tasks");
 }
 
 }  // namespace

@@ -9,25 +9,27 @@
 #include <cerrno>
 #include <condition_variable>
 #include <filesystem>
-#include <map>
 #include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
-#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
 #include "allot/base/stop.hpp"
 #include "allot/jobs/detail/database.hpp"
 #include "allot/jobs/detail/file_lock.hpp"
+#include "allot/jobs/detail/records.hpp"
 
 namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
 using detail::Database;
+using detail::KnownTask;
+using detail::seal;
 using detail::Statement;
 using detail::Transaction;
 
@@ -55,29 +57,6 @@ CREATE TABLE predictions (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, ti
 CREATE TABLE events (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
   kind TEXT NOT NULL, text TEXT NOT NULL);
 )sql";
-
-/// Pages of a database have no checksums of their own; a success must not come out of a flipped bit. FNV-1a
-/// over what a task's row says.
-std::int64_t seal(std::string_view task, std::string_view type, std::int64_t final_sequence,
-                  std::string_view status) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    hash = (hash ^ 0xffU) * 0x100000001b3ULL;  // no byte of UTF-8: tells the texts apart
-  };
-  add(task);
-  add(type);
-  add(std::to_string(final_sequence));
-  add(status);
-  return static_cast<std::int64_t>(hash);
-}
-
-struct KnownTask {
-  std::int64_t id = 0;
-  std::string type;
-  TaskState state;
-  bool is_open_attempt = false;
-};
 
 struct RunEnd {
   std::string outcome;
@@ -124,6 +103,7 @@ struct Journal::State {
   std::unordered_map<std::string, KnownTask> known;  // until the tasks are registered
   std::vector<RegisteredTask> tasks;
   std::set<std::string, std::less<>> type_names;
+  std::unordered_set<std::string> redo;  // tasks that are pending again when they are registered
   std::int64_t run = 0;
 
   // The writer's statements.
@@ -150,7 +130,7 @@ struct Journal::State {
         lock_file(file),
         database(file, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.vfs) {
     open();
-    load();
+    known = detail::load_tasks(database);
     recover();
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
@@ -210,43 +190,6 @@ struct Journal::State {
     set_final.emplace(database, "UPDATE tasks SET final = ?2, seal = ?3 WHERE id = ?1 AND final IS NULL");
   }
 
-  /// Reads how far every task has come, and refuses what the rows cannot have said when they were written.
-  void load() {
-    std::unordered_map<std::int64_t, std::string> names;
-    Statement rows(database,
-                   "SELECT t.id, t.task, t.type, t.final, t.seal, a.status, a.task FROM tasks t LEFT JOIN "
-                   "attempts a ON a.sequence = t.final");
-    while (rows.step()) {
-      KnownTask task;
-      task.id = rows.whole(0);
-      task.type = rows.text(2);
-      const std::string name = rows.text(1);
-      const std::string status = rows.text(5);
-      if (rows.whole(4) != seal(name, task.type, rows.whole(3), status))
-        database.corrupt("the record of task " + name);
-      if (!rows.is_null(3)) {
-        if (status.empty() || status == "started" || rows.whole(6) != task.id)
-          database.corrupt("the final record of task " + name);
-        task.state.kind = status == "ok" ? TaskState::Kind::kDone : TaskState::Kind::kFailed;
-      }
-      names.emplace(task.id, name);
-      known.emplace(name, std::move(task));
-    }
-    Statement counts(database,
-                     "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
-                     "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started') "
-                     "FROM attempts GROUP BY task");
-    while (counts.step()) {
-      const auto name = names.find(counts.whole(0));
-      if (name == names.end()) database.corrupt("an attempt at no task");
-      KnownTask& task = known.at(name->second);
-      task.state.attempts = static_cast<int>(counts.whole(1));
-      task.state.failures = static_cast<int>(counts.whole(2));
-      task.state.lost = static_cast<int>(counts.whole(3));
-      task.is_open_attempt = counts.whole(4) > 0;
-    }
-  }
-
   /// What was started and never ended was lost with the process that ran it.
   void recover() {
     const Transaction transaction(database);
@@ -284,29 +227,13 @@ struct Journal::State {
   // ---- the tasks of a job
 
   void check_work(std::span<const WorkDefinition> work) {
-    std::set<std::string> begun;
-    Statement types(database, "SELECT DISTINCT t.type FROM attempts a JOIN tasks t ON t.id = a.task");
-    while (types.step()) begun.insert(types.text(0));
-    std::map<std::tuple<std::string, std::string, std::string>, std::string> before;
-    Statement rows(database, "SELECT type, part, resource, text FROM definitions");
-    while (rows.step()) before[{rows.text(0), rows.text(1), rows.text(2)}] = rows.text(3);
-
-    std::string changes;
-    Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
-    for (const WorkDefinition& now : work) {
-      const auto it = before.find({now.type, now.part, now.resource});
-      if (it != before.end() && it->second == now.text) continue;
-      if (it != before.end() && begun.contains(now.type)) {
-        changes += "\n  " + now.type + ", " + now.part + (now.resource.empty() ? "" : " on " + now.resource) +
-                   "\n    was: " + (it->second.empty() ? "(none)" : it->second) +
-                   "\n    is:  " + (now.text.empty() ? "(none)" : now.text);
-      }
-      keep.with(now.type, now.part, now.resource, now.text).run();
-    }
+    const std::string changes = detail::changed_work(database, work);
     if (!changes.empty() && !options.accept_changed) {
       throw JournalError(JournalProblem::kChanged,
                          path + ": belongs to work that was defined otherwise" + changes);
     }
+    Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
+    for (const WorkDefinition& now : work) keep.with(now.type, now.part, now.resource, now.text).run();
   }
 
   std::optional<std::vector<TaskState>> register_tasks(std::span<const JobItem> items,
@@ -331,12 +258,14 @@ struct Journal::State {
         continue;
       }
       KnownTask& task = it->second;
-      if (task.state.kind == TaskState::Kind::kFailed && options.retry_failed) reopen(task, item.identity);
+      const bool is_retried = task.state.kind == TaskState::Kind::kFailed && options.retry_failed;
+      if (is_retried || redo.contains(item.identity)) reopen(task, item.identity);
       tasks.push_back({task.id, item.identity, type});
       states.push_back(task.state);
     }
     transaction.commit();
     known.clear();
+    redo.clear();
     return states;
   }
 
@@ -486,6 +415,9 @@ std::optional<std::vector<TaskState>> Journal::register_tasks(const Job& job, st
   for (const JobTask& task : job.tasks) types.push_back(task.name);
   return state_->register_tasks(items, types, definitions(job), go_on);
 }
+
+void Journal::redo(std::span<const std::string> tasks) { state_->redo.insert(tasks.begin(), tasks.end()); }
+std::int64_t Journal::task_id(std::size_t task) const { return state_->tasks.at(task).id; }
 
 void Journal::begin_run(const RunInfo& run) { state_->push(run); }
 void Journal::end_run(std::string outcome, double end_unix) {

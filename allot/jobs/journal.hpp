@@ -66,6 +66,10 @@ class Journal final : public RunJournal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  /// These tasks, by the texts of their identities, are to be done again although they may have their final
+  /// record: register_tasks makes them pending, and keeps their history. To be called before it.
+  void redo(std::span<const std::string> tasks);
+
   /// Tells it the tasks of the job, by the texts of their identities, all different, each with the index of
   /// its type's name, and what each type does; returns how far each has come. The tasks are known by their
   /// place in `items` from here on. To be called once, before any attempt. Throws JournalError: kChanged,
@@ -74,6 +78,8 @@ class Journal final : public RunJournal {
                                         std::span<const WorkDefinition> work);
   std::optional<std::vector<TaskState>> register_tasks(const Job& job, std::span<const JobItem> items,
                                                        const std::function<bool()>& go_on) override;
+
+  std::int64_t task_id(std::size_t task) const override;
 
   void begin_run(const RunInfo& run);
   void end_run(std::string outcome, double end_unix) override;

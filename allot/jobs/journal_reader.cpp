@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "allot/jobs/detail/database.hpp"
+#include "allot/jobs/detail/records.hpp"
 
 namespace allot {
 namespace {
@@ -44,6 +45,26 @@ class Scratch {
  private:
   std::string folder_;
 };
+
+std::string_view status_of(AttemptKind kind) noexcept {
+  switch (kind) {
+    case AttemptKind::kAny:
+      return "";
+    case AttemptKind::kStarted:
+      return to_string(AttemptStatus::kStarted);
+    case AttemptKind::kOk:
+      return to_string(AttemptStatus::kOk);
+    case AttemptKind::kFailed:
+      return to_string(AttemptStatus::kFailed);
+    case AttemptKind::kTimeout:
+      return to_string(AttemptStatus::kTimeout);
+    case AttemptKind::kKilled:
+      return to_string(AttemptStatus::kKilled);
+    case AttemptKind::kLost:
+      return to_string(AttemptStatus::kLost);
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -86,9 +107,10 @@ void JournalReader::for_each_attempt(const std::function<void(const AttemptRow&)
       database,
       "SELECT a.sequence, a.run, t.task, t.type, a.resource, a.slot, a.attempt, a.status, a.exit, a.signal, "
       "a.start_unix, a.queue_s, a.wall_s, a.user_s, a.sys_s, a.maxrss_kb, a.counted, "
-      "coalesce(t.final = a.sequence, 0), a.error, a.command FROM attempts a JOIN tasks t ON t.id = a.task "
-      "WHERE (?1 = '' OR a.status = ?1) AND (?2 = '' OR t.type = ?2) ORDER BY a.sequence");
-  rows.with(filter.status ? to_string(*filter.status) : std::string_view(), filter.type);
+      "coalesce(t.final = a.sequence, 0), a.error, a.command, t.id FROM attempts a JOIN tasks t ON t.id = "
+      "a.task WHERE (?1 = '' OR a.status = ?1 OR (?1 = 'failed' AND (a.status = 'timeout' OR (a.status = "
+      "'lost' AND t.final = a.sequence)))) AND (?2 = '' OR t.type = ?2) ORDER BY a.sequence");
+  rows.with(status_of(filter.kind), filter.type);
   AttemptRow row;
   while (rows.step()) {
     row.sequence = rows.whole(0);
@@ -113,6 +135,7 @@ void JournalReader::for_each_attempt(const std::function<void(const AttemptRow&)
     row.is_final = rows.whole(17) != 0;
     row.error = rows.text(18);
     row.command = rows.text(19);
+    row.task_id = rows.whole(20);
     visit(row);
   }
 }
@@ -180,6 +203,21 @@ std::vector<TaskTotals> JournalReader::totals() const {
   std::vector<TaskTotals> out;
   while (rows.step()) out.push_back({rows.text(0), rows.whole(1), rows.whole(2), rows.whole(3)});
   return out;
+}
+
+std::unordered_map<std::string, TaskRow> JournalReader::tasks() const {
+  if (state_->is_new) return {};
+  const Database& database = *state_->database;
+  if (const std::string verdict = database.text("PRAGMA integrity_check(1)"); verdict != "ok")
+    database.corrupt(verdict);
+  std::unordered_map<std::string, TaskRow> out;
+  for (auto& [name, task] : detail::load_tasks(database))
+    out.emplace(name, TaskRow{task.state, task.is_open_attempt, task.last_start_unix});
+  return out;
+}
+
+std::string JournalReader::changes(std::span<const WorkDefinition> work) const {
+  return state_->is_new ? "" : detail::changed_work(*state_->database, work);
 }
 
 }  // namespace allot

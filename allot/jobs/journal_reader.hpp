@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "allot/jobs/attempt.hpp"
@@ -35,10 +37,28 @@ struct TaskTotals {
   std::int64_t failed = 0;
 };
 
+/// Which attempts to read, by how they ended.
+enum class AttemptKind {
+  kAny,
+  kStarted,
+  kOk,
+  kFailed,  ///< failed, timed out, or lost for good
+  kTimeout,
+  kKilled,
+  kLost,
+};
+
 /// What to read; empty: everything.
 struct AttemptFilter {
-  std::optional<AttemptStatus> status;
+  AttemptKind kind = AttemptKind::kAny;
   std::string type;
+};
+
+/// A task as the journal knows it.
+struct TaskRow {
+  TaskState state;
+  bool is_open_attempt = false;  ///< the last attempt has no end: it is going on, or was lost with its run
+  double last_start_unix = 0;    ///< of its last attempt; 0 without one
 };
 
 /// A journal at one moment, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
@@ -59,6 +79,11 @@ class JournalReader {
   std::vector<LearntRate> rates() const;
   std::vector<Prediction> predictions() const;  ///< in the order of time
   std::vector<TaskTotals> totals() const;       ///< by type, in the order of the job
+  /// How far each task has come, by the text of its identity, after the checks that a run makes before it
+  /// goes on. Throws JournalError(kCorrupt).
+  std::unordered_map<std::string, TaskRow> tasks() const;
+  /// What has been defined otherwise since: lines for a message, or nothing.
+  std::string changes(std::span<const WorkDefinition> work) const;
 
  private:
   struct State;

@@ -125,8 +125,8 @@ TEST_F(JournalTest, KeepsWhatWasDone) {
   EXPECT_FALSE(all[1].is_final);
   EXPECT_EQ(all[2].attempt, 2);
   EXPECT_TRUE(all[2].is_final);
-  EXPECT_EQ(rows({AttemptStatus::kTimeout, ""}).size(), 1U);
-  EXPECT_THAT(rows({std::nullopt, "other"}), IsEmpty());
+  EXPECT_EQ(rows({AttemptKind::kTimeout, ""}).size(), 1U);
+  EXPECT_THAT(rows({AttemptKind::kAny, "other"}), IsEmpty());
 
   ASSERT_EQ(reader.runs().size(), 1U);
   EXPECT_EQ(reader.runs()[0].policy, "weighted");
@@ -367,6 +367,58 @@ TEST_F(JournalTest, MovesAsideUnderTheNextFreeNumber) {
 TEST_F(JournalTest, LeavesNoLockFileBehind) {
   { const Journal journal(path_); }
   EXPECT_FALSE(fs::exists(path_ + ".lock"));
+}
+
+TEST_F(JournalTest, WhatIsToBeRedoneIsPendingAgainWithItsHistory) {
+  {
+    Journal journal(path_);
+    enter(journal, items({"a", "b", "c"}));
+    journal.finish(end(0), true);
+    journal.finish(end(1, AttemptStatus::kFailed), true);
+    journal.finish(end(2), true);
+  }
+  {
+    Journal journal(path_);
+    const std::vector<std::string> again = {"decode:a", "decode:b", "decode:none"};
+    journal.redo(again);
+    const auto states = enter(journal, items({"a", "b", "c"}));
+    EXPECT_EQ(states[0], (TaskState{Kind::kPending, 1, 0, 0}));
+    EXPECT_EQ(states[1], (TaskState{Kind::kPending, 1, 0, 0}));
+    EXPECT_EQ(states[2].kind, Kind::kDone);
+    journal.finish(end(0, AttemptStatus::kOk, 2), true);
+  }
+  const auto tasks = JournalReader(path_).tasks();
+  EXPECT_EQ(tasks.at("decode:a").state, (TaskState{Kind::kDone, 2, 0, 0}));
+  EXPECT_EQ(tasks.at("decode:b").state.kind, Kind::kPending);
+  EXPECT_EQ(tasks.at("decode:a").last_start_unix, 1000.5);
+  EXPECT_EQ(rows().size(), 4U);
+}
+
+TEST_F(JournalTest, ATaskKeepsItsNumberWhateverItsPlaceInTheJob) {
+  {
+    Journal journal(path_);
+    enter(journal, items({"b"}));
+    EXPECT_EQ(journal.task_id(0), 1);
+  }
+  Journal journal(path_);
+  enter(journal, items({"a", "b"}));
+  EXPECT_EQ(journal.task_id(0), 2);
+  EXPECT_EQ(journal.task_id(1), 1);
+}
+
+TEST_F(JournalTest, FailedAttemptsAreTimeoutsAndFinalLossesToo) {
+  Journal journal(path_);
+  enter(journal, items({"a", "b", "c", "d", "e"}));
+  journal.finish(end(0, AttemptStatus::kFailed), true);
+  journal.finish(end(1, AttemptStatus::kTimeout), true);
+  journal.finish(end(2, AttemptStatus::kLost), true);
+  journal.finish(end(3, AttemptStatus::kLost), false);
+  journal.finish(end(4), true);
+  journal.flush();
+  EXPECT_EQ(rows({AttemptKind::kFailed, ""}).size(), 3U);
+  EXPECT_EQ(rows({AttemptKind::kTimeout, ""}).size(), 1U);
+  EXPECT_EQ(rows({AttemptKind::kLost, ""}).size(), 2U);
+  EXPECT_EQ(rows({AttemptKind::kOk, ""}).size(), 1U);
 }
 
 }  // namespace

@@ -33,6 +33,9 @@ class RunJournal {
   /// no, nothing is registered, and nothing is returned. Throws JournalError.
   virtual std::optional<std::vector<TaskState>> register_tasks(const Job& job, std::span<const JobItem> items,
                                                                const std::function<bool()>& go_on) = 0;
+  /// The number that the journal knows a registered task by: the same in every run, whatever its place in the
+  /// job.
+  virtual std::int64_t task_id(std::size_t task) const = 0;
   virtual void start(AttemptStart start) = 0;
   /// `is_final`: this is the task's one final record. A second one is an error that the writer meets.
   virtual void finish(AttemptEnd end, bool is_final) = 0;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "allot/base/control.hpp"
 #include "allot/base/error.hpp"
 
 namespace allot {
@@ -17,6 +18,8 @@ void check_names(const char* table, const auto& entries) {
   std::unordered_set<std::string> seen;
   for (std::size_t at = 0; at < entries.size(); ++at) {
     if (entries[at].name.empty()) throw InvalidModel(field(table, at, "name"), "must not be empty");
+    if (has_control_character(entries[at].name))
+      throw InvalidModel(field(table, at, "name"), "must not hold control characters");
     if (!seen.insert(entries[at].name).second) {
       throw InvalidModel(field(table, at, "name"), "'" + entries[at].name + "' is used twice");
     }

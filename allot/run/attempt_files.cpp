@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "allot/jobs/attempt.hpp"
 #include "allot/run/request.hpp"
 
 namespace allot {
@@ -22,14 +23,10 @@ std::string keep_if_used(const std::string& file) {
 
 }  // namespace
 
-std::string FolderOfAttempts::base(std::size_t number, int attempt) const {
-  return folder_ + "/" + std::to_string(number) + "." + std::to_string(attempt);
-}
-
-void FolderOfAttempts::prepare(TaskRequest& request, std::size_t number, int attempt, bool local) {
+void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) {
   if (local) {
-    if (request.stdout_path.empty()) request.stdout_path = base(number, attempt) + ".out";
-    request.stderr_path = base(number, attempt) + ".err";
+    if (request.stdout_path.empty()) request.stdout_path = kept_output(folder_, task_id, attempt) + ".out";
+    request.stderr_path = kept_output(folder_, task_id, attempt) + ".err";
   }
   if (request.final_output.empty()) return;
   std::error_code error;
@@ -41,7 +38,7 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::size_t number, int att
 AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
                                      int attempt) {
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
-    const std::string file = path.empty() ? base(number, attempt) + ending : path;
+    const std::string file = path.empty() ? kept_output(folder_, task_id, attempt) + ending : path;
     if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
     return keep_if_used(file);
   };

@@ -17,9 +17,9 @@ struct AttemptOutput {
 class AttemptFiles {
  public:
   virtual ~AttemptFiles() = default;
-  /// Before an attempt of a task, known by its number from 1: where a local one is to print to, and a folder
-  /// for its output.
-  virtual void prepare(TaskRequest& request, std::size_t number, int attempt, bool local) = 0;
+  /// Before an attempt of a task, known by its number in the journal: where a local one is to print to, and a
+  /// folder for its output.
+  virtual void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) = 0;
   /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
   virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
                              int attempt) = 0;
@@ -29,13 +29,11 @@ class AttemptFiles {
 class FolderOfAttempts final : public AttemptFiles {
  public:
   explicit FolderOfAttempts(std::string folder) : folder_(std::move(folder)) {}
-  void prepare(TaskRequest& request, std::size_t number, int attempt, bool local) override;
+  void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) override;
   AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
                      int attempt) override;
 
  private:
-  std::string base(std::size_t number, int attempt) const;
-
   std::string folder_;
 };
 

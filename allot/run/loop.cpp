@@ -132,7 +132,10 @@ bool RunLoop::over() {
   if (!attempts_.empty()) return false;
   if (halting_.phase() == RunPhase::kRunning && backlog_.left() > 0) {
     if (!stranded()) return false;
-    is_stranded_ = true;
+    if (!std::exchange(is_stranded_, true)) {
+      observer_.note(std::to_string(backlog_.left()) +
+                     " tasks are left that only resources without a worker can run; run again to go on");
+    }
   }
   return !waits_for_launchers();
 }
@@ -222,7 +225,7 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
     placer_.dropped(attempt.placed, record.wall_s);
   }
   progress_.attempt_ended(type, attempt.resource(), taken_s, ok, now);
-  const AttemptOutput output = files_.keep(attempt.request, record, at + 1, attempt.start.attempt);
+  const AttemptOutput output = files_.keep(attempt.request, record, journal_.task_id(at), attempt.start.attempt);
   if (record.not_found) disable_pair(attempt, record);
 
   const RetryLimits limits{job_.tasks[index(type)].retries.value_or(options_.retries), options_.requeues,
@@ -344,7 +347,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
       make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
   attempt.request.id = id;
   attempt.request.grace_s = options_.grace_s;
-  files_.prepare(attempt.request, at + 1, number, resource.launch.empty());
+  files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty());
   attempt.start = {at,
                    number,
                    resource.name,

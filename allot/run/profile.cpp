@@ -7,10 +7,12 @@
 #include <cmath>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
+#include "allot/run/detail/stop_order.hpp"
 #include "allot/run/request.hpp"
 
 namespace allot {
@@ -165,10 +167,23 @@ class Profiler {
     };
     for (const std::size_t slot : slots) start(slot);
     std::vector<CrewEvent> events;
+    detail::StopOrder order;
     while (running > 0) {
       turn(events);
+      if (stopped()) {
+        if (const int number = order.due(Clock::now())) {
+          for (std::size_t slot = 0; slot < busy.size(); ++slot) {
+            if (busy[slot]) crew_.signal(slot, number);
+          }
+        }
+      }
       for (const CrewEvent& event : events) {
         if (event.kind != CrewEvent::Kind::kRecord || !busy[event.slot]) continue;
+        if (stopped() && event.record.status != TaskStatus::kOk) {  // by us, most likely: it says nothing
+          busy[event.slot].reset();
+          --running;
+          continue;
+        }
         Sample sample;
         sample.type = busy[event.slot]->first;
         sample.resource = crew_.slots()[event.slot].resource;

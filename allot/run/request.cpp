@@ -11,6 +11,16 @@ std::string temporary_output(const std::string& final_output, int attempt) {
   return final_output.substr(0, name) + ".allot-" + std::to_string(attempt) + "-" + final_output.substr(name);
 }
 
+std::string output_path(const Job& job, const JobItem& item, std::uint64_t number) {
+  const JobTask& task = job.tasks[index(item.type)];
+  if (!task.output) return {};
+  TemplateValues values;
+  values.columns = task.inputs.row(item.row);
+  values.number = number;
+  const std::filesystem::path folder = std::filesystem::absolute(job.folder).lexically_normal();
+  return (folder / task.output->expand(values)).string();
+}
+
 TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id) {
   const JobItem& item = *attempt.item;
   const JobTask& task = job.tasks[index(item.type)];
@@ -24,7 +34,7 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
 
   TaskRequest request;
   if (task.output) {
-    request.final_output = (folder / task.output->expand(values)).string();
+    request.final_output = output_path(job, item, attempt.number);
     request.temporary_output = temporary_output(request.final_output, attempt.attempt);
     values.output = request.temporary_output;
   }

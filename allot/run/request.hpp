@@ -20,6 +20,10 @@ struct Attempt {
 /// Everything but the id. The output's folder is not made here.
 TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id);
 
+/// Where the task's file is put when it has succeeded; empty where its type declares none. `number` as in
+/// Attempt.
+std::string output_path(const Job& job, const JobItem& item, std::uint64_t number);
+
 /// Where a task is to write its output during an attempt: beside its place, hidden, with the same ending,
 /// since programs look at endings.
 std::string temporary_output(const std::string& final_output, int attempt);

@@ -87,7 +87,10 @@ void print_means(Console& console, const System& system, const Analysis& analysi
     for (const ResourceId j : system.resource_ids()) {
       const double mean = analysis.occupancy[index(i) * system.resource_count() + index(j)];
       const bool occupied = mean >= 0.005;
-      row.push_back({occupied ? fmt::format("{:.2f}", mean) : system.can_run(i, j) ? "·" : "-", occupied});
+      row.push_back({occupied               ? fmt::format("{:.2f}", mean)
+                     : system.can_run(i, j) ? std::string(sign(Sign::kNone))
+                                            : "-",
+                     occupied});
     }
     const double x = analysis.throughput_by_task[index(i)];
     threads.cells.push_back({whole(system.count(i)), Style::kPlain});
@@ -214,7 +217,7 @@ Action declare(CLI::App& command) {
       {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}},
       "weighted: every type completes exactly its share (default), or at least its part of the "
       "largest common level");
-  add_time_limit(command, a.time_limit, "give up after S seconds (default: no limit)");
+  add_time_limit(command, a.time_limit, "give up after this time (default: no limit)");
   add_json(command, a.json);
   return [arguments](Console& console) { return run_analyze(*arguments, console); };
 }

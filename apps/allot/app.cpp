@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <map>
 #include <string>
@@ -37,19 +38,36 @@ const Command* find_command(std::string_view name) {
   throw Failure(Exit::kUsage, message + "\n'" + std::string(program()) + " --help' lists the commands.");
 }
 
+std::vector<std::string> visible_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional() && !option->get_group().empty()) names.push_back(option->get_name());
+  }
+  return names;
+}
+
+/// Which commands have the option, or which option of this one was meant.
+std::string option_hint(const CLI::App& command, const std::string& word) {
+  std::vector<std::string> owners;
+  if (const CLI::App* const parent = command.get_parent()) {
+    for (const CLI::App* other : parent->get_subcommands([](const CLI::App*) { return true; })) {
+      const std::vector<std::string> names = visible_options(*other);
+      if (std::find(names.begin(), names.end(), word) != names.end())
+        owners.push_back("'" + std::string(program()) + " " + other->get_name() + "'");
+    }
+  }
+  if (!owners.empty()) return " It is an option of " + alternatives(owners) + ".";
+  const std::vector<std::string> names = visible_options(command);
+  return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 /// What CLI11 found wrong, in our words.
 std::string usage_message(const CLI::App& command, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty()) {
     const std::string word = command.remaining().front();
     if (!word.starts_with('-')) return "did not expect " + in_quotes(word) + ".";
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
-    const std::vector<std::string_view> views(names.begin(), names.end());
-    std::string message = "there is no option " + in_quotes(word) + ".";
-    if (const std::string_view meant = nearest(word, views); !meant.empty()) {
-      message += " Did you mean " + in_quotes(meant) + "?";
-    }
-    return message;
+    return "there is no option " + in_quotes(word) + " here." +
+           option_hint(command, word.substr(0, word.find('=')));
   }
   return std::string(error.what()) + ".";
 }
@@ -61,6 +79,13 @@ std::vector<std::string> arguments(int argc, char** argv) {
     words.erase(words.begin());
     words.resize(std::min<std::size_t>(words.size(), 1));
     words.emplace_back("--help");
+  }
+  // Inputs are no options, whatever they look like.
+  const auto marker = std::find_if(words.begin(), words.end(),
+                                   [](const std::string& word) { return word == ":::" || word == "::::"; });
+  if (marker != words.end() && words.front() == "run") {
+    *marker = "--inputs-after=" + *marker;
+    std::for_each(marker + 1, words.end(), [](std::string& word) { word.insert(0, "--input=."); });
   }
   return words;
 }

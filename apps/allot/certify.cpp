@@ -95,19 +95,10 @@ Action declare(CLI::App& command) {
   const auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
   add_file(command, a.file);
-  add_time_limit(command, a.time_limit, "stop after S seconds with what is proven by then (default 10)");
+  add_time_limit(command, a.time_limit, "stop after this time with what is proven by then (default 10)");
   add_seed(command, a.options.seed);
-  command
-      .add_option_function<std::string>(
-          "--gap",
-          [&a](const std::string& text) {
-            a.options.gap_tolerance = parse_number("--gap", text);
-            if (!(a.options.gap_tolerance >= 0 && a.options.gap_tolerance < 1)) {
-              throw CLI::ValidationError("--gap", "must be from 0 to below 1, is " + in_quotes(text));
-            }
-          },
-          "be content when proven within this part of the optimum (default 1e-9)")
-      ->type_name("G");
+  add_part(command, "--gap", a.options.gap_tolerance,
+           "be content when proven within this part of the optimum, as in 0.1% (default 1e-9)", true);
   add_json(command, a.json);
   return [arguments](Console& console) { return run_certify(*arguments, console); };
 }

@@ -23,14 +23,36 @@ struct Arguments {
   SimulationArguments simulation;
 };
 
+std::string trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return std::string(text.substr(first, text.find_last_not_of(' ') + 1 - first));
+}
+
+/// 'map jsq' and 'map;jsq' are two policies to people, and none to us.
+void refuse_other_separators(const std::string& text) {
+  std::string meant;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" ;:|/+", at), text.size());
+    const std::string name = text.substr(at, end - at);
+    at = end + 1;
+    if (name.empty()) continue;
+    if (name == text || find_policy(name) == nullptr) return;
+    meant += (meant.empty() ? "" : ",") + name;
+  }
+  if (meant.empty()) return;
+  throw Failure(Exit::kUsage,
+                "--policies: commas separate the names: " + meant + ", not " + in_quotes(text) + ".");
+}
+
 std::vector<const PolicyInfo*> named_policies(const Arguments& arguments) {
   std::vector<const PolicyInfo*> policies;
   std::string_view rest = arguments.policies;
   for (bool more = true; more;) {
     const std::size_t comma = rest.find(',');
-    const std::string name(rest.substr(0, comma));
+    const std::string name = trimmed(rest.substr(0, comma));
     more = comma != std::string_view::npos;
     rest.remove_prefix(more ? comma + 1 : rest.size());
+    refuse_other_separators(name);
     const PolicyInfo& policy = policy_or_fail("--policies", name);
     if (std::find(policies.begin(), policies.end(), &policy) != policies.end())
       throw Failure(Exit::kUsage, "--policies: " + in_quotes(name) + " is named twice.");
@@ -65,7 +87,7 @@ std::string relative(const Estimate& difference, double reference) {
   const double half_width = 100 * *difference.half_width / reference;
   const int decimals =
       half_width > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(half_width))), 0, 4) : 1;
-  return fmt::format("{:+.{}f}% ± {:.{}f}%", mean, decimals, half_width, decimals);
+  return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
 }
 
 void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
@@ -102,8 +124,9 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
   console.print("{}", table.text(console));
   console.gap();
   if (marked) {
-    console.print("* differs from {} beyond chance: the 95% interval of the difference excludes 0.\n",
-                  reference.policy);
+    const std::string text = "* differs from " + reference.policy +
+                             " beyond chance: the 95% interval of the difference excludes 0.";
+    console.print("{}\n", wrapped(text, console.width(), 0));
   }
 }
 
@@ -137,10 +160,12 @@ void print_comparison(Console& console, const System& system, const Comparison& 
   }
   console.print(
       "{}\n",
-      console.styled(Style::kDim, shown(first.distribution) + ": " +
-                                      counted(static_cast<Count>(first.replications), "replication") +
-                                      " of " + counted(static_cast<Count>(first.completions), "completion") +
-                                      ", the same sizes for all, in " + duration(seconds)));
+      console.styled(Style::kDim,
+                     wrapped(shown(first.distribution) + ": " +
+                                 counted(static_cast<Count>(first.replications), "replication") + " of " +
+                                 counted(static_cast<Count>(first.completions), "completion") +
+                                 ", the same sizes for all, in " + duration(seconds),
+                             console.width(), 0)));
   if (partial) {
     console.print("{}\n",
                   console.styled(Style::kBad, "Interrupted: policies are missing, the last is incomplete."));

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "apps/allot/exit.hpp"
+#include "apps/allot/text.hpp"
 
 namespace allot::app {
 namespace {
@@ -77,11 +78,13 @@ std::string Console::styled(Style style, std::string_view text) const {
 }
 
 void Console::note(std::string_view text) const noexcept {
-  complain(wrapped("note: ", Style::kAccent, error_colour_).append(text).append("\n"));
+  if (!said_.emplace(text).second) return;
+  complain(
+      wrapped("note: ", Style::kAccent, error_colour_).append(for_locale(std::string(text))).append("\n"));
 }
 
 void Console::error(std::string_view text) const noexcept {
-  complain(wrapped("error: ", Style::kBad, error_colour_).append(text).append("\n"));
+  complain(wrapped("error: ", Style::kBad, error_colour_).append(for_locale(std::string(text))).append("\n"));
 }
 
 void Console::complain(std::string_view text) const noexcept {

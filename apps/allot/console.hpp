@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,12 +38,15 @@ class Console {
     fmt::format_to(std::back_inserter(buffer_), format, std::forward<Values>(values)...);
   }
 
+  /// What was printed, which then does not go to standard output.
+  std::string take() { return std::exchange(buffer_, {}); }
+
   /// Begins a new paragraph: one blank line, unless there is one already.
   void gap() {
     if (!buffer_.empty() && !buffer_.ends_with("\n\n")) buffer_ += '\n';
   }
 
-  /// A line on standard error, at once: "note: ...".
+  /// A line on standard error, at once: "note: ...". The same one is said once only.
   void note(std::string_view text) const noexcept;
   /// A line on standard error, at once: "error: ...".
   void error(std::string_view text) const noexcept;
@@ -61,6 +65,7 @@ class Console {
   bool error_is_terminal_ = false;
   bool is_muted_ = false;
   mutable std::string unsaid_;
+  mutable std::set<std::string> said_;  // notes
 };
 
 }  // namespace allot::app

@@ -15,6 +15,7 @@ enum class Exit : int {
   kJournal = 4,      ///< the journal is locked, belongs to other work, or is corrupt
   kInputOutput = 5,  ///< the journal can no longer be written
   kHalted = 6,       ///< too many tasks failed
+  kTimeLimit = 7,    ///< the time limit was over before all was done
   kHungUp = 129,     ///< SIGHUP
   kInterrupted = 130,
   kTerminated = 143,  ///< SIGTERM

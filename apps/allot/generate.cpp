@@ -20,7 +20,8 @@ struct Arguments {
 void parse_rates(const std::string& text, GenerateOptions& options) {
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) {
-    throw CLI::ValidationError("--rates", "needs two numbers, as in 1,10, not " + in_quotes(text));
+    throw CLI::ValidationError("--rates",
+                               "needs two numbers with a comma between, as in 1,10, not " + in_quotes(text));
   }
   options.lowest_rate = parse_number("--rates", text.substr(0, comma));
   options.highest_rate = parse_number("--rates", text.substr(comma + 1));

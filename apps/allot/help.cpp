@@ -22,8 +22,9 @@ std::string heading(const Console& console, std::string_view text) {
 std::string entries(const Console& console, const std::vector<Entry>& list) {
   std::size_t longest = 0;
   for (const Entry& entry : list) longest = std::max(longest, display_width(entry.first));
-  const std::size_t column = std::min(longest + 4, kTextColumn);
   const std::size_t width = std::min(console.width(), kWidest);
+  // Where there is little room, descriptions of long options stand below them.
+  const std::size_t column = std::min(longest + 4, width < 80 ? width / 3 : kTextColumn);
   std::string text;
   for (const auto& [name, description] : list) {
     text += "  " + name;
@@ -39,7 +40,10 @@ std::string examples(const Console& console, std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
-    text += "  " + console.styled(Style::kDim, "$ ") + std::string(lines.substr(0, end)) + "\n";
+    // A line that goes on is indented.
+    const bool goes_on = lines.starts_with(' ');
+    text +=
+        "  " + (goes_on ? "" : console.styled(Style::kDim, "$ ")) + std::string(lines.substr(0, end)) + "\n";
     lines.remove_prefix(std::min(end + 1, lines.size()));
   }
   return text;
@@ -57,7 +61,7 @@ std::string label(const CLI::Option& option) {
 }  // namespace
 
 std::string general_help(const CLI::App& app, const Console& console) {
-  std::string text = app.get_description() + "\n";
+  std::string text = wrapped(app.get_description(), std::min(console.width(), kWidest), 0) + "\n";
   text += heading(console, "Usage");
   text += "  " + std::string(program()) + " COMMAND [options]\n";
   text += heading(console, "Commands");
@@ -72,12 +76,23 @@ std::string general_help(const CLI::App& app, const Console& console) {
   text += heading(console, "Example");
   text += examples(console, program_example());
   text += "\n'" + std::string(program()) + " COMMAND --help' explains a command.\n";
-  text += "Exit status: 0 done, 1 failed, 2 wrong usage, 3 invalid input, 130 interrupted.\n";
+  text += heading(console, "Exit status");
+  text +=
+      entries(console,
+              {{"0", "done"},
+               {"1", "the work failed: tasks failed, no feasible answer, a result that could not be written"},
+               {"2", "wrong usage"},
+               {"3", "invalid input"},
+               {"4", "run: the journal is locked, belongs to other work, or is damaged"},
+               {"5", "run: the journal, or another file of the run, cannot be written"},
+               {"6", "run: halted, since too many tasks failed"},
+               {"7", "run: the time limit was over before all was done"},
+               {"130", "interrupted; run: 129 by HUP, 143 by TERM"}});
   return text;
 }
 
 std::string command_help(const Command& command, const CLI::App& declared, const Console& console) {
-  std::string text = std::string(command.summary) + "\n";
+  std::string text = wrapped(command.summary, std::min(console.width(), kWidest), 0) + "\n";
   std::string usage = "  " + std::string(program()) + " " + command.name;
   std::vector<Entry> positional;
   std::vector<std::string> groups;

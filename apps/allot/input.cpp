@@ -1,6 +1,8 @@
 #include "apps/allot/input.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <vector>
 
 #include "allot/io/scenario_reader.hpp"
@@ -30,6 +32,20 @@ Scenario read_static_scenario_or_fail(const std::string& path, const std::string
   if (!scenario.arrivals.empty()) varying.emplace_back("[[arrivals]]");
   throw Failure(Exit::kInvalidInput, path + ": '" + command + "' needs constant counts and does not take " +
                                          alternatives(varying) + "; 'allot simulate' does");
+}
+
+std::string last_line(const std::string& path) {
+  if (path.empty()) return "";
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(0, std::ios::end);
+  const auto size = static_cast<std::streamoff>(file.tellg());
+  file.seekg(std::max<std::streamoff>(0, size - 2000));
+  std::string line;
+  std::string last;
+  while (std::getline(file, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 StopLimits start_clock(const std::optional<double>& time_limit_seconds) {

@@ -26,6 +26,15 @@ const StopFlag& catch_interrupts() noexcept {
   return interrupt_flag;
 }
 
+void catch_terminations() noexcept {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags = SA_RESTART;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);
+}
+
 bool interrupted() noexcept { return interrupt_flag.load(); }
 
 }  // namespace allot::app

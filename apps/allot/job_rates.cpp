@@ -43,7 +43,8 @@ std::vector<RatePrior> known_rates(const Job& job, const std::string& journal_pa
   }
   const std::string file = rates_file.empty() ? rates_path(job.path) : rates_file;
   std::error_code error;
-  if (!rates_file.empty() || std::filesystem::exists(file, error)) {
+  const bool has_default = !job.path.empty() && std::filesystem::exists(file, error);
+  if (!rates_file.empty() || has_default) {
     const Scenario scenario = read_scenario_or_fail(file, console);
     for (const TaskType i : scenario.system.types()) {
       const auto type = place_of(job.tasks, scenario.system.task(i).name);

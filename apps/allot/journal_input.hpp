@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 
 #include "allot/jobs/journal_reader.hpp"
@@ -21,7 +22,11 @@ auto with_journal(const std::string& path, const Use& use) {
   try {
     return use(JournalReader(path));
   } catch (const JournalError& error) {
-    throw Failure(Exit::kInvalidInput, shown(error.what()));
+    std::string text = shown(error.what());
+    std::error_code ignored;  // a job file has its journal beside it
+    if (std::filesystem::is_regular_file(path + ".journal", ignored))
+      text += "; did you mean " + in_quotes(path + ".journal") + "?";
+    throw Failure(Exit::kInvalidInput, text);
   }
 }
 

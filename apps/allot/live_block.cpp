@@ -39,6 +39,8 @@ winsize error_size() {
 
 }  // namespace
 
+std::size_t LiveBlock::columns() { return error_size().ws_col - 1U; }
+
 void LiveBlock::show(std::string_view text) {
   if (!console_.shows_progress()) return;
   const winsize size = error_size();

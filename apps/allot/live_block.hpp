@@ -17,6 +17,8 @@ class LiveBlock {
 
   /// Takes the place of what stands there. Lines are cut at the terminal's width.
   void show(std::string_view text);
+  /// Columns that a line may take now.
+  static std::size_t columns();
   /// Takes the block off the screen, so that something else can be written.
   void clear();
 

@@ -64,14 +64,15 @@ std::string_view phase_text(RunPhase phase) {
 }
 
 /// "2 at 3.1 ±0.2"
-std::string pair_text(const PairView& pair) {
+std::string pair_text(const PairView& pair, bool with_interval) {
   if (!pair.possible) return "-";
   if (!pair.allowed) return "off";
   const std::string running = pair.running > 0 ? std::to_string(pair.running) + " at " : "";
   if (!pair.rate) return running + "?";
   const double half = std::max(*pair.rate - pair.low, pair.high - *pair.rate);
   std::string text = running + number(*pair.rate, 3);
-  if (std::isfinite(half)) text += " ±" + number(half, 2);
+  if (with_interval && std::isfinite(half))
+    text += fmt::format(" {}", sign(Sign::kPlusMinus)) + number(half, 2);
   return text;
 }
 
@@ -85,19 +86,21 @@ std::string view_line(const RunView& view) {
   return fmt::format("{}: {}, {}, {}", clock_time(view.elapsed_s), counts(view), pace(view), time_left(view));
 }
 
-std::string view_text(const RunView& view, const Console& console, std::string_view title) {
-  std::string text = fmt::format("{}   {} elapsed, {}", console.styled(Style::kBold, title),
-                                 clock_time(view.elapsed_s), time_left(view));
-  if (view.bound_s && view.left_s) text += fmt::format(" (bound {})", clock_time(*view.bound_s));
-  text += fmt::format("\n  {}   {}\n", counts(view), pace(view));
-  if (view.phase != RunPhase::kRunning) {
-    text += "  " + console.styled(Style::kBad, phase_text(view.phase)) + "\n";
+namespace {
+
+/// Rows for types, columns for resources. Where there is little room, without intervals and paces.
+Table view_table(const RunView& view, bool short_form) {
+  std::vector<Align> columns = {Align::kLeft, Align::kRight};
+  std::vector<std::string> titles = {"", "done"};
+  if (!short_form) {
+    columns.push_back(Align::kRight);
+    titles.emplace_back("per second");
   }
-  std::vector<Align> columns = {Align::kLeft, Align::kRight, Align::kRight};
-  std::vector<std::string> titles = {"", "done", "per second"};
   for (const ResourceView& resource : view.resources) {
     columns.push_back(Align::kRight);
-    titles.push_back(fmt::format("{} {}/{}", shown(resource.name), resource.busy, resource.slots));
+    const std::string name = shown(resource.name);
+    titles.push_back(
+        fmt::format("{} {}/{}", short_form ? shortened(name, 10) : name, resource.busy, resource.slots));
   }
   Table table(columns);
   table.title(titles);
@@ -106,15 +109,40 @@ std::string view_text(const RunView& view, const Console& console, std::string_v
     std::string done = fmt::format("{}/{}", type.done, type.total);
     if (type.failed > 0) done += fmt::format(" -{}", type.failed);
     std::vector<Cell> row = {{shown(type.name), Style::kPlain},
-                             {done, type.failed > 0 ? Style::kBad : Style::kPlain},
-                             {number(type.throughput, 3), Style::kPlain}};
+                             {done, type.failed > 0 ? Style::kBad : Style::kPlain}};
+    if (!short_form) row.push_back({number(type.throughput, 3), Style::kPlain});
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
       const PairView& pair = view.pairs[i * view.resources.size() + j];
-      row.push_back({pair_text(pair), pair.running > 0 ? Style::kPlain : Style::kDim});
+      row.push_back({pair_text(pair, !short_form), pair.running > 0 ? Style::kPlain : Style::kDim});
     }
     table.row(std::move(row));
   }
-  text += table.text(console);
+  return table;
+}
+
+/// Texts beside each other, three blanks between; one below the other where they do not fit.
+std::string beside(const std::string& first, std::size_t first_width, const std::string& second,
+                   std::size_t columns) {
+  const bool fits = first_width + 3 + display_width(second) <= columns;
+  return first + (fits ? "   " : "\n  ") + second;
+}
+
+}  // namespace
+
+std::string view_text(const RunView& view, const Console& console, std::string_view title,
+                      std::size_t columns) {
+  const std::string name = shortened(title, columns);
+  std::string times = clock_time(view.elapsed_s) + " elapsed, " + time_left(view);
+  if (view.bound_s && view.left_s) times += fmt::format(" (bound {})", clock_time(*view.bound_s));
+  std::string text = beside(console.styled(Style::kBold, name), display_width(name), times, columns) + "\n";
+  const std::string numbers = "  " + counts(view);
+  text += beside(numbers, display_width(numbers), pace(view), columns) + "\n";
+  if (view.phase != RunPhase::kRunning) {
+    text += "  " + console.styled(Style::kBad, phase_text(view.phase)) + "\n";
+  }
+  const Table table = view_table(view, false);
+  text +=
+      table.width() <= columns ? table.text(console, columns) : view_table(view, true).text(console, columns);
   if (view.types.size() > kMostRows)
     text += fmt::format("  and {} more types\n", view.types.size() - kMostRows);
   return text;
@@ -184,7 +212,7 @@ void LiveView::show(const RunView& view) {
     console_.complain(view_line(view) + "\n");
     return;
   }
-  block_.show(view_text(view, console_, title_));
+  block_.show(view_text(view, console_, title_, LiveBlock::columns()));
 }
 
 void LiveView::note(std::string_view text) {

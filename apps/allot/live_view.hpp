@@ -19,8 +19,9 @@ enum class ProgressStyle {
   kNone,
 };
 
-/// The state of a run in a few lines for people.
-std::string view_text(const RunView& view, const Console& console, std::string_view title);
+/// The state of a run in a few lines for people, none longer than so many columns.
+std::string view_text(const RunView& view, const Console& console, std::string_view title,
+                      std::size_t columns);
 /// In one line.
 std::string view_line(const RunView& view);
 /// As a JSON object.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "allot/io/duration.hpp"
+
 namespace allot::app {
 
 double parse_number(const std::string& option, const std::string& text) {
@@ -14,6 +16,34 @@ double parse_number(const std::string& option, const std::string& text) {
     throw CLI::ValidationError(option, "needs a number, not " + in_quotes(text));
   }
   return value;
+}
+
+double parse_seconds(const std::string& option, const std::string& text, bool may_be_zero) {
+  if (const auto seconds = parse_duration(text)) return *seconds;
+  double value = -1;
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc{} && value == 0 && (at == end || parse_duration("1" + std::string(at, end)))) {
+    if (may_be_zero) return 0;
+    throw CLI::ValidationError(option, "must be above 0, is " + in_quotes(text));
+  }
+  if (error == std::errc{} && at == end && value < 0) {
+    throw CLI::ValidationError(
+        option, (may_be_zero ? "must not be negative, is " : "must be above 0, is ") + in_quotes(text));
+  }
+  throw CLI::ValidationError(
+      option,
+      "needs a time, in seconds or such as '500ms', '90s', '10m', '1.5h' or '1d', not " + in_quotes(text));
+}
+
+double parse_part(const std::string& option, const std::string& text, bool may_be_zero) {
+  const bool is_percent = text.ends_with('%');
+  const double value =
+      parse_number(option, is_percent ? text.substr(0, text.size() - 1) : text) / (is_percent ? 100 : 1);
+  if ((value > 0 || (may_be_zero && value == 0)) && value < 1) return value;
+  throw CLI::ValidationError(
+      option, "must be between 0 and 1, or 0% and 100%, is " + in_quotes(text) +
+                  (value >= 1 && value < 100 && !is_percent ? "; for percent write '" + text + "%'" : ""));
 }
 
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least,
@@ -40,17 +70,7 @@ void add_seed(CLI::App& command, std::uint64_t& seed) {
 }
 
 void add_time_limit(CLI::App& command, std::optional<double>& seconds, const std::string& description) {
-  command
-      .add_option_function<std::string>(
-          "--time-limit",
-          [&seconds](const std::string& text) {
-            const double value = parse_number("--time-limit", text);
-            if (!(value > 0))
-              throw CLI::ValidationError("--time-limit", "must be above 0, is " + in_quotes(text));
-            seconds = value;
-          },
-          description)
-      ->type_name("S");
+  add_seconds(command, "--time-limit", seconds, description);
 }
 
 }  // namespace allot::app

@@ -166,7 +166,7 @@ Action declare(CLI::App& command) {
   add_whole(command, "--points", a.points, 2, 1'000'000,
             "show at most N points, the two ends among them (default 20)");
   add_time_limit(command, a.time_limit,
-                 "stop after S seconds with the points found by then (default: no limit)");
+                 "stop after this time with the points found by then (default: no limit)");
   add_seed(command, a.options.seed);
   add_json(command, a.json);
   return [arguments](Console& console) { return run_pareto(*arguments, console); };

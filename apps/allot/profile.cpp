@@ -1,6 +1,8 @@
 // allot profile: how fast each type of a job runs on each resource, for `solve` and `run`.
 #include "allot/run/profile.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -21,6 +23,7 @@
 #include "apps/allot/job_rates.hpp"
 #include "apps/allot/live_block.hpp"
 #include "apps/allot/options.hpp"
+#include "apps/allot/run_paths.hpp"
 #include "apps/allot/text.hpp"
 
 namespace allot::app {
@@ -39,11 +42,10 @@ struct Arguments {
 std::string rate_text(const Timing& timing) {
   if (timing.runs == 0 || !(timing.mean_s > 0)) return "";
   const double half = timing.rate() * timing.half_s / timing.mean_s;
-  return number(timing.rate(), 4) + " ±" + number(half, 2);
+  return number(timing.rate(), 4) + fmt::format(" {}", sign(Sign::kPlusMinus)) + number(half, 2);
 }
 
 std::string state_text(const PairProfile& pair) {
-  if (!pair.problem.empty()) return "fails: " + shown(pair.problem);
   if (pair.alone.runs == 0) return "";
   std::string text = pair.alone.converged && pair.full.converged ? "" : "not converged";
   if (pair.failures > 0) {
@@ -53,31 +55,34 @@ std::string state_text(const PairProfile& pair) {
   return text;
 }
 
-std::string profile_table(const Job& job, const Profile& profile, const Console& console) {
+std::string profile_table(const Job& job, const Profile& profile, const Console& console,
+                          std::size_t columns) {
   const bool wide = std::any_of(job.resources.begin(), job.resources.end(),
                                 [](const JobResource& resource) { return resource.servers > 1; });
-  Table table(
-      {Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.title({"", "", "alone/s", wide ? "slots full/s" : "", "runs", "mixed/s", ""});
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.title({"", "alone/s", wide ? "slots full/s" : "", "runs", "mixed/s", ""});
+  std::string problems;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       const PairProfile& pair = profile.pairs[i * job.resources.size() + j];
       if (!pair.possible) continue;
+      const bool several = job.resources[j].servers > 1;
       const bool bad = !pair.problem.empty();
-      table.row({{shown(job.tasks[i].name), Style::kPlain},
-                 {shown(job.resources[j].name), Style::kPlain},
+      const std::string name = shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
+      table.row({{name, Style::kPlain},
                  {rate_text(pair.alone), Style::kPlain},
-                 {job.resources[j].servers > 1 ? rate_text(pair.full) : "", Style::kPlain},
-                 {std::to_string(pair.alone.runs + (job.resources[j].servers > 1 ? pair.full.runs : 0)),
-                  Style::kDim},
+                 {several ? rate_text(pair.full) : "", Style::kPlain},
+                 {std::to_string(pair.alone.runs + (several ? pair.full.runs : 0)), Style::kDim},
                  {pair.mixed_s ? number(1 / *pair.mixed_s, 3) : "", Style::kPlain},
-                 {state_text(pair), bad ? Style::kBad : Style::kDim}});
+                 {bad ? "fails" : state_text(pair), bad ? Style::kBad : Style::kDim}});
+      if (bad) problems += "  " + wrapped(name + " fails: " + shown(pair.problem), columns, 4) + "\n";
     }
   }
-  return table.text(console);
+  return table.text(console, columns) + (problems.empty() ? "" : "\n" + problems);
 }
 
-/// The scenario that the measurements make; types that nothing could run are left out.
+/// The scenario that the measurements make, of which there must be some; types that nothing could run are
+/// left out.
 Scenario scenario_of(const Job& job, const Profile& profile) {
   const std::vector<Count> limits = in_flight_limits(job);
   std::vector<TaskClass> tasks;
@@ -111,8 +116,6 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
     if (const auto home = job.tasks[i].home; home && row[index(*home)] > 0) task.home = home;
     rates.insert(rates.end(), row.begin(), row.end());
   }
-  if (tasks.empty())
-    throw Failure(Exit::kFailed, "no task type ran on any resource: there is nothing to write");
   const std::size_t types = tasks.size();
   return {job.name.empty() ? "profile of " + std::filesystem::path(job.path).filename().string() : job.name,
           System(std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
@@ -176,7 +179,7 @@ void print_json(Console& console, const Job& job, const Profile& profile, const 
 
 void print_text(Console& console, const Job& job, const Profile& profile, const std::string& out) {
   console.print("{}: completions per second of one slot, with 95% intervals\n\n", shown(job.path));
-  console.print(profile_table(job, profile, console));
+  console.print("{}", profile_table(job, profile, console, console.width()));
   console.gap();
   for (std::size_t j = 0; j < job.resources.size(); ++j) {
     if (const auto& factor = profile.interference[j]; factor && std::abs(*factor - 1) > 0.1) {
@@ -190,27 +193,106 @@ void print_text(Console& console, const Job& job, const Profile& profile, const 
   console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
 }
 
+/// How many executions a profile of the job takes at least, if nothing fails.
+std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
+  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
+  std::uint64_t count = 0;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!task.commands[j]) continue;
+      const auto servers = static_cast<std::uint64_t>(job.resources[j].servers);
+      count += visits + (servers > 1 ? visits * 2 * servers : 0);
+    }
+  }
+  return count;
+}
+
+bool has_rates(const Profile& profile) {
+  return std::any_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
+    return pair.possible && pair.problem.empty() && pair.alone.runs > 0;
+  });
+}
+
+/// What is measured is on disk every few seconds, beside its place: whatever ends the profile loses no more.
+class Keeper {
+ public:
+  Keeper(const Job& job, const std::string& out) : job_(job), path_(out + ".part") {}
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper() { ::unlink(path_.c_str()); }
+
+  void look(const Profile& so_far) {
+    if (Clock::now() - kept_at_ < std::chrono::seconds(2) || !has_rates(so_far)) return;
+    kept_at_ = Clock::now();
+    try {
+      write_file(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml));
+    } catch (const Failure&) {
+      // The end will tell.
+    }
+  }
+
+ private:
+  const Job& job_;
+  std::string path_;
+  Clock::time_point kept_at_ = Clock::now();
+};
+
+/// Puts the measurements in place. Where that fails they go to standard output rather than nowhere.
+bool keep_rates(const Arguments& arguments, const Job& job, const Profile& profile, Console& console) {
+  const std::string text = write_scenario(scenario_of(job, profile), FileFormat::kToml);
+  std::error_code error;
+  if (profile.interrupted && std::filesystem::exists(arguments.out, error)) {
+    // A part must not take the place of a whole.
+    std::filesystem::rename(arguments.out, arguments.out + "~", error);
+    if (!error) console.note("the rates of an earlier profile are now " + shown(arguments.out + "~"));
+  }
+  try {
+    write_file(arguments.out, text);
+    return true;
+  } catch (const Failure& failure) {
+    console.error(std::string(failure.what()) + "; the rates follow on standard output");
+    console.print(std::string_view(text));
+    return false;
+  }
+}
+
 Exit profile(Arguments& arguments, Console& console) {
   const Job job = value_or_fail(read_job(arguments.file), console);
   if (arguments.out.empty()) arguments.out = rates_path(job.path);
+  if (const std::string why = why_not_writable(arguments.out); !why.empty()) {
+    throw Failure(Exit::kFailed,
+                  "cannot write " + in_quotes(arguments.out) + ": " + why + "\nNothing was started.");
+  }
+  console.note(
+      "the tasks are run again and again, at least " +
+      whole(static_cast<Count>(least_executions(job, arguments.options))) +
+      " times in all, with inputs drawn at random; what they do besides writing to {out} is done each "
+      "time. Ctrl-C stops, and keeps what was measured");
   adopt_orphans();
   arguments.options.stop = &catch_interrupts();
+  catch_terminations();
   LiveBlock block(console);
+  Keeper keeper(job, arguments.out);
   Clock::time_point shown_at{};
   arguments.options.progress = [&](const Profile& so_far, const std::string& doing) {
+    keeper.look(so_far);
     if (Clock::now() - shown_at < std::chrono::milliseconds(200)) return;
     shown_at = Clock::now();
-    block.show("measuring " + shown(doing) + "\n" + profile_table(job, so_far, console));
+    block.show("measuring " + shown(doing) + "\n" +
+               profile_table(job, so_far, console, LiveBlock::columns()));
   };
   const Profile profile = measure_profile(job, arguments.options);
   kill_descendants();
   block.clear();
-  const bool any = std::any_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
-    return pair.problem.empty() && pair.alone.runs > 0;
-  });
-  if (!any && !arguments.json) console.complain(profile_table(job, profile, console));
-  const Scenario scenario = scenario_of(job, profile);
-  write_file(arguments.out, write_scenario(scenario, FileFormat::kToml));
+  if (!has_rates(profile)) {
+    if (!arguments.json) console.complain(profile_table(job, profile, console, console.width()));
+    if (!profile.interrupted)
+      throw Failure(Exit::kFailed, "no task type ran on any resource: there is nothing to write");
+    console.note("interrupted before anything was measured");
+    return Exit::kInterrupted;
+  }
+  const bool is_kept = keep_rates(arguments, job, profile, console);
+  if (!is_kept) return profile.interrupted ? Exit::kInterrupted : Exit::kFailed;
   if (arguments.json) {
     print_json(console, job, profile, arguments.out);
   } else {
@@ -231,39 +313,14 @@ Action declare(CLI::App& command) {
   command.add_option("FILE", a->file, "the job file (TOML or JSON)")->required()->type_name("");
   command.add_option("--out", a->out, "where the rates go (default: the job file's name with .rates.toml)")
       ->type_name("PATH");
-  command
-      .add_option_function<std::string>(
-          "--precision",
-          [a](const std::string& text) {
-            const bool per_cent = text.ends_with('%');
-            const double value =
-                parse_number("--precision", per_cent ? text.substr(0, text.size() - 1) : text) /
-                (per_cent ? 100 : 1);
-            if (!(value > 0 && value < 1)) {
-              throw CLI::ValidationError("--precision",
-                                         "must be between 0 and 1, or 0% and 100%, is " + in_quotes(text));
-            }
-            a->options.precision = value;
-          },
-          "half width of a rate's 95% interval at which it is good enough (default 5%)")
-      ->type_name("P");
-  const auto add_seconds = [&](const std::string& name, double& target, const std::string& text) {
-    command
-        .add_option_function<std::string>(
-            name,
-            [name, &target, a](const std::string& value) {
-              target = parse_number(name, value);
-              if (target < 0)
-                throw CLI::ValidationError(name, "must not be negative, is " + in_quotes(value));
-            },
-            text)
-        ->type_name("S");
-  };
+  add_part(command, "--precision", a->options.precision,
+           "half width of a rate's 95% interval at which it is good enough (default 5%)");
   add_whole(command, "--min-runs", a->options.least_runs, 2, 1'000'000, "of each pair (default 10)");
-  add_seconds("--min-time", a->options.least_s, "seconds of running for each pair at least (default 3)");
-  add_seconds("--max-time", a->options.most_s,
-              "seconds of running after which a pair is called not converged (default 60)");
-  add_seconds("--mixed-time", a->options.mixed_s, "seconds of the mixed pass (default 5; 0: none)");
+  add_seconds(command, "--min-time", a->options.least_s, "of running for each pair at least (default 3s)",
+              true);
+  add_seconds(command, "--max-time", a->options.most_s,
+              "of running after which a pair is called not converged (default 60s)", true);
+  add_seconds(command, "--mixed-time", a->options.mixed_s, "of the mixed pass (default 5s; 0: none)", true);
   add_seed(command, a->options.seed);
   add_json(command, a->json);
   return [a](Console& console) { return profile(*a, console); };
@@ -272,11 +329,12 @@ Action declare(CLI::App& command) {
 }  // namespace
 
 extern const Command profile_command;
-const Command profile_command = {"profile",
-                                 "Measure how fast each task type of a job file runs on each resource",
-                                 "allot profile jobs.toml              # writes jobs.rates.toml\n"
-                                 "allot solve jobs.rates.toml          # where should the work go?\n"
-                                 "allot profile jobs.toml --max-time 5 # quick and less certain",
-                                 declare};
+const Command profile_command = {
+    "profile",
+    "Measure how fast each task type of a job file runs on each resource, by running it again and again",
+    "allot profile jobs.toml              # writes jobs.rates.toml\n"
+    "allot solve jobs.rates.toml          # where should the work go?\n"
+    "allot profile jobs.toml --max-time 5 # quick and less certain",
+    declare};
 
 }  // namespace allot::app

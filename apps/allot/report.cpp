@@ -11,8 +11,8 @@
 namespace allot::app {
 namespace {
 
-constexpr const char* kNone = "·";  // could run there, does not
 constexpr const char* kCannotRun = "-";
+std::string none() { return std::string(sign(Sign::kNone)); }  // could run there, does not
 /// Two throughputs closer than this, relatively, are called the same.
 constexpr double kSame = 1e-9;
 
@@ -24,7 +24,7 @@ std::vector<std::string> shown_names(const auto& entries) {
 
 GridCell cell(bool can_run, bool occupied, std::string text) {
   if (occupied) return {std::move(text), true};
-  return {can_run ? kNone : kCannotRun, false};
+  return {can_run ? none() : kCannotRun, false};
 }
 
 std::string share(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
@@ -146,7 +146,7 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   Margin margin{"idle", {}};
   for (const double units : idle) {
     margin.cells.push_back(units >= 0.0005 ? Cell{fmt::format("{:.3f}", units), Style::kPlain}
-                                           : Cell{kNone, Style::kDim});
+                                           : Cell{none(), Style::kDim});
   }
   grid.bottom.push_back(std::move(margin));
   console.gap();
@@ -210,7 +210,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
   if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
   if (with_error && performance.priority_error)
     text += ", priority error " + error_number(*performance.priority_error);
-  console.print("{}\n", console.styled(Style::kBold, text));
+  console.print("{}\n", console.styled(Style::kBold, wrapped(text, console.width(), 0)));
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {

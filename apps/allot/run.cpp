@@ -4,36 +4,38 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <optional>
-#include <sstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "allot/base/version.hpp"
-#include "allot/io/job_reader.hpp"
-#include "allot/io/journal_text.hpp"
 #include "allot/jobs/journal.hpp"
 #include "allot/jobs/journal_reader.hpp"
+#include "allot/run/request.hpp"
 #include "allot/run/runner.hpp"
+#include "allot/run/survey.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
-#include "apps/allot/input.hpp"
+#include "apps/allot/dry_run.hpp"
 #include "apps/allot/job_rates.hpp"
-#include "apps/allot/live_view.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/run_arguments.hpp"
+#include "apps/allot/run_job.hpp"
+#include "apps/allot/run_paths.hpp"
 #include "apps/allot/run_report.hpp"
 #include "apps/allot/run_signals.hpp"
+#include "apps/allot/run_watch.hpp"
 #include "apps/allot/simulation.hpp"
 #include "apps/allot/text.hpp"
 
 namespace allot::app {
 namespace {
 
-constexpr std::size_t kMostFailuresShown = 10;
+constexpr std::size_t kMostOutputsShown = 10;
 /// At the end, for processes that were killed: what hangs in the kernel is not waited for.
 constexpr std::chrono::seconds kLeavePatience{3};
 
@@ -50,206 +52,35 @@ Exit exit_of(JournalProblem kind) {
   return kind == JournalProblem::kIo ? Exit::kInputOutput : Exit::kJournal;
 }
 
-// ---- watching
-
-std::string last_line(const std::string& path) {
-  if (path.empty()) return "";
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(0, std::ios::end);
-  const auto size = static_cast<std::streamoff>(file.tellg());
-  file.seekg(std::max<std::streamoff>(0, size - 2000));
-  std::string line;
-  std::string last;
-  while (std::getline(file, line)) {
-    if (!line.empty()) last = line;
-  }
-  return last;
-}
-
-std::string how_it_ended(const AttemptEnd& end) {
-  std::string text(to_string(end.status));
-  if (end.signal) text += fmt::format(", signal {}", *end.signal);
-  if (end.exit && *end.exit != 0) text += fmt::format(", exit {}", *end.exit);
-  if (!end.error.empty()) text += ": " + end.error;
-  return text;
-}
-
-class Watcher final : public RunObserver {
- public:
-  Watcher(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
-          std::string title, std::int64_t run_number)
-      : arguments_(arguments),
-        run_number_(run_number),
-        job_(job),
-        console_(console),
-        signals_(signals),
-        view_(console,
-              arguments.json && arguments.progress == ProgressStyle::kAuto && !console.shows_progress()
-                  ? ProgressStyle::kNone
-                  : arguments.progress,
-              std::move(title)) {
-    if (!arguments.log.empty()) {
-      log_.open(arguments.log, std::ios::binary | std::ios::app);
-      if (!log_) {
-        throw Failure(Exit::kInputOutput,
-                      "cannot write " + in_quotes(arguments.log) + ": " + std::strerror(errno));
-      }
-      log_is_csv_ = arguments.log.ends_with(".csv");
-      if (log_is_csv_ && log_.tellp() == 0) log_ << attempt_csv_header() << '\n';
-    }
-    if (arguments.time_limit_s) {
-      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                     std::chrono::duration<double>(*arguments.time_limit_s));
-    }
-  }
-
-  int wake_file() override { return signals_.file(); }
-
-  void woken(RunControl& control) override {
-    for (int number = signals_.next(); number != 0; number = signals_.next()) answer(number, control);
-    if (deadline_ && Clock::now() >= *deadline_) {
-      deadline_.reset();
-      note("the time limit is over: draining; run again to go on");
-      control.drain();
-    }
-  }
-
-  void ended(const AttemptEnd& end, const JobItem& item, bool is_final,
-             const AttemptOutput& output) override {
-    if (arguments_.print == Print::kGrouped) print(output);
-    if (log_.is_open()) {
-      AttemptRow row;
-      row.sequence = ++logged_;
-      row.run = run_number_;
-      row.task = item.identity;
-      row.type = job_.tasks[index(item.type)].name;
-      row.resource = end.resource;
-      row.slot = end.slot;
-      row.attempt = end.attempt;
-      row.status = end.status;
-      row.exit = end.exit;
-      row.signal = end.signal;
-      row.start_unix = end.start_unix;
-      row.queue_s = end.queue_s;
-      row.wall_s = end.wall_s;
-      row.user_s = end.user_s;
-      row.sys_s = end.sys_s;
-      row.maxrss_kb = end.maxrss_kb;
-      row.counted = end.counted;
-      row.is_final = is_final;
-      row.error = end.error;
-      row.command = end.command;
-      log_ << (log_is_csv_ ? attempt_csv(row) : attempt_json(row)) << '\n' << std::flush;
-    }
-    if (is_final && end.status != AttemptStatus::kOk) {
-      if (failures_.size() < kMostFailuresShown) {
-        std::string text = shown(item.identity) + ": " + how_it_ended(end);
-        if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";
-        failures_.push_back(std::move(text));
-      }
-    }
-  }
-
-  void tick(const RunView& view) override { view_.show(view); }
-  void note(std::string_view text) override { view_.note(text); }
-  void clear() { view_.clear(); }
-
-  int signal() const noexcept { return signal_; }
-  const std::vector<std::string>& failures() const noexcept { return failures_; }
-  bool log_failed() { return log_.is_open() && !log_; }
-
- private:
-  void answer(int number, RunControl& control) {
-    if (number == SIGTSTP) {
-      control.pause();
-      view_.note("stopped, with all running tasks; 'fg' goes on");
-      ::kill(::getpid(), SIGSTOP);
-      control.resume();
-      return;
-    }
-    if (signal_ == 0 || number == SIGTERM) signal_ = number;
-    if (number == SIGTERM) {
-      view_.note("terminated: running tasks have 5 s to end; run again to go on");
-      control.terminate();
-      return;
-    }
-    switch (++interrupts_) {
-      case 1:
-        view_.note("interrupted: running tasks finish, nothing new is started; once more ends them");
-        control.drain();
-        break;
-      case 2:
-        view_.note("interrupted twice: running tasks have 5 s to end; once more kills them");
-        control.terminate();
-        break;
-      case 3:
-        view_.note("interrupted three times: running tasks are killed");
-        control.kill();
-        break;
-      default:
-        view_.note("interrupted again: what cannot be killed is left alone");
-        control.kill();
-    }
-  }
-
-  void print(const AttemptOutput& output) {
-    view_.clear();
-    const auto copy = [](const std::string& path, int to) {
-      if (path.empty()) return;
-      std::ifstream file(path, std::ios::binary);
-      std::ostringstream text;
-      text << file.rdbuf();
-      const std::string bytes = text.str();
-      for (std::size_t at = 0; at < bytes.size();) {
-        const ssize_t written = ::write(to, bytes.data() + at, bytes.size() - at);
-        if (written <= 0) return;
-        at += static_cast<std::size_t>(written);
-      }
-    };
-    copy(output.out, STDOUT_FILENO);
-    copy(output.err, STDERR_FILENO);
-  }
-
-  const RunArguments& arguments_;
-  std::int64_t run_number_;  // as the journal counts
-  const Job& job_;
-  Console& console_;
-  const RunSignals& signals_;
-  LiveView view_;
-  std::ofstream log_;
-  bool log_is_csv_ = false;
-  std::int64_t logged_ = 0;
-  std::optional<Clock::time_point> deadline_;
-  std::vector<std::string> failures_;
-  int signal_ = 0;
-  int interrupts_ = 0;
-};
-
 // ---- before
+
+std::string name_of(const Job& job) { return job.path.empty() ? job.name : job.path; }
 
 RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
   const bool has_priorities = std::all_of(job.tasks.begin(), job.tasks.end(),
                                           [](const JobTask& task) { return task.priority.has_value(); });
   if (arguments.objective == RunObjective::kPriority && !has_priorities) {
     throw Failure(Exit::kInvalidInput,
-                  arguments.file + ": '--objective priority' needs a priority for every task type");
+                  name_of(job) + ": '--objective priority' needs a priority for every task type");
   }
   return arguments.objective;
 }
 
 std::string title_of(const RunArguments& arguments, const Job& job) {
-  std::string title = "allot run " + shown(job.path);
+  std::string title = "allot run " + shown(name_of(job));
   if (arguments.policy.empty()) return title + fmt::format(" ({})", to_string(arguments.objective));
   return title + fmt::format(" ({})", arguments.policy);
 }
 
-Exit exit_of(const RunSummary& summary, int signal) {
+Exit exit_of(const RunSummary& summary, const RunWatch& watch) {
+  const int signal = watch.signal();
   switch (summary.outcome) {
     case RunSummary::Outcome::kIo:
       return Exit::kInputOutput;
     case RunSummary::Outcome::kHalted:
       return Exit::kHalted;
     case RunSummary::Outcome::kInterrupted:
+      if (signal == 0 && watch.ran_out_of_time()) return Exit::kTimeLimit;
       return signal == SIGHUP ? Exit::kHungUp : signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted;
     case RunSummary::Outcome::kStranded:
       return Exit::kFailed;
@@ -259,22 +90,39 @@ Exit exit_of(const RunSummary& summary, int signal) {
   return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
 }
 
-double parse_seconds(const std::string& option, const std::string& text) {
-  const double value = parse_number(option, text);
-  if (!(value > 0)) throw CLI::ValidationError(option, "must be above 0, is " + in_quotes(text));
-  return value;
+SurveyOptions survey_options(const RunArguments& arguments) {
+  SurveyOptions options;
+  options.redo = arguments.redo;
+  options.fresh = arguments.fresh;
+  options.retry_failed = arguments.retry_failed;
+  options.accept_changed = arguments.accept_changed;
+  options.most_requeues = arguments.requeues;
+  return options;
 }
 
-Exit run(RunArguments& arguments, Console& console) {
-  const Job job = value_or_fail(read_job(arguments.file), console);
-  if (arguments.journal.empty()) arguments.journal = arguments.file + ".journal";
-  if (arguments.policy_given) {
-    policy_or_fail("--policy", arguments.policy);
-    if (arguments.policy == "fixed") {
-      throw Failure(Exit::kUsage,
-                    "--policy: 'fixed' holds an assignment that is given to it, which live work has none of");
-    }
+/// What stands in the way of a run, whatever it would do.
+void refuse_what_is_wrong(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
+                          const Survey& survey) {
+  if (!survey.unmatched.empty()) {
+    throw Failure(Exit::kInvalidInput, "--redo: no task matches " + in_quotes(survey.unmatched.front()) +
+                                           "; it takes 'missing', 'changed' or a pattern for names such as " +
+                                           in_quotes(items.front().identity));
   }
+  if (survey.blocked.empty() || arguments.overwrite) return;
+  const auto count = static_cast<Count>(survey.blocked.size());
+  std::string text = count == 1 ? "an output exists that no run of this journal has made:"
+                                : whole(count) + " outputs exist that no run of this journal has made:";
+  for (std::size_t k = 0; k < std::min(survey.blocked.size(), kMostOutputsShown); ++k) {
+    const std::size_t at = survey.blocked[k];
+    text += "\n  " + shown(output_path(job, items[at], at + 1)) + " (" + shown(items[at].identity) + ")";
+  }
+  if (survey.blocked.size() > kMostOutputsShown)
+    text += "\n  and " + whole(count - static_cast<Count>(kMostOutputsShown)) + " more";
+  throw Failure(Exit::kInvalidInput,
+                text + "\nNothing was started. '--overwrite' lets the tasks replace them.");
+}
+
+RunOptions run_options(const RunArguments& arguments, const Job& job) {
   RunOptions options;
   options.objective = chosen_objective(arguments, job);
   options.policy = arguments.policy;
@@ -285,60 +133,106 @@ Exit run(RunArguments& arguments, Console& console) {
   options.crew.owns_children = true;
   options.seed = arguments.seed;
   options.run_id = make_run_id();
+  options.output_folder = std::filesystem::absolute(arguments.journal + ".out").string();
   if (arguments.lane_timeout_s) {
     // Five words are to be missed before a worker is.
     LaneOptions& lane = options.crew.lane;
     lane.deadline = std::chrono::duration<double>(*arguments.lane_timeout_s);
     lane.heartbeat = std::min(lane.heartbeat, lane.deadline / 5);
   }
-  try {
-    if (arguments.fresh && !arguments.dry_run) {
-      if (const auto moved = move_aside(arguments.journal)) {
-        console.note("the old journal is now " + shown(*moved));
-        std::error_code error;  // what its tasks printed goes with it
-        std::filesystem::rename(arguments.journal + ".out", *moved + ".out", error);
-      }
-    }
-    options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
-    if (arguments.dry_run) return dry_run(arguments, job, options, console);
+  return options;
+}
 
-    const RunSignals signals;  // before any thread
-    adopt_orphans();
-    JournalOptions journal_options;
-    journal_options.accept_changed = arguments.accept_changed;
-    journal_options.retry_failed = arguments.retry_failed;
-    journal_options.most_requeues = arguments.requeues;
-    Journal journal(arguments.journal, journal_options);
-    options.output_folder = arguments.journal + ".out";
-    std::error_code error;
-    std::filesystem::create_directories(options.output_folder, error);
-    if (error) {
-      throw Failure(Exit::kInputOutput,
-                    "cannot make " + in_quotes(options.output_folder) + ": " + error.message());
-    }
-    options.output_folder = std::filesystem::absolute(options.output_folder).string();
-    const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
-    Watcher watcher(arguments, job, console, signals, title_of(arguments, job), run_number);
-    journal.begin_run(
-        {options.run_id, job.path, std::string(to_string(options.objective)),
-         options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
-         std::string(version()),
-         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
-    const RunSummary summary = run_job(job, journal, options, watcher);
-    kill_descendants({}, kLeavePatience);
-    watcher.clear();
-    if (arguments.json) {
-      print_json(console, arguments, job, summary, options.run_id);
-    } else {
-      print_summary(console, arguments, job, summary, watcher.failures());
-    }
-    if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
-    if (watcher.log_failed()) {
-      console.error("the log " + in_quotes(arguments.log) +
-                    " could not be written; the journal has everything");
-      return Exit::kInputOutput;
-    }
-    return exit_of(summary, watcher.signal());
+void check_policy(const RunArguments& arguments) {
+  if (!arguments.policy_given) return;
+  policy_or_fail("--policy", arguments.policy);
+  if (arguments.policy == "fixed") {
+    throw Failure(Exit::kUsage,
+                  "--policy: 'fixed' holds an assignment that is given to it, which live work has none of");
+  }
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Failure(Exit::kInputOutput, "cannot make " + in_quotes(path) + ": " + error.message());
+}
+
+/// `--fresh`: the old journal goes aside, and what its tasks printed with it.
+void begin_anew(const std::string& journal, const Console& console) {
+  const auto moved = move_aside(journal);
+  if (!moved) return;
+  console.note("the old journal is now " + shown(*moved));
+  std::error_code error;
+  std::filesystem::rename(journal + ".out", *moved + ".out", error);
+}
+
+Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
+               RunOptions options, Console& console) {
+  const RunSignals signals;  // before any thread
+  adopt_orphans();
+  check_paths(arguments, job, items);
+  AttemptLog log(arguments.log);
+  if (arguments.fresh) begin_anew(arguments.journal, console);
+  JournalOptions journal_options;
+  journal_options.accept_changed = arguments.accept_changed;
+  journal_options.retry_failed = arguments.retry_failed;
+  journal_options.most_requeues = arguments.requeues;
+  std::error_code error;
+  const bool had_journal = std::filesystem::exists(arguments.journal, error);
+  Journal journal(arguments.journal, journal_options);
+  if (had_journal) {
+    // Looked at once more, now that nobody else can change it.
+    const Survey survey = survey_job(job, items, arguments.journal, survey_options(arguments));
+    refuse_what_is_wrong(arguments, job, items, survey);
+    std::vector<std::string> redone;
+    for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
+    journal.redo(redone);
+  }
+  make_folder(options.output_folder);
+  const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
+  RunWatch watch(arguments, job, console, signals, log, title_of(arguments, job), run_number);
+  journal.begin_run(
+      {options.run_id, name_of(job), std::string(to_string(options.objective)),
+       options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
+       std::string(version()),
+       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
+  const RunSummary summary = run_job(job, journal, options, watch);
+  kill_descendants({}, kLeavePatience);
+  watch.clear();
+  if (arguments.json) {
+    print_json(console, arguments, job, summary, options.run_id, watch.ran_out_of_time());
+  } else {
+    print_summary(console, arguments, job, summary, watch.failures());
+    // Standard output belongs to the tasks where they print to it.
+    if (arguments.print == Print::kGrouped) console.complain(console.take());
+  }
+  if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
+  if (log.failed()) {
+    console.error("the log " + in_quotes(arguments.log) +
+                  " could not be written; the journal has everything");
+    return Exit::kInputOutput;
+  }
+  return exit_of(summary, watch);
+}
+
+Exit run(RunArguments& arguments, Console& console) {
+  check_policy(arguments);
+  const NamedJob named = read_job_words(arguments.work, console);
+  const Job& job = named.job;
+  if (arguments.journal.empty()) arguments.journal = named.journal;
+  // Whoever types a command wants to see what it prints, unless it goes to a file.
+  const bool shows = !named.is_file && arguments.work.output.empty() && !arguments.json;
+  arguments.print = arguments.print_asked.value_or(shows ? Print::kGrouped : Print::kNone);
+  RunOptions options = run_options(arguments, job);
+  const std::vector<JobItem> items = list_items(job);
+  try {
+    options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
+    const Survey survey = survey_job(job, items, arguments.journal, survey_options(arguments));
+    refuse_what_is_wrong(arguments, job, items, survey);
+    if (!arguments.dry_run) return carry_out(arguments, job, items, options, console);
+    dry_run(arguments, job, items, survey, options, console);
+    return Exit::kOk;
   } catch (const JournalError& error) {
     kill_descendants();
     std::string text = error.what();
@@ -346,19 +240,41 @@ Exit run(RunArguments& arguments, Console& console) {
       while (text.ends_with('\n')) text.pop_back();
       text +=
           "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new "
-          "definition, "
-          "'--fresh' begins anew.";
+          "definition, '--redo PATTERN' does what it matches again, '--fresh' begins anew.";
     }
     throw Failure(exit_of(error.kind()), text);
   }
 }
 
+void add_redo(CLI::App& command, RedoRule& redo) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--redo",
+          [&redo](const std::vector<std::string>& words) {
+            for (const std::string& word : words) {
+              if (word == "missing") {
+                redo.missing = true;
+              } else if (word == "changed") {
+                redo.changed = true;
+              } else {
+                redo.patterns.push_back(word);
+              }
+            }
+          },
+          "do again what is done: 'missing' (its output is gone), 'changed' (an input is newer), or tasks "
+          "whose "
+          "names in 'allot log' match a pattern, as in 'decode:*'")
+      ->allow_extra_args(false)
+      ->type_name("missing|changed|PATTERN");
+}
+
 Action declare(CLI::App& command) {
   const auto a = std::make_shared<RunArguments>();
-  command.add_option("FILE", a->file, "the job file (TOML or JSON)")->required()->type_name("");
+  add_job_words(command, a->work);
   command
       .add_option("--journal", a->journal,
-                  "where what was done is kept (default: FILE.journal); if it exists, the run is resumed")
+                  "where what was done is kept (default: FILE.journal, or a name made of the command); if it "
+                  "exists, the run is resumed")
       ->type_name("PATH");
   add_choice<RunObjective>(
       command, "--objective", a->objective,
@@ -387,6 +303,9 @@ Action declare(CLI::App& command) {
   add_whole(command, "--requeues", a->requeues, 0, 1'000'000,
             "of a task whose attempt was lost with its machine, worker or run (default 3)");
   command.add_flag("--retry-failed", a->retry_failed, "try again what failed for good in an earlier run");
+  add_redo(command, a->redo);
+  command.add_flag("--overwrite", a->overwrite,
+                   "replace outputs that exist and that no run of this journal has made");
   command.add_flag("--fresh", a->fresh, "begin anew: an existing journal is moved aside");
   command.add_flag("--accept-changed", a->accept_changed, "resume although commands have changed since");
   command
@@ -399,21 +318,14 @@ Action declare(CLI::App& command) {
           },
           "stop when so many tasks have failed: 'soon' lets running ones finish, 'now' ends them")
       ->type_name("soon|now,fail=N[%]");
-  command
-      .add_option_function<std::string>(
-          "--time-limit",
-          [a](const std::string& text) { a->time_limit_s = parse_seconds("--time-limit", text); },
-          "start nothing more after so many seconds; run again to go on")
-      ->type_name("S");
-  command
-      .add_option_function<std::string>(
-          "--lane-timeout",
-          [a](const std::string& text) { a->lane_timeout_s = parse_seconds("--lane-timeout", text); },
-          "a worker behind a 'launch' prefix that is silent for so many seconds is lost (default 15)")
-      ->type_name("S");
-  add_choice<Print>(
-      command, "--print", a->print, {{"grouped", Print::kGrouped}, {"none", Print::kNone}},
-      "what tasks print: each attempt's when it ends, or nothing (default); it is kept in files in any case");
+  add_seconds(command, "--time-limit", a->time_limit_s,
+              "start nothing more after this time, as in 10m, and end with status 7; run again to go on");
+  add_seconds(command, "--lane-timeout", a->lane_timeout_s,
+              "a worker behind a 'launch' prefix that is silent for this long is lost (default 15s)");
+  add_choice<std::optional<Print>>(
+      command, "--print", a->print_asked, {{"grouped", Print::kGrouped}, {"none", Print::kNone}},
+      "what tasks print: each attempt's when it ends (default without a job file and '--output'), or nothing "
+      "(default otherwise); it is kept in files in any case");
   add_choice<ProgressStyle>(
       command, "--progress", a->progress,
       {{"auto", ProgressStyle::kAuto}, {"json", ProgressStyle::kJson}, {"none", ProgressStyle::kNone}},
@@ -423,10 +335,11 @@ Action declare(CLI::App& command) {
                   "append a line for every attempt: CSV if the name ends in .csv, else JSON lines")
       ->type_name("PATH");
   add_seed(command, a->seed);
-  command.add_flag("--dry-run", a->dry_run, "show the commands, the plan and what it promises; run nothing");
+  command.add_flag("-n,--dry-run", a->dry_run,
+                   "show the commands, the plan and what it promises; run nothing");
   add_json(command, a->json);
   return [a](Console& console) {
-    if (a->json && a->print == Print::kGrouped) {
+    if (a->json && a->print_asked == Print::kGrouped) {
       throw Failure(Exit::kUsage, "'--json' and '--print grouped' both want standard output");
     }
     return run(*a, console);
@@ -439,9 +352,14 @@ extern const Command run_command;
 const Command run_command = {
     "run", "Carry out a job file: each task where the plan wants it, resumable",
     "allot run jobs.toml                       # everything done soonest; again after an interruption\n"
-    "allot run jobs.toml --dry-run             # the commands and the plan\n"
+    "allot run jobs.toml -n                    # the commands and the plan\n"
     "allot run jobs.toml --objective priority  # each type its share\n"
-    "allot run jobs.toml --policy jsq --fresh  # for comparison",
+    "allot run jobs.toml --policy jsq --fresh  # for comparison\n"
+    "allot run jobs.toml --redo missing        # make outputs again that are gone\n"
+    "allot run -j4 'gzip -k {}' ::: *.txt      # without a job file\n"
+    "find . -name '*.wav' -print0 | allot run -0 'flac --silent {}'\n"
+    "allot run --resource cpu=2 --resource gpu --command cpu='djpeg {} > {out}' \\\n"
+    "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
     declare};
 
 }  // namespace allot::app

@@ -7,8 +7,10 @@
 
 #include "allot/run/halt.hpp"
 #include "allot/run/objective.hpp"
+#include "allot/run/survey.hpp"
 #include "allot/solve/options.hpp"
 #include "apps/allot/live_view.hpp"
+#include "apps/allot/run_job.hpp"
 
 namespace allot::app {
 
@@ -16,8 +18,9 @@ namespace allot::app {
 enum class Print { kNone, kGrouped };
 
 struct RunArguments {
-  std::string file;
+  JobWords work;
   std::string journal;
+  RedoRule redo;
   std::string rates;
   std::string log;
   std::optional<HaltRule> halt;
@@ -27,13 +30,15 @@ struct RunArguments {
   std::string policy;
   bool policy_given = false;
   ShareReading shares = ShareReading::kFloor;
-  Print print = Print::kNone;
+  std::optional<Print> print_asked;
+  Print print = Print::kNone;  ///< what was asked, or what suits the work
   ProgressStyle progress = ProgressStyle::kAuto;
   int retries = 1;
   int requeues = 3;
   std::uint64_t seed = 1;
   bool retry_failed = false;
   bool fresh = false;
+  bool overwrite = false;
   bool accept_changed = false;
   bool dry_run = false;
   bool json = false;

@@ -34,153 +34,22 @@ double energy(const RunView& view) {
   return joules;
 }
 
-}  // namespace
-
-Exit dry_run(const RunArguments& arguments, const Job& job, const RunOptions& options, Console& console) {
-  const std::vector<JobItem> items = list_items(job);
-  std::vector<Count> left(job.tasks.size());
-  for (const JobItem& item : items) ++left[index(item.type)];
-  std::uint64_t done = 0;
-  std::uint64_t failed = 0;
-  std::error_code error;
-  if (std::filesystem::exists(arguments.journal, error)) {
-    for (const TaskTotals& total : JournalReader(arguments.journal).totals()) {
-      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-        if (job.tasks[i].name != total.type) continue;
-        left[i] = std::max<Count>(0, left[i] - total.done - (arguments.retry_failed ? 0 : total.failed));
-        done += static_cast<std::uint64_t>(total.done);
-        failed += static_cast<std::uint64_t>(total.failed);
-      }
-    }
-  }
-  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed},
-                Clock::now());
-  const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
-  bool known = true;
-  std::string unknown;  // pairs
-  std::vector<double> rates(job.tasks.size() * job.resources.size(), 0.0);
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    bool any = false;
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      const RatePrior& prior = options.priors[i * job.resources.size() + j];
-      if (!prior.can_run) continue;
-      any |= prior.rate.has_value();
-      if (!prior.rate) {
-        unknown +=
-            (unknown.empty() ? "" : ", ") + shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
-      }
-      rates[i * job.resources.size() + j] = prior.rate.value_or(0);
-    }
-    known &= any;
-  }
-  std::optional<double> bound;
-  if (known) bound = batch_bound(job_system(job, rates, std::vector<Count>(left)), left);
-  // At the pace of the plan, which for the objective `finish` is that of the bound.
-  std::optional<double> finish = bound;
-  if (finish && plan->predicted && !placer.finishes()) {
-    for (std::size_t i = 0; i < left.size(); ++i) {
-      const double pace = plan->predicted->throughput_by_task[i];
-      if (left[i] > 0 && pace > 0) finish = std::max(*finish, static_cast<double>(left[i]) / pace);
-    }
-  }
-  if (arguments.json) {
-    Json json = {{"dry_run", true},
-                 {"tasks", items.size()},
-                 {"done", done},
-                 {"failed", failed},
-                 {"rates_known", known}};
-    json["assignment"] = nullptr;
-    if (known && plan->target) {
-      Json rows = Json::array();
-      for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-        Json row = Json::array();
-        for (std::size_t j = 0; j < job.resources.size(); ++j)
-          row.push_back((*plan->target)(task_type(i), resource_id(j)));
-        rows.push_back(std::move(row));
-      }
-      json["assignment"] = std::move(rows);
-    }
-    json["predicted_throughput"] =
-        known && plan->predicted ? Json(plan->predicted->throughput) : Json(nullptr);
-    json["predicted_finish_s"] = finish ? Json(*finish) : Json(nullptr);
-    json["finish_bound_s"] = bound ? Json(*bound) : Json(nullptr);
-    Json commands = Json::array();
-    for (std::size_t at = 0; at < items.size(); ++at) {
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        if (!job.tasks[index(items[at].type)].commands[j]) continue;
-        const TaskRequest request =
-            make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
-        commands.push_back(
-            {{"task", items[at].identity}, {"resource", job.resources[j].name}, {"argv", request.argv}});
-      }
-    }
-    json["commands"] = std::move(commands);
-    console.print(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-    return Exit::kOk;
-  }
-  console.print("{}: {}, {} done already", shown(job.path), counted(static_cast<Count>(items.size()), "task"),
-                done);
-  if (failed > 0)
-    console.print(", {} failed{}", failed, arguments.retry_failed ? " and to be tried again" : "");
-  console.print("\n");
-  console.gap();
-  constexpr std::size_t kMostShown = 3;
-  std::vector<std::size_t> shown_of(job.tasks.size());
-  for (std::size_t at = 0; at < items.size(); ++at) {
-    if (shown_of[index(items[at].type)]++ >= kMostShown) continue;
-    console.print("{}\n", console.styled(Style::kBold, shown(items[at].identity)));
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      if (!job.tasks[index(items[at].type)].commands[j]) continue;
-      const TaskRequest request =
-          make_request(job, {&items[at], at + 1, resource_id(j), 0, 1}, options.run_id);
-      console.print("  on {}: {}\n", shown(job.resources[j].name), shown(join_command(request.argv)));
-    }
-  }
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    if (shown_of[i] > kMostShown) {
-      console.print("and {} more of {}\n", whole(static_cast<Count>(shown_of[i] - kMostShown)),
-                    in_quotes(job.tasks[i].name));
-    }
-  }
-  console.gap();
-  if (!known) {
-    console.print(
-        "The rates are not known yet: the plan is made while they are learnt. 'allot profile {}' measures "
-        "them.\n",
-        shown(job.path));
-    return Exit::kOk;
-  }
-  if (plan->target) {
-    Grid grid;
-    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
-    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      std::vector<GridCell>& row = grid.cells.emplace_back();
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        const Count n = (*plan->target)(task_type(i), resource_id(j));
-        row.push_back({job.tasks[i].commands[j] ? std::to_string(n) : "-", n > 0});
-      }
-    }
-    console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
-  }
-  if (plan->predicted) console.print("Predicted: {} tasks/s.\n", number(plan->predicted->throughput));
-  if (finish) {
-    console.print("Finished after about {}{}; no schedule finishes sooner than {}, by the rates as known.\n",
-                  duration(*finish), unknown.empty() ? "" : ", or sooner where a rate is not known",
-                  duration(*bound));
-  }
-  if (!unknown.empty()) console.print("Not known yet, and tried first: {}.\n", unknown);
-  return Exit::kOk;
+/// As the journal has it, and "time-limit" for a run that was ended by its own.
+std::string_view outcome_name(const RunSummary& summary, bool out_of_time) {
+  const bool limited = out_of_time && summary.outcome == RunSummary::Outcome::kInterrupted;
+  return limited ? "time-limit" : to_string(summary.outcome);
 }
 
+}  // namespace
+
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
-                const std::string& run_id) {
+                const std::string& run_id, bool out_of_time) {
   Json json = Json::parse(view_json(summary.view));
   json["run"] = run_id;
   json["journal"] = arguments.journal;
   json["objective"] = to_string(arguments.objective);
   json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
-  json["outcome"] = to_string(summary.outcome);
+  json["outcome"] = outcome_name(summary, out_of_time);
   json["done_now"] = summary.done_now;
   json["failed_now"] = summary.failed_now;
   json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);
@@ -196,22 +65,22 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                    const std::vector<std::string>& failures) {
   const RunView& view = summary.view;
+  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   std::string headline = fmt::format("{} of {} tasks done", whole(static_cast<Count>(view.done)),
                                      whole(static_cast<Count>(view.total)));
   if (view.failed > 0) headline += fmt::format(", {} failed", whole(static_cast<Count>(view.failed)));
   const bool well = summary.outcome == RunSummary::Outcome::kFinished && view.failed == 0;
-  console.print("{}", console.styled(well ? Style::kGood : Style::kBad, headline));
-  console.print("; this run: {} in {}", whole(static_cast<Count>(summary.done_now)),
-                duration(view.elapsed_s));
-  if (summary.done_now > 0 && view.elapsed_s > 0) {
-    console.print(", {}/s", number(static_cast<double>(summary.done_now) / view.elapsed_s));
-  }
-  console.print(".\n");
+  std::string rest =
+      "; this run: " + whole(static_cast<Count>(summary.done_now)) + " in " + duration(view.elapsed_s);
+  if (summary.done_now > 0 && view.elapsed_s > 0)
+    rest += ", " + number(static_cast<double>(summary.done_now) / view.elapsed_s) + "/s";
+  const bool fits = display_width(headline + rest) < console.width();
+  console.print("{}{}.\n", console.styled(well ? Style::kGood : Style::kBad, headline),
+                fits ? rest : ";\n" + rest.substr(2));
   if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0 && *summary.bound_s <= view.elapsed_s) {
-    console.print(
-        "By the rates as learnt, no schedule could have done this in less than {}: {} of the time was "
-        "needed.\n",
-        duration(*summary.bound_s), percent(std::min(1.0, *summary.bound_s / view.elapsed_s)));
+    say("By the rates as learnt, no schedule could have done this in less than " +
+        duration(*summary.bound_s) + ": " + percent(std::min(1.0, *summary.bound_s / view.elapsed_s)) +
+        " of the time was needed.");
   }
   console.gap();
   Grid grid;
@@ -247,17 +116,20 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   if (!failures.empty()) {
     console.gap();
     console.print("Failed:\n");
-    for (const std::string& task : failures) console.print("  {}\n", task);
-    if (view.failed > failures.size()) {
-      console.print("  'allot log {} --status failed' lists all.\n", shown(arguments.journal));
-    }
+    for (const std::string& task : failures) console.print("  {}\n", wrapped(task, console.width(), 4));
+    console.print("  {}\n", wrapped("'allot log " + shown(arguments.journal) + " --status failed' " +
+                                        (view.failed > failures.size() ? "lists all" : "says more") + ".",
+                                    console.width(), 4));
+  }
+  if (job.path.empty()) {
+    console.gap();
+    say("The journal is " + shown(arguments.journal) + "; the same command again goes on with it.");
   }
   if (view.failed > summary.failed_now) {
     console.gap();
-    console.print(
-        "{} failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log {}' "
-        "says what happened.\n",
-        whole(static_cast<Count>(view.failed - summary.failed_now)), shown(arguments.journal));
+    say(counted(static_cast<Count>(view.failed - summary.failed_now), "task") +
+        " failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
+        shown(arguments.journal) + " --status failed' says what happened.");
   }
 }
 

@@ -1,4 +1,4 @@
-// What `allot run` says before and after: the dry run, the summary for people and as JSON.
+// What `allot run` says afterwards: the summary for people and as JSON.
 #pragma once
 
 #include <string>
@@ -12,11 +12,8 @@
 
 namespace allot::app {
 
-/// What would be done, without doing it.
-Exit dry_run(const RunArguments& arguments, const Job& job, const RunOptions& options, Console& console);
-
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
-                const std::string& run_id);
+                const std::string& run_id, bool out_of_time);
 
 /// `failures`: the first tasks that failed in this run, a line each.
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,

@@ -21,18 +21,6 @@ namespace {
 
 constexpr std::uint64_t kMostCompletions = 1'000'000'000'000;
 
-/// 0.5% or 0.005
-double parse_precision(const std::string& text) {
-  const bool per_cent = text.ends_with('%');
-  const double value =
-      parse_number("--precision", per_cent ? text.substr(0, text.size() - 1) : text) / (per_cent ? 100 : 1);
-  if (!(value > 0 && value < 1)) {
-    throw CLI::ValidationError("--precision",
-                               "must be between 0 and 1, or 0% and 100%, is " + in_quotes(text));
-  }
-  return value;
-}
-
 /// Names the table's entries, and the one that was most likely meant.
 template <typename Infos>
 [[noreturn]] void fail_unknown(const std::string& option, const std::string& what, const std::string& name,
@@ -43,10 +31,8 @@ template <typename Infos>
     names.push_back(info->name);
     quoted.push_back(in_quotes(info->name));
   }
-  std::string message = option + ": there is no " + what + " " + in_quotes(name) + ".";
-  if (const std::string_view meant = nearest(name, names); !meant.empty()) {
-    message += " Did you mean " + in_quotes(meant) + "?";
-  }
+  const std::string message =
+      option + ": there is no " + what + " " + in_quotes(name) + "." + did_you_mean(name, names);
   throw Failure(Exit::kUsage, message + "\nThere are " + alternatives(quoted) + ".");
 }
 
@@ -89,7 +75,8 @@ void add_simulation_options(CLI::App& command, SimulationArguments& arguments) {
             "independent runs (default 10); with 1 the interval comes from batches");
   command
       .add_option_function<std::string>(
-          "--precision", [&a](const std::string& text) { a.options.precision = parse_precision(text); },
+          "--precision",
+          [&a](const std::string& text) { a.options.precision = parse_part("--precision", text); },
           "replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005")
       ->type_name("P");
   add_whole(command, "--max-replications", a.options.max_replications, 1, 1'000'000,
@@ -203,10 +190,11 @@ std::string with_interval(const Estimate& value) {
   if (!value.half_width) return number(value.mean);
   const double half_width = *value.half_width;
   if (std::abs(value.mean) >= 1e9 || (value.mean != 0 && std::abs(value.mean) < 1e-4)) {
-    return fmt::format("{:.6g} ± {:.2g}", value.mean, half_width);
+    return fmt::format("{:.6g} {} {:.2g}", value.mean, sign(Sign::kPlusMinus), half_width);
   }
   const int decimals = decimals_for(half_width);
-  return fmt::format("{:.{}f} ± {:.{}f}", value.mean, decimals, half_width, decimals);
+  return fmt::format("{:.{}f} {} {:.{}f}", value.mean, decimals, sign(Sign::kPlusMinus), half_width,
+                     decimals);
 }
 
 std::string duration_with_interval(const Estimate& value) {
@@ -215,7 +203,7 @@ std::string duration_with_interval(const Estimate& value) {
     if (value.mean >= scale)
       return with_interval({value.mean / scale, *value.half_width / scale}) + " " + unit;
   }
-  return duration(value.mean) + " ± " + duration(*value.half_width);
+  return duration(value.mean) + fmt::format(" {} ", sign(Sign::kPlusMinus)) + duration(*value.half_width);
 }
 
 std::string effort(const SimulationResult& result) {

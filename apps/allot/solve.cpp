@@ -42,7 +42,10 @@ std::pair<const SolverInfo*, Objective> choose(const Arguments& arguments) {
   }
   const SolverInfo* solver = find_solver(arguments.solver);
   if (solver == nullptr) {
-    throw Failure(Exit::kUsage, "--solver: there is no solver " + in_quotes(arguments.solver) + "; choose " +
+    std::vector<std::string_view> names;
+    for (const SolverInfo* known : builtin_solvers()) names.push_back(known->name);
+    throw Failure(Exit::kUsage, "--solver: there is no solver " + in_quotes(arguments.solver) + "." +
+                                    did_you_mean(arguments.solver, names) + "\nThere are " +
                                     alternatives(solvers_for(arguments.objective)) + ".");
   }
   const Objective objective = arguments.objective.value_or(
@@ -106,7 +109,8 @@ Action declare(CLI::App& command) {
       .add_option("--solver", a.solver,
                   "default 'map' for throughput, 'mis' for priority; 'allot list' names them all")
       ->type_name("NAME");
-  add_time_limit(command, a.time_limit, "stop after S seconds with the best so far (default: no limit)");
+  add_time_limit(command, a.time_limit,
+                 "stop after this time, with the best so far, as in 30 or 10m (default: no limit)");
   add_seed(command, a.options.seed);
   command.add_flag("--explain", a.explain, "say what moving a task elsewhere would change");
   add_json(command, a.json);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
+#include <utility>
 
 namespace allot::app {
 namespace {
@@ -44,19 +47,41 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+/// Insertions, deletions, replacements and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> last;
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::exchange(last, row);
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, last[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
   }
   return row.back();
+}
+
+/// The characters that the user's terminal is said to know: LC_ALL, else LC_CTYPE, else LANG. Where none of
+/// them says anything, UTF-8.
+bool prints_ascii() noexcept {
+  static const bool answer = [] {
+    for (const char* const name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+      const char* const value = std::getenv(name);
+      if (value == nullptr || *value == '\0') continue;
+      std::string locale(value);
+      for (char& c : locale) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      const bool has_utf8 =
+          locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+      const std::size_t charset = locale.find('.');
+      return !has_utf8 && (locale == "c" || locale == "posix" || charset != std::string::npos);
+    }
+    return false;
+  }();
+  return answer;
 }
 
 }  // namespace
@@ -88,7 +113,34 @@ std::string percent(double fraction) {
   return with_separators(fmt::format("{:.0f}", value)) + "%";
 }
 
+std::string_view sign(Sign which) noexcept {
+  switch (which) {
+    case Sign::kPlusMinus:
+      return prints_ascii() ? "+-" : "±";
+    case Sign::kNone:
+      return prints_ascii() ? "." : "·";
+    case Sign::kEllipsis:
+      return prints_ascii() ? "..." : "…";
+  }
+  return "";
+}
+
+std::string for_locale(std::string text) {
+  if (!prints_ascii()) return text;
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      out += c;
+    } else {
+      out += fmt::format("\\x{:02x}", byte);
+    }
+  }
+  return out;
+}
+
 std::string duration(double seconds) {
+  if (seconds == 0) return "0 s";
   struct Unit {
     double seconds;
     const char* name;
@@ -131,7 +183,7 @@ std::string shown(std::string_view name) {
       text += name[at];
     }
   }
-  return text;
+  return for_locale(std::move(text));
 }
 
 std::string in_quotes(std::string_view name) { return "'" + shown(name) + "'"; }
@@ -171,18 +223,42 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
   return result;
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+  std::vector<std::string_view> characters;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) ++end;
+    characters.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  const std::size_t dots = display_width(sign(Sign::kEllipsis));
+  if (characters.size() <= most || most < 5) return std::string(text);
+  const std::size_t tail = (most - dots) * 2 / 3;  // the end of a path says more
+  std::string out;
+  for (std::size_t k = 0; k < most - dots - tail; ++k) out += characters[k];
+  out += sign(Sign::kEllipsis);
+  for (std::size_t k = characters.size() - tail; k < characters.size(); ++k) out += characters[k];
+  return out;
+}
+
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  // A guess that shares too little with the word misleads: one edit in three letters, a swap being one.
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     std::size_t distance = edit_distance(word, candidate);
-    if (word.size() >= 2 && candidate.starts_with(word)) distance = std::min<std::size_t>(distance, 1);
+    if (word.size() >= 3 && candidate.starts_with(word)) distance = std::min<std::size_t>(distance, 1);
     if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
       best = candidate;
       best_distance = distance;
     }
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates) {
+  const std::string_view meant = nearest(word, candidates);
+  return meant.empty() ? "" : " Did you mean " + in_quotes(meant) + "?";
 }
 
 ColumnFormat::ColumnFormat(std::span<const double> values, int digits) noexcept {
@@ -223,13 +299,51 @@ std::size_t Table::width() const {
   return columns_.empty() ? total : total - kSpacing;
 }
 
-std::string Table::text(const Console& console) const {
+std::string Table::text(const Console& console) const { return text(console, console.width()); }
+
+std::string Table::text(const Console& console, std::size_t room) const {
   const std::vector<std::size_t> widths = this->widths();
+  if (columns_.empty() || width() <= room) {
+    std::vector<std::size_t> all(columns_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return lines(console, all, widths);
+  }
+  return in_blocks(console, room);
+}
+
+/// The first column names the rows: it is kept short, and repeated before as many of the others as fit.
+std::string Table::in_blocks(const Console& console, std::size_t room) const {
+  constexpr std::size_t kShortest = 8;
+  Table narrow = *this;
+  const std::size_t most_names = std::max(kShortest, room / 3);
+  for (std::vector<Cell>& cells : narrow.rows_) {
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+      const std::size_t most =
+          at == 0 ? most_names : std::max(kShortest, room - kIndent - most_names - kSpacing);
+      cells[at].text = shortened(cells[at].text, most);
+    }
+  }
+  const std::vector<std::size_t> widths = narrow.widths();
+  std::string text;
+  for (std::size_t at = 1; at < columns_.size();) {
+    std::vector<std::size_t> block = {0};
+    std::size_t taken = kIndent + widths[0];
+    do {
+      taken += kSpacing + widths[at];
+      block.push_back(at++);
+    } while (at < columns_.size() && taken + kSpacing + widths[at] <= room);
+    text += (text.empty() ? "" : "\n") + narrow.lines(console, block, widths);
+  }
+  return text;
+}
+
+std::string Table::lines(const Console& console, const std::vector<std::size_t>& columns,
+                         const std::vector<std::size_t>& widths) const {
   std::string result;
   for (const std::vector<Cell>& cells : rows_) {
     std::string line;
     std::size_t pending = kIndent;  // spaces owed before the next text, so that none trail
-    for (std::size_t at = 0; at < cells.size(); ++at) {
+    for (const std::size_t at : cells.empty() ? std::vector<std::size_t>() : columns) {
       const std::size_t padding = widths[at] - display_width(cells[at].text);
       if (cells[at].text.empty()) {
         pending += widths[at] + kSpacing;

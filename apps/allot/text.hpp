@@ -20,6 +20,11 @@ std::string number_above(double value, int digits = 4);
 std::string whole(Count value);
 /// 0.27 -> 27%, 0.0002 -> 0.02%
 std::string percent(double fraction);
+/// Signs beyond ASCII, or what stands for them where the locale (LC_ALL=C) knows no others.
+enum class Sign { kPlusMinus, kNone, kEllipsis };
+std::string_view sign(Sign which) noexcept;
+/// Text of others: beyond ASCII only where the locale knows more.
+std::string for_locale(std::string text);
 /// 3.2 ms
 std::string duration(double seconds);
 /// +0.31 or -0.31: a sign always, unless it is 0
@@ -38,8 +43,13 @@ std::string alternatives(std::span<const std::string> names);
 std::size_t display_width(std::string_view text) noexcept;
 /// Words wrapped at column `width`. The first line begins at column `indent`; the others are indented to it.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+/// The whole text, or its beginning and its end with an ellipsis between.
+std::string shortened(std::string_view text, std::size_t most);
 /// The candidate that a mistyped word most likely meant, or empty.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+/// " Did you mean 'x'?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 
 /// Numbers of one column with the same decimals, so that their points line up: the largest shows so many
 /// significant digits.
@@ -72,11 +82,17 @@ class Table {
 
   bool empty() const noexcept { return rows_.empty(); }
   std::size_t width() const;
-  /// Each line indented by two spaces and ended by a newline, without trailing spaces.
+  /// Each line indented by two spaces and ended by a newline, without trailing spaces. What does not fit
+  /// beside each other in the console's columns, or in `room`, stands one below the other, each part with the
+  /// first column.
   std::string text(const Console& console) const;
+  std::string text(const Console& console, std::size_t room) const;
 
  private:
   std::vector<std::size_t> widths() const;
+  std::string in_blocks(const Console& console, std::size_t room) const;
+  std::string lines(const Console& console, const std::vector<std::size_t>& columns,
+                    const std::vector<std::size_t>& widths) const;
 
   std::vector<Align> columns_;
   std::vector<std::vector<Cell>> rows_;

@@ -108,7 +108,7 @@ Action declare(CLI::App& command) {
   add_whole(command, "--top", a.top, 0, 1'000'000'000,
             "show the N largest gains (default 20; 0: all); JSON has all");
   add_time_limit(command, a.time_limit,
-                 "stop after S seconds with the changes tried by then (default: no limit)");
+                 "stop after this time with the changes tried by then (default: no limit)");
   add_seed(command, a.options.seed);
   add_json(command, a.json);
   return [arguments](Console& console) { return run_whatif(*arguments, console); };

@@ -95,6 +95,14 @@ TEST_F(JournalCommands, LogIsATableForPeopleThatIsCutWhenLong) {
   EXPECT_THAT(run_allot({"log", journal_, "--last", "0"}).out, HasSubstr("number 3.jpg"));
 }
 
+TEST_F(JournalCommands, AJobFileIsToldFromItsJournal) {
+  const std::string job = (folder_ / "a.toml").string();
+  std::ofstream(job) << "[[resources]]\nname = \"cpu\"\n";
+  const Finished finished = run_allot({"log", job});
+  EXPECT_EQ(finished.status, 3);
+  EXPECT_THAT(finished.err, HasSubstr("did you mean '" + journal_ + "'?"));
+}
+
 TEST_F(JournalCommands, LogIsCsvWhenAsked) {
   const Finished finished = run_allot({"log", journal_, "--csv"});
   EXPECT_THAT(finished.out, ::testing::StartsWith("sequence,run,task,type,resource,slot,"));

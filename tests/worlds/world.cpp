@@ -29,8 +29,8 @@ struct Violated {};
 /// No files at all.
 class NoFiles final : public AttemptFiles {
  public:
-  void prepare(TaskRequest&, std::size_t, int, bool) override {}
-  AttemptOutput keep(const TaskRequest&, const TaskRecord&, std::size_t, int) override { return {}; }
+  void prepare(TaskRequest&, std::int64_t, int, bool) override {}
+  AttemptOutput keep(const TaskRequest&, const TaskRecord&, std::int64_t, int) override { return {}; }
 };
 
 /// One run in the world, until it ends or is killed.

@@ -1,5 +1,6 @@
 // TOML through toml++, compiled here only, without exceptions.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -168,6 +169,38 @@ struct Converter {
   }
 };
 
+/// "; text stands in quotes: name = "cpu"" where that is what a line that cannot be read lacks.
+std::string quote_hint(std::string_view text, std::size_t line) {
+  for (std::size_t k = 1; k < line && !text.empty(); ++k)
+    text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
+  text = text.substr(0, text.find('\n'));
+  // What word processors make of quotes.
+  for (const std::string_view curly : {"\u201c", "\u201d", "\u2018", "\u2019", "\u201e"}) {
+    if (text.find(curly) != std::string_view::npos) return "; quotes are straight in TOML: \" or '";
+  }
+  const std::size_t sign = text.find('=');
+  if (sign == std::string_view::npos) return {};
+  std::string_view value = text.substr(sign + 1);
+  const std::size_t first = value.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  value.remove_prefix(first);
+  value = value.substr(0, value.find_first_of("#\r"));
+  value = value.substr(0, value.find_last_not_of(" \t") + 1);
+  const char c = value.empty() ? '\0' : value.front();
+  const bool is_bare =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '/' || c == '.' || c == '*';
+  if (!is_bare || value.find_first_of("\"'=") != std::string_view::npos) return {};
+  std::string_view key = text.substr(0, sign);
+  key.remove_prefix(std::min(key.find_first_not_of(" \t"), key.size()));
+  key = key.substr(0, key.find_last_not_of(" \t") + 1);
+  // Only of keys that take text: elsewhere a number may be meant.
+  constexpr std::array<std::string_view, 18> kTexts = {
+      "name",   "kind",    "discipline", "home",   "task",  "resource", "inputs", "inputs_from", "command",
+      "output", "timeout", "directory",  "launch", "title", "scenario", "field",  "label",       "rule"};
+  if (std::find(kTexts.begin(), kTexts.end(), key) == kTexts.end()) return {};
+  return "; text stands in quotes: " + printable(key, 40) + " = \"" + printable(value, 40) + "\"";
+}
+
 }  // namespace
 
 ReadResult<Document> parse_toml(std::string_view text, std::string source) {
@@ -177,8 +210,8 @@ ReadResult<Document> parse_toml(std::string_view text, std::string source) {
     const auto& begin = result.error().source().begin;
     std::string message = printable(result.error().description(), 300);
     if (message.starts_with("E")) message[0] = 'e';
-    return std::vector<Diagnostic>{
-        {text_place(source, begin.line, begin.column), "not valid TOML: " + message}};
+    return std::vector<Diagnostic>{{text_place(source, begin.line, begin.column),
+                                    "not valid TOML: " + message + quote_hint(text, begin.line)}};
   }
   Converter converter;
   Node root = converter.convert(result.table(), 0);

@@ -41,7 +41,7 @@ std::string read_name(const TableReader& table, Names& names,
                       std::unordered_map<std::string_view, const Node*>& first, Problems& problems) {
   table.require("name", "a " + std::string(names.noun) + " is known by it");
   const Node* const node = table.find("name");
-  const auto name = table.text("name");
+  const auto name = table.name("name");
   const std::size_t at = names.order.size();
   if (!name || name->empty()) {
     if (name) problems.add(*node, "'name' must not be empty");

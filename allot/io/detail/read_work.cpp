@@ -111,7 +111,7 @@ std::vector<PopulationChange> read_population(const TableReader& root, const Sys
     table.require("at", "the time of the change in seconds");
     table.require("task", "the task type whose count changes");
     table.require("change", "how many threads come, or go when negative");
-    const auto at = table.number("at");
+    const auto at = table.seconds("at");
     const auto given = table.whole("change", -kMaxCount, kMaxCount);
     const Count change = given.value_or(0);  // 0: absent or wrong
     if (given && change == 0) {

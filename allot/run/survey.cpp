@@ -1,0 +1,154 @@
+#include "allot/run/survey.hpp"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "allot/jobs/journal_reader.hpp"
+#include "allot/run/request.hpp"
+
+namespace allot {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files are stamped by a clock that may be a little behind.
+constexpr double kClockSlack_s = 1;
+
+double seconds(const timespec& time) {
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// What the journal knows.
+struct Recorded {
+  std::unordered_map<std::string, TaskRow> tasks;
+  /// A run that was killed may have made files and not recorded who made them: those since then are its own.
+  double killed_since = std::numeric_limits<double>::infinity();
+};
+
+Recorded read_records(const std::string& path, const Job& job, const SurveyOptions& options) {
+  Recorded recorded;
+  std::error_code error;
+  if (!fs::exists(path, error)) return recorded;
+  try {
+    const JournalReader reader(path);
+    recorded.tasks = reader.tasks();
+    for (const RunRow& run : reader.runs()) {
+      if (!run.end_unix) recorded.killed_since = std::min(recorded.killed_since, run.start_unix);
+    }
+    const std::string changes =
+        options.fresh || options.accept_changed ? "" : reader.changes(definitions(job));
+    if (!changes.empty()) {
+      throw JournalError(JournalProblem::kChanged,
+                         path + ": belongs to work that was defined otherwise" + changes);
+    }
+  } catch (const JournalError&) {
+    if (!options.fresh) throw;
+    recorded = {};  // it will be moved aside whatever it is
+  }
+  return recorded;
+}
+
+class Surveyor {
+ public:
+  Surveyor(const Job& job, std::span<const JobItem> items, const SurveyOptions& options, Recorded recorded)
+      : job_(job), items_(items), options_(options), recorded_(std::move(recorded)) {}
+
+  Survey run() {
+    std::vector<bool> matched(options_.redo.patterns.size(), false);
+    for (std::size_t at = 0; at < items_.size(); ++at) {
+      const auto found = recorded_.tasks.find(items_[at].identity);
+      const TaskRow* const row = found == recorded_.tasks.end() ? nullptr : &found->second;
+      const bool is_asked_for = matches(items_[at], matched);
+      TaskState state = options_.fresh || row == nullptr ? TaskState{} : as_resumed(*row);
+      if (state.kind != TaskState::Kind::kPending && (is_asked_for || is_stale(at, *row))) {
+        survey_.redone.push_back(at);
+        state = {TaskState::Kind::kPending, state.attempts, 0, 0};
+      } else if (state.kind == TaskState::Kind::kFailed && options_.retry_failed) {
+        state = {TaskState::Kind::kPending, state.attempts, 0, 0};
+      }
+      if (state.kind == TaskState::Kind::kPending && is_blocked(at, row)) survey_.blocked.push_back(at);
+      survey_.states.push_back(state);
+    }
+    for (std::size_t k = 0; k < matched.size(); ++k) {
+      if (!matched[k]) survey_.unmatched.push_back(options_.redo.patterns[k]);
+    }
+    return std::move(survey_);
+  }
+
+ private:
+  /// What Journal makes of it when it is opened: an attempt without an end was lost, and one too many is
+  /// final.
+  TaskState as_resumed(const TaskRow& row) const {
+    TaskState state = row.state;
+    if (row.is_open_attempt && state.kind == TaskState::Kind::kPending && state.lost > options_.most_requeues)
+      state.kind = TaskState::Kind::kFailed;
+    return state;
+  }
+
+  bool matches(const JobItem& item, std::vector<bool>& matched) const {
+    bool any = false;
+    for (std::size_t k = 0; k < matched.size(); ++k) {
+      const char* const pattern = options_.redo.patterns[k].c_str();
+      const bool is_match = ::fnmatch(pattern, item.identity.c_str(), 0) == 0 ||
+                            ::fnmatch(pattern, job_.tasks[index(item.type)].name.c_str(), 0) == 0;
+      if (is_match) matched[k] = true;
+      any |= is_match;
+    }
+    return any;
+  }
+
+  bool is_stale(std::size_t at, const TaskRow& row) const {
+    if (options_.redo.missing && row.state.kind == TaskState::Kind::kDone) {
+      const std::string path = output_path(job_, items_[at], at + 1);
+      struct stat status {};
+      if (!path.empty() && ::lstat(path.c_str(), &status) != 0) return true;
+    }
+    return options_.redo.changed && has_newer_input(items_[at], row.last_start_unix);
+  }
+
+  /// Values of the input that name files, where the task would find them.
+  bool has_newer_input(const JobItem& item, double start_unix) const {
+    const JobTask& task = job_.tasks[index(item.type)];
+    for (const std::string& value : task.inputs.row(item.row)) {
+      if (value.empty()) continue;
+      for (const fs::path& folder : {fs::path(job_.folder), fs::path(job_.folder) / task.directory}) {
+        struct stat status {};
+        if (::stat((folder / value).c_str(), &status) != 0) continue;
+        if (S_ISREG(status.st_mode) && seconds(status.st_mtim) > start_unix) return true;
+        break;
+      }
+    }
+    return false;
+  }
+
+  bool is_blocked(std::size_t at, const TaskRow* row) const {
+    const std::string path = output_path(job_, items_[at], at + 1);
+    struct stat status {};
+    if (path.empty() || ::lstat(path.c_str(), &status) != 0) return false;
+    if (row == nullptr) return true;
+    // The change time: a task may set the time of modification to what it likes.
+    return row->state.attempts == 0 && seconds(status.st_ctim) < recorded_.killed_since - kClockSlack_s;
+  }
+
+  const Job& job_;
+  std::span<const JobItem> items_;
+  const SurveyOptions& options_;
+  Recorded recorded_;
+  Survey survey_;
+};
+
+}  // namespace
+
+Survey survey_job(const Job& job, std::span<const JobItem> items, const std::string& journal_path,
+                  const SurveyOptions& options) {
+  return Surveyor(job, items, options, read_records(journal_path, job, options)).run();
+}
+
+}  // namespace allot

@@ -1,0 +1,100 @@
+// What the command says when something was probably meant otherwise: the right thing, or nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/process.hpp"
+
+namespace allot::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::string kWorkstation = ALLOT_SOURCE_DIR "/examples/workstation.toml";
+
+void expect_said(std::vector<std::string> arguments, int status, const std::string& said,
+                 const std::string& input = "") {
+  const std::string line = ::testing::PrintToString(arguments);
+  const Finished finished = Process(allot_words(std::move(arguments))).input(input).run();
+  EXPECT_EQ(finished.status, status) << line << "\n" << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr(said)) << line;
+  EXPECT_THAT(finished.out, IsEmpty()) << line;
+}
+
+const std::string kJob =
+    R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "repeat": 1, "command": "true"}]})";
+const std::string kScenario =
+    R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "count": 1, "rates": {"cpu": 1}}]})";
+
+TEST(Messages, SayWhichFileIsForWhichCommand) {
+  expect_said({"solve", "-"}, 3, "is a job file, for 'allot run'", kJob);
+  expect_said({"simulate", "-", "--policy", "map"}, 3, "is a job file", kJob);
+  expect_said({"sweep", "-"}, 3, "is a job file", kJob);
+  expect_said({"run", "-"}, 3, "is a scenario, for 'allot solve'", kScenario);
+  expect_said({"sweep", "-"}, 3, "is a scenario", kScenario);
+  expect_said({"solve", "-"}, 3, "is a sweep, for 'allot sweep'",
+              R"({"scenario": "a.toml", "policies": ["map"], "vary": []})");
+}
+
+TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {
+  EXPECT_EQ(run_allot({"solve", kWorkstation, "--time-limit", "10m"}).status, 0);
+  EXPECT_EQ(run_allot({"certify", kWorkstation, "--time-limit", "1.5h", "--gap", "5%"}).status, 0);
+  expect_said({"solve", kWorkstation, "--time-limit", "10 minutes"}, 2, "such as '500ms', '90s', '10m'");
+  expect_said({"solve", kWorkstation, "--time-limit", "0"}, 2, "must be above 0");
+  expect_said({"solve", kWorkstation, "--time-limit", "-3"}, 2, "must be above 0");
+  expect_said({"certify", kWorkstation, "--gap", "5"}, 2, "for percent write '5%'");
+}
+
+TEST(Messages, TakeTimesWithUnitsInFiles) {
+  const auto scenario = [](const std::string& at) {
+    return R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "t", "count": 1, "rates": {"cpu": 1}}],
+      "population": [{"at": )" +
+           at + R"(, "task": "t", "change": 1}]})";
+  };
+  const auto simulate = [](const std::string& text) {
+    return Process(allot_words({"simulate", "-", "--policy", "jsq", "--completions", "200", "--json"}))
+        .input(text)
+        .run();
+  };
+  const Finished minutes = simulate(scenario("\"1m\""));
+  EXPECT_EQ(minutes.status, 0) << minutes.err;
+  expect_said({"simulate", "-", "--policy", "jsq"}, 3, "a text such as \"500ms\"", scenario("\"1 minute\""));
+}
+
+TEST(Messages, NameWhatWasMeant) {
+  expect_said({"solve", kWorkstation, "--solver", "exat"}, 2, "Did you mean 'exact'?");
+  expect_said({"solve", kWorkstation, "--solvr", "exact"}, 2, "Did you mean '--solver'?");
+  expect_said({"solve", kWorkstation, "--policy", "map"}, 2, "It is an option of 'allot simulate'");
+  expect_said({"slove", kWorkstation}, 2, "Did you mean 'allot solve'?");
+  expect_said({"compare", kWorkstation, "--policies", "map;jsq"}, 2, "commas separate the names: map,jsq");
+  expect_said({"compare", kWorkstation, "--policies", "map jsq"}, 2, "commas separate the names: map,jsq");
+  expect_said({"generate", "--rates", "1-10"}, 2, "with a comma between, as in 1,10");
+}
+
+TEST(Messages, GuessNothingThatIsNotClose) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"do"},
+                                             {"pin"},
+                                             {"xyz"},
+                                             {"solve", kWorkstation, "--solver", "cat"},
+                                             {"solve", kWorkstation, "--frob"}}) {
+    const Finished finished = run_allot(arguments);
+    EXPECT_EQ(finished.status, 2);
+    EXPECT_THAT(finished.err, Not(HasSubstr("Did you mean"))) << ::testing::PrintToString(arguments);
+  }
+}
+
+TEST(Messages, HelpListsEveryExitStatus) {
+  const std::string help = run_allot({"--help"}).out;
+  for (const char* const status :
+       {"  0 ", "  1 ", "  2 ", "  3 ", "  4 ", "  5 ", "  6 ", "  7 ", "129", "130", "143"})
+    EXPECT_THAT(help, HasSubstr(status));
+}
+
+}  // namespace
+}  // namespace allot::testing
