@@ -168,6 +168,9 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   const std::vector<Backlog::Group> groups = backlog_.groups();
   std::vector<double> seconds(groups.size() * resources, 0.0);
   std::vector<Count> counts;
+  // What a type may not start now must not hold the place of others.
+  std::vector<Count> room(placer_.limits().begin(), placer_.limits().end());
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] -= attempts_.by_type()[i];
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
     const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
@@ -187,7 +190,8 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     if (!(slowest > 0)) return false;
     // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
     for (const auto& [j, factor] : doubtful) row[j] = factor * slowest;
-    counts.push_back(groups[g].count);
+    counts.push_back(std::clamp<Count>(room[index(type)], 0, groups[g].count));
+    room[index(type)] -= counts.back();
   }
   placer_.clear_waiting();
   std::vector<EndgameSlot> slots;
