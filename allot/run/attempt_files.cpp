@@ -35,7 +35,8 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int a
   if (attempt > 1) fs::remove(temporary_output(request.final_output, attempt - 1), error);
 }
 
-AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id, int attempt) {
+AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record,
+                                     std::int64_t task_id, int attempt) {
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
     const std::string file = path.empty() ? kept_output(folder_, task_id, attempt) + ending : path;
     if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;

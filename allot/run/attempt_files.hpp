@@ -21,7 +21,7 @@ class AttemptFiles {
   /// folder for its output.
   virtual void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) = 0;
   /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
-  virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
+  virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                              int attempt) = 0;
 };
 
@@ -30,7 +30,7 @@ class FolderOfAttempts final : public AttemptFiles {
  public:
   explicit FolderOfAttempts(std::string folder) : folder_(std::move(folder)) {}
   void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) override;
-  AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::size_t number,
+  AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                      int attempt) override;
 
  private:

@@ -225,7 +225,8 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
     placer_.dropped(attempt.placed, record.wall_s);
   }
   progress_.attempt_ended(type, attempt.resource(), taken_s, ok, now);
-  const AttemptOutput output = files_.keep(attempt.request, record, journal_.task_id(at), attempt.start.attempt);
+  const AttemptOutput output =
+      files_.keep(attempt.request, record, journal_.task_id(at), attempt.start.attempt);
   if (record.not_found) disable_pair(attempt, record);
 
   const RetryLimits limits{job_.tasks[index(type)].retries.value_or(options_.retries), options_.requeues,
