@@ -409,6 +409,10 @@ std::vector<TaskState> Journal::register_tasks(std::span<const JobItem> items,
   return state_->register_tasks(items, types, work, {}).value();
 }
 
+std::vector<TaskState> Journal::register_tasks(const Job& job, std::span<const JobItem> items) {
+  return register_tasks(job, items, {}).value();
+}
+
 std::optional<std::vector<TaskState>> Journal::register_tasks(const Job& job, std::span<const JobItem> items,
                                                               const std::function<bool()>& go_on) {
   std::vector<std::string> types;

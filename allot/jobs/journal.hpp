@@ -76,6 +76,7 @@ class Journal final : public RunJournal {
   /// naming the type and both definitions, when an attempt of a type was made under another definition.
   std::vector<TaskState> register_tasks(std::span<const JobItem> items, std::span<const std::string> types,
                                         std::span<const WorkDefinition> work);
+  std::vector<TaskState> register_tasks(const Job& job, std::span<const JobItem> items);
   std::optional<std::vector<TaskState>> register_tasks(const Job& job, std::span<const JobItem> items,
                                                        const std::function<bool()>& go_on) override;
 
