@@ -4,7 +4,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <condition_variable>
 #include <filesystem>
@@ -21,6 +23,7 @@
 #include "allot/base/stop.hpp"
 #include "allot/jobs/detail/database.hpp"
 #include "allot/jobs/detail/file_lock.hpp"
+#include "allot/jobs/detail/schema.hpp"
 
 namespace allot {
 namespace {
@@ -29,31 +32,6 @@ namespace fs = std::filesystem;
 using detail::Database;
 using detail::Statement;
 using detail::Transaction;
-
-/// A task's one final record is a column of its row, so there is no place for a second.
-constexpr const char* kSchema = R"sql(
-CREATE TABLE runs (run INTEGER PRIMARY KEY, id TEXT NOT NULL, job TEXT NOT NULL, objective TEXT NOT NULL,
-  policy TEXT NOT NULL, version TEXT NOT NULL, pid INTEGER NOT NULL, start_unix REAL NOT NULL, end_unix REAL,
-  outcome TEXT NOT NULL DEFAULT '');
-CREATE TABLE definitions (type TEXT NOT NULL, part TEXT NOT NULL, resource TEXT NOT NULL, text TEXT NOT NULL,
-  PRIMARY KEY (type, part, resource)) WITHOUT ROWID;
-CREATE TABLE tasks (id INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-  final INTEGER REFERENCES attempts (sequence), seal INTEGER NOT NULL);
-CREATE TABLE attempts (sequence INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES tasks (id),
-  run INTEGER NOT NULL, attempt INTEGER NOT NULL, resource TEXT NOT NULL, slot INTEGER NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('started', 'ok', 'failed', 'timeout', 'killed', 'lost')),
-  exit INTEGER, signal INTEGER, start_unix REAL NOT NULL, queue_s REAL NOT NULL, wall_s REAL NOT NULL DEFAULT 0,
-  user_s REAL NOT NULL DEFAULT 0, sys_s REAL NOT NULL DEFAULT 0, maxrss_kb INTEGER NOT NULL DEFAULT 0,
-  counted INTEGER NOT NULL DEFAULT 0, forgiven INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-  command TEXT NOT NULL, UNIQUE (task, attempt));
-CREATE TABLE rates (type TEXT NOT NULL, resource TEXT NOT NULL, rate REAL NOT NULL, low REAL NOT NULL,
-  high REAL NOT NULL, completions INTEGER NOT NULL, time_unix REAL NOT NULL,
-  PRIMARY KEY (type, resource)) WITHOUT ROWID;
-CREATE TABLE predictions (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
-  type TEXT NOT NULL, throughput REAL NOT NULL);
-CREATE TABLE events (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
-  kind TEXT NOT NULL, text TEXT NOT NULL);
-)sql";
 
 /// Pages of a database have no checksums of their own; a success must not come out of a flipped bit. FNV-1a
 /// over what a task's row says.
@@ -71,8 +49,17 @@ std::int64_t seal(std::string_view task, std::string_view type, std::int64_t fin
   return static_cast<std::int64_t>(hash);
 }
 
+/// What is kept of texts that others choose the length of.
+constexpr std::size_t kMostError = 4096;
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+
+std::string bounded(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
 struct KnownTask {
   std::int64_t id = 0;
+  std::int64_t last_run = 0;
   std::string type;
   TaskState state;
   bool is_open_attempt = false;
@@ -94,6 +81,17 @@ struct Event {
 using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::vector<LearntRate>,
                             std::vector<Prediction>>;
 
+/// Makes the file, for its owner alone, if there is none; those that SQLite puts beside it follow its mode.
+/// The names beside it are not the user's choice: a link there would lead to a file that is none of ours.
+const std::string& private_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);
+  if (file < 0 && errno != EEXIST)
+    throw JournalError(JournalProblem::kIo, path + ": " + std::generic_category().message(errno));
+  detail::refuse_links_beside(path);
+  return path;
+}
+
 /// The names of new files last only once their folder has reached the disk.
 void sync_folder(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
@@ -110,6 +108,7 @@ struct Journal::State {
     std::int64_t id;
     std::string task;
     std::string_view type;
+    std::int64_t last_run;
   };
 
   std::string path;
@@ -121,6 +120,7 @@ struct Journal::State {
   std::vector<RegisteredTask> tasks;
   std::set<std::string, std::less<>> type_names;
   std::int64_t run = 0;
+  std::unordered_map<std::int64_t, std::string> run_ids;  // of earlier runs; 0 has none
 
   // The writer's statements.
   std::optional<Statement> insert_start, upsert_end, set_final;
@@ -144,7 +144,7 @@ struct Journal::State {
       : path(file),
         options(std::move(given)),
         lock_file(file),
-        database(file, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.vfs) {
+        database(private_file(file), file, SQLITE_OPEN_READWRITE, options.vfs) {
     open();
     load();
     recover();
@@ -183,7 +183,7 @@ struct Journal::State {
     database.execute("PRAGMA synchronous = FULL");
     if (is_new) {
       const Transaction transaction(database);
-      database.execute(kSchema);
+      database.execute(detail::kJournalSchema);
       database.execute("PRAGMA application_id = " + std::to_string(detail::kJournalApplication));
       database.execute("PRAGMA user_version = " + std::to_string(detail::kJournalFormat));
       transaction.commit();
@@ -230,7 +230,7 @@ struct Journal::State {
     }
     Statement counts(database,
                      "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
-                     "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started') "
+                     "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started'), max(run) "
                      "FROM attempts GROUP BY task");
     while (counts.step()) {
       const auto name = names.find(counts.whole(0));
@@ -240,7 +240,10 @@ struct Journal::State {
       task.state.failures = static_cast<int>(counts.whole(2));
       task.state.lost = static_cast<int>(counts.whole(3));
       task.is_open_attempt = counts.whole(4) > 0;
+      task.last_run = counts.whole(5);
     }
+    Statement runs(database, "SELECT run, id FROM runs");
+    while (runs.step()) run_ids.emplace(runs.whole(0), runs.text(1));
   }
 
   /// What was started and never ended was lost with the process that ran it.
@@ -287,7 +290,8 @@ struct Journal::State {
     for (const WorkDefinition& now : work) {
       const auto it = before.find({now.type, now.part, now.resource});
       if (it != before.end() && it->second == now.text) continue;
-      if (it != before.end() && begun.contains(now.type)) {
+      const bool is_same = it != before.end() && !now.formerly.empty() && it->second == now.formerly;
+      if (it != before.end() && !is_same && begun.contains(now.type)) {
         changes += "\n  " + now.type + ", " + now.part + (now.resource.empty() ? "" : " on " + now.resource) +
                    "\n    was: " + (it->second.empty() ? "(none)" : it->second) +
                    "\n    is:  " + (now.text.empty() ? "(none)" : now.text);
@@ -314,13 +318,13 @@ struct Journal::State {
       const auto it = known.find(item.identity);
       if (it == known.end()) {
         insert.with(item.identity, type, seal(item.identity, type, 0, "")).run();
-        tasks.push_back({sqlite3_last_insert_rowid(database.handle()), item.identity, type});
+        tasks.push_back({sqlite3_last_insert_rowid(database.handle()), item.identity, type, 0});
         states.emplace_back();
         continue;
       }
       KnownTask& task = it->second;
       if (task.state.kind == TaskState::Kind::kFailed && options.retry_failed) reopen(task, item.identity);
-      tasks.push_back({task.id, item.identity, type});
+      tasks.push_back({task.id, item.identity, type, task.last_run});
       states.push_back(task.state);
     }
     transaction.commit();
@@ -415,7 +419,7 @@ struct Journal::State {
   void apply(const AttemptStart& start) {
     insert_start
         ->with(tasks[start.task].id, run, start.attempt, start.resource, start.slot, start.start_unix,
-               start.queue_s, start.command)
+               start.queue_s, bounded(start.command, kMostText))
         .run();
   }
   void apply(const Finish& finish) {
@@ -423,7 +427,8 @@ struct Journal::State {
     const RegisteredTask& task = tasks[end.task];
     upsert_end->with(task.id, run, end.attempt, end.resource, end.slot, to_string(end.status), end.exit,
                      end.signal, end.start_unix, end.queue_s, end.wall_s, end.user_s, end.sys_s,
-                     end.maxrss_kb, end.counted, end.error, end.command);
+                     end.maxrss_kb, end.counted, bounded(end.error, kMostError),
+                     bounded(end.command, kMostText));
     if (!upsert_end->step()) database.corrupt("an attempt was not kept");
     const std::int64_t sequence = upsert_end->whole(0);
     upsert_end->run();
@@ -431,7 +436,7 @@ struct Journal::State {
   }
   void apply(const Event& happened) {
     Statement(database, "INSERT INTO events (run, time_unix, kind, text) VALUES (?, ?, ?, ?)")
-        .with(run, happened.time_unix, happened.kind, happened.text)
+        .with(run, happened.time_unix, happened.kind, bounded(happened.text, kMostError))
         .run();
   }
   void apply(const std::vector<LearntRate>& rates) {
@@ -472,6 +477,16 @@ std::vector<TaskState> Journal::register_tasks(const Job& job, std::span<const J
   std::vector<std::string> types;
   for (const JobTask& task : job.tasks) types.push_back(task.name);
   return register_tasks(items, types, definitions(job));
+}
+
+const std::string& Journal::last_run(std::size_t task) const {
+  static const std::string kNone;
+  const auto it = state_->run_ids.find(state_->tasks[task].last_run);
+  // It becomes part of a path; what this program wrote is letters, digits and dashes.
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+  const bool is_known = it != state_->run_ids.end() && it->second.size() <= 64 &&
+                        std::all_of(it->second.begin(), it->second.end(), is_plain);
+  return is_known ? it->second : kNone;
 }
 
 void Journal::begin_run(const RunInfo& run) { state_->push(run); }

@@ -83,6 +83,9 @@ class Journal {
   /// The same for a job at hand.
   std::vector<TaskState> register_tasks(const Job& job, std::span<const JobItem> items);
 
+  /// The id of the earlier run that made the last attempt at a task; empty: none did. After register_tasks().
+  const std::string& last_run(std::size_t task) const;
+
   void begin_run(const RunInfo& run);
   /// `outcome`: "finished", "halted", "interrupted", ...
   void end_run(std::string outcome, double end_unix);

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <unordered_map>
 #include <utility>
 
+#include "allot/base/own_file.hpp"
 #include "allot/jobs/tokens.hpp"
 #include "allot/run/backlog.hpp"
 #include "allot/run/batch.hpp"
@@ -460,7 +460,7 @@ AttemptOutput Runner::keep_output(const Running& running, const TaskRecord& reco
                            std::to_string(running.start.attempt);
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
     const std::string file = path.empty() ? base + ending : path;
-    if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
+    if (path.empty() && !text.empty()) replace_file(file, text, Readers::kOwner);
     std::error_code error;
     const auto size = std::filesystem::file_size(file, error);
     if (error) return std::string();
@@ -653,9 +653,11 @@ void Runner::start(std::size_t slot_at, std::uint64_t at, const Placed& placed, 
   if (!request.final_output.empty()) {
     std::error_code error;
     std::filesystem::create_directories(std::filesystem::path(request.final_output).parent_path(), error);
-    // What an attempt that was lost may have left.
-    if (task.attempts > 0)
-      std::filesystem::remove(temporary_output(request.final_output, task.attempts), error);
+    // What an attempt that was lost may have left, in this run or in an earlier one.
+    for (const std::string& run : {options_.run_id, journal_.last_run(at)}) {
+      if (task.attempts > 0 && !run.empty())
+        std::filesystem::remove_all(temporary_output(request.final_output, run, task.attempts), error);
+    }
   }
   if (task.attempts > 0) ++view_.retried;
   running.start.task = at;

@@ -14,7 +14,7 @@ namespace allot {
 
 struct LaneOptions {
   /// The worker's command; /proc/self/exe, which stands for the running program, is resolved behind a
-  /// launcher.
+  /// launcher, and quoted behind one that is ssh.
   std::vector<std::string> worker = {"/proc/self/exe", "worker"};
   std::vector<std::string> environment;              ///< "NAME=value", on top of this process's own
   std::chrono::duration<double> heartbeat{1};        ///< both ends say something at least this often
@@ -29,9 +29,10 @@ struct LaneEvent {
   enum class Kind : std::uint8_t {
     kReady,    ///< the worker is there
     kStarted,  ///< task `record.id` is running
-    kRecord,   ///< how a task ended; exactly one for every task sent, with status kLost if nobody knows
-    kLost,     ///< the lane is of no more use: `why`, and what the launcher said last
-    kEnded,    ///< the same, as asked for by finish()
+    kRecord,   ///< how a task ended, as far as it can be true (record_check.hpp); exactly one for every task
+              ///< sent, with status kLost if nobody knows
+    kLost,   ///< the lane is of no more use: `why`, and what the launcher said last
+    kEnded,  ///< the same, as asked for by finish()
   };
   Kind kind = Kind::kReady;
   TaskRecord record;

@@ -171,7 +171,7 @@ void print_json(Console& console, const Job& job, const Profile& profile, const 
          {"interference", profile.interference[j] ? Json(*profile.interference[j]) : Json(nullptr)}});
   }
   json["resources"] = std::move(resources);
-  console.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void print_text(Console& console, const Job& job, const Profile& profile, const std::string& out) {

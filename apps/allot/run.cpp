@@ -1,4 +1,5 @@
 // allot run: carries out a job file, each task where the plan wants it, and loses nothing.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -9,14 +10,15 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 
+#include "allot/base/own_file.hpp"
 #include "allot/base/version.hpp"
 #include "allot/io/job_reader.hpp"
 #include "allot/io/journal_text.hpp"
 #include "allot/jobs/journal.hpp"
 #include "allot/jobs/journal_reader.hpp"
+#include "allot/jobs/output_claim.hpp"
 #include "allot/run/runner.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
@@ -35,13 +37,13 @@ namespace {
 
 constexpr std::size_t kMostFailuresShown = 10;
 
-/// 20261115-094500-4711: tells runs apart, sorts by time.
+/// 20261115-094500-4711-5f3c09ab: tells runs apart, sorts by time, and nobody can foresee it.
 std::string make_run_id() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
-  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ::getpid());
+  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}-{}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ::getpid(), random_digits(8));
 }
 
 Exit exit_of(JournalProblem kind) {
@@ -87,6 +89,9 @@ class Watcher final : public RunObserver {
                   : arguments.progress,
               std::move(title)) {
     if (!arguments.log.empty()) {
+      // Made for its owner alone: it has the commands in it.
+      const int made = ::open(arguments.log.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      if (made >= 0) ::close(made);
       log_.open(arguments.log, std::ios::binary | std::ios::app);
       if (!log_) {
         throw Failure(Exit::kInputOutput,
@@ -141,7 +146,7 @@ class Watcher final : public RunObserver {
     }
     if (is_final && end.status != AttemptStatus::kOk) {
       if (failures_.size() < kMostFailuresShown) {
-        std::string text = shown(item.identity) + ": " + how_it_ended(end);
+        std::string text = shown(item.identity) + ": " + shown(how_it_ended(end));
         if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";
         failures_.push_back(std::move(text));
       }
@@ -188,20 +193,8 @@ class Watcher final : public RunObserver {
 
   void print(const AttemptOutput& output) {
     view_.clear();
-    const auto copy = [](const std::string& path, int to) {
-      if (path.empty()) return;
-      std::ifstream file(path, std::ios::binary);
-      std::ostringstream text;
-      text << file.rdbuf();
-      const std::string bytes = text.str();
-      for (std::size_t at = 0; at < bytes.size();) {
-        const ssize_t written = ::write(to, bytes.data() + at, bytes.size() - at);
-        if (written <= 0) return;
-        at += static_cast<std::size_t>(written);
-      }
-    };
-    copy(output.out, STDOUT_FILENO);
-    copy(output.err, STDERR_FILENO);
+    if (!output.out.empty()) console_.copy_file(output.out, STDOUT_FILENO);
+    if (!output.err.empty()) console_.copy_file(output.err, STDERR_FILENO);
   }
 
   const RunArguments& arguments_;
@@ -301,12 +294,12 @@ Exit run(RunArguments& arguments, Console& console) {
     journal_options.retry_failed = arguments.retry_failed;
     journal_options.most_requeues = arguments.requeues;
     Journal journal(arguments.journal, journal_options);
+    const OutputClaim claim(outputs_of(job));
     options.output_folder = arguments.journal + ".out";
-    std::error_code error;
-    std::filesystem::create_directories(options.output_folder, error);
-    if (error) {
-      throw Failure(Exit::kInputOutput,
-                    "cannot make " + in_quotes(options.output_folder) + ": " + error.message());
+    if (const std::error_code error = make_private_folder(options.output_folder)) {
+      throw Failure(Exit::kInputOutput, "cannot use " + in_quotes(options.output_folder) + ": " +
+                                            error.message() +
+                                            "; it must be a folder of your own, and no link");
     }
     options.output_folder = std::filesystem::absolute(options.output_folder).string();
     const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
