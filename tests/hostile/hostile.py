@@ -24,7 +24,7 @@ LONGEST = 60.0  # seconds of any one command
 
 # Shell, gnuplot, HTML, SVG, CSS, CSV, SQL, printf, templates: each would leave a file called HIT, or a mark that is seen.
 EXECUTED = [
-    "`touch HIT`", "$(touch HIT)", "'; touch HIT; '", '"; touch HIT; "', "| touch HIT", "\n touch HIT\n", "& touch HIT &",
+    "`touch HIT`", "`>HIT`", "`touch${IFS}HIT`", "$(touch HIT)", "'; touch HIT; '", '"; touch HIT; "', "| touch HIT", "\n touch HIT\n", "& touch HIT &",
     "'.system('touch HIT').'", '"; system("touch HIT"); "', "\\`touch HIT\\`", "{}; touch HIT", "${IFS}touch${IFS}HIT",
     "<script>document.title='HIT'</script>", "\"><img src=x onerror=\"document.title='HIT'\">", "</title><script>alert(1)</script>",
     "</style><script>alert(1)</script>", "]]><script>alert(1)</script>", "<svg onload=alert(1)>", "javascript:alert(1)",

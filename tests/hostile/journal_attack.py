@@ -46,6 +46,8 @@ def change_schema(database, texts):
     column = r.choice(TABLES[table])
     statement = r.choice([
         f"ALTER TABLE {table} RENAME TO hidden; CREATE VIEW {table} AS {ENDLESS}",
+        f"ALTER TABLE {table} RENAME TO hidden; CREATE VIEW {table} AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        f"SELECT i AS sequence, i AS run, i AS id, {', '.join('1 AS ' + c for c in TABLES[table] if c not in ('id', 'run'))} FROM n",
         f"CREATE VIEW v{r.randrange(99)} AS {ENDLESS}",
         f"CREATE TRIGGER g AFTER UPDATE ON {table} BEGIN INSERT INTO events (run, time_unix, kind, text) SELECT 1, 1, 'x', 'y' FROM ({ENDLESS}); END",
         f"CREATE TRIGGER g AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END",
