@@ -15,6 +15,7 @@
 namespace allot {
 namespace {
 
+#if !defined(__EMSCRIPTEN__)
 constexpr std::uint64_t kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
 /// The number after a word at the beginning of a line, such as "MemAvailable:  1234 kB"; the first number for
@@ -47,9 +48,14 @@ std::string control_group() {
   }
   return "";
 }
+#endif
 
 }  // namespace
 
+#if defined(__EMSCRIPTEN__)
+/// A page has no files to ask; browsers grant about as much.
+std::uint64_t memory_available() { return std::uint64_t{1} << 30; }
+#else
 std::uint64_t memory_available() {
   std::uint64_t least = kWithoutEnd;
   if (const auto free = number_in("/proc/meminfo", "MemAvailable:")) least = std::min(least, *free * 1024);
@@ -71,6 +77,7 @@ std::uint64_t memory_available() {
   of_process(RLIMIT_DATA, "VmData:");
   return least;
 }
+#endif
 
 void require_memory(double bytes, const std::string& field, const std::string& what) {
   constexpr double kUnasked = 64 << 20;  // not worth a look
