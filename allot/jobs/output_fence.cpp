@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <system_error>
+#include <unordered_set>
+#include <utility>
 
 namespace allot {
 namespace {
@@ -30,6 +32,26 @@ bool OutputFence::holds(const std::string& path) {
     it->second = parent == real_ || parent == real_ + "/" || real_ == "/" || parent.starts_with(real_ + "/");
   }
   return it->second;
+}
+
+std::string first_output_over(const std::vector<std::string>& outputs,
+                              const std::vector<std::string>& files) {
+  std::unordered_set<std::string> spared;
+  for (const std::string& file : files) spared.insert(real_output(file));
+  std::unordered_map<std::string, std::pair<std::string, bool>>
+      folders;  // real name, and whether it is spared
+  for (const std::string& output : outputs) {
+    const fs::path path(output);
+    auto [it, is_new] = folders.try_emplace(path.parent_path().string());
+    auto& [folder, is_spared] = it->second;
+    if (is_new) {
+      folder = real_folder(path.parent_path()).string();
+      for (fs::path up = folder; !is_spared && up != up.parent_path(); up = up.parent_path())
+        is_spared = spared.contains(up.string());
+    }
+    if (is_spared || spared.contains((fs::path(folder) / path.filename()).string())) return output;
+  }
+  return "";
 }
 
 std::string real_output(const std::string& path) {

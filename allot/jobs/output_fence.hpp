@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace allot {
 
@@ -19,6 +20,9 @@ class OutputFence {
   std::string real_;                            // its real name
   std::unordered_map<std::string, bool> seen_;  // by parent
 };
+
+/// The first output that is one of these files, or lies in one of these folders; empty: none is.
+std::string first_output_over(const std::vector<std::string>& outputs, const std::vector<std::string>& files);
 
 /// The file's real name: that of its folder, links followed as far as it exists, and its own.
 std::string real_output(const std::string& path);

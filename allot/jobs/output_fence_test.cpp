@@ -56,5 +56,15 @@ TEST_F(Fence, LooksThroughLinks) {
   EXPECT_EQ(real_output((folder_ / "job/link/a").string()), fs::canonical(folder_ / "elsewhere") / "a");
 }
 
+TEST_F(Fence, SparesWhatTheRunNeeds) {
+  const auto at = [&](const char* name) { return (folder_ / "job" / name).string(); };
+  fs::create_directory_symlink("out", folder_ / "job/link");
+  const std::vector<std::string> files = {at("job.toml"), at("job.toml.journal"), at("out/held")};
+  EXPECT_EQ(first_output_over({at("a"), at("out/b")}, files), "");
+  EXPECT_EQ(first_output_over({at("a"), at("job.toml")}, files), at("job.toml"));
+  EXPECT_EQ(first_output_over({at("out/../job.toml.journal")}, files), at("out/../job.toml.journal"));
+  EXPECT_EQ(first_output_over({at("link/held/1.out")}, files), at("link/held/1.out"));
+}
+
 }  // namespace
 }  // namespace allot

@@ -197,8 +197,8 @@ TEST(Pareto, TellsHowMuchOfTheWorkIsDone) {
   }
 }
 
-// With counts of 1e9 the walk meets millions of states that no other beats: neither memory nor the time to choose
-// among them may follow.
+// With counts of 1e9 the walk meets millions of states that no other beats: neither memory nor the time to
+// choose among them may follow.
 TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
   std::vector<Resource> resources(3);
   for (std::size_t j = 0; j < resources.size(); ++j) {

@@ -127,9 +127,11 @@ struct Store::Database {
       throw StoreError(path + ": made by another version of allot (format " + std::to_string(format) +
                        ", this one knows " + std::to_string(kFormat) + "); give another folder");
     // A view or a trigger would run what whoever made the file wrote.
-    const Statement others = prepare("SELECT count(*), sum(sql = ?) FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'");
+    const Statement others =
+        prepare("SELECT count(*), sum(sql = ?) FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'");
     sqlite3_bind_text(others.get(), 1, kTable, -1, SQLITE_STATIC);
-    if (!step(others.get()) || sqlite3_column_int64(others.get(), 0) != 1 || sqlite3_column_int64(others.get(), 1) != 1)
+    if (!step(others.get()) || sqlite3_column_int64(others.get(), 0) != 1 ||
+        sqlite3_column_int64(others.get(), 1) != 1)
       throw StoreError(path + ": its tables are not those of a store; give another folder");
   }
 };

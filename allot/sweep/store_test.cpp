@@ -144,9 +144,10 @@ TEST_F(StoreTest, RefusesWhatIsNoStore) {
 }
 
 TEST_F(StoreTest, RefusesAStoreWithViewsOrTriggers) {
-  for (const char* const sql : {"CREATE VIEW v AS SELECT 1", "CREATE TABLE more (a)",
-                                "CREATE TRIGGER t AFTER INSERT ON units BEGIN DELETE FROM units; END",
-                                "ALTER TABLE units RENAME TO hidden; CREATE VIEW units AS SELECT * FROM hidden"}) {
+  for (const char* const sql :
+       {"CREATE VIEW v AS SELECT 1", "CREATE TABLE more (a)",
+        "CREATE TRIGGER t AFTER INSERT ON units BEGIN DELETE FROM units; END",
+        "ALTER TABLE units RENAME TO hidden; CREATE VIEW units AS SELECT * FROM hidden"}) {
     const std::string name = path("changed");
     std::remove(name.c_str());
     { const Store store(name); }

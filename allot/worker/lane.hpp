@@ -30,9 +30,9 @@ struct LaneEvent {
     kReady,    ///< the worker is there
     kStarted,  ///< task `record.id` is running
     kRecord,   ///< how a task ended, as far as it can be true (record_check.hpp); exactly one for every task
-              ///< sent, with status kLost if nobody knows
-    kLost,   ///< the lane is of no more use: `why`, and what the launcher said last
-    kEnded,  ///< the same, as asked for by finish()
+               ///< sent, with status kLost if nobody knows
+    kLost,     ///< the lane is of no more use: `why`, and what the launcher said last
+    kEnded,    ///< the same, as asked for by finish()
   };
   Kind kind = Kind::kReady;
   TaskRecord record;

@@ -186,7 +186,10 @@ std::size_t Console::redraw(std::size_t lines, std::string_view text, std::size_
 
 void Console::redraw_line(std::string_view text) const noexcept {
   if (!shows_progress()) return;
-  write_error("\r" + quote::terminal(text, width_ - 1) + "\x1b[K" + (text.empty() ? "\r" : ""));
+  const std::string shown = quote::terminal(text, width_ - 4);
+  const std::size_t rest = line_width_ > shown.size() ? line_width_ - shown.size() : 0;
+  write_error("\r" + shown + std::string(rest, ' ') + (text.empty() ? "\r" : ""));
+  line_width_ = shown.size();
 }
 
 void Console::copy_file(const std::string& path, int to) const noexcept {

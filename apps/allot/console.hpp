@@ -87,6 +87,7 @@ class Console {
   bool is_muted_ = false;
   std::string mark_;  // what begins a style in text: nobody else can know it
   mutable std::string unsaid_;
+  mutable std::size_t line_width_ = 0;  // of the last line that was drawn again
 };
 
 }  // namespace allot::app

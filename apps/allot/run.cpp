@@ -11,6 +11,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "allot/base/own_file.hpp"
 #include "allot/base/version.hpp"
@@ -19,6 +20,7 @@
 #include "allot/jobs/journal.hpp"
 #include "allot/jobs/journal_reader.hpp"
 #include "allot/jobs/output_claim.hpp"
+#include "allot/jobs/output_fence.hpp"
 #include "allot/run/runner.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
@@ -224,6 +226,18 @@ RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
   return arguments.objective;
 }
 
+/// No task may write over what the run itself reads and writes.
+void spare_own_files(const std::vector<std::string>& outputs, const RunArguments& arguments, const Job& job) {
+  std::vector<std::string> own = {job.path, arguments.journal + ".out"};
+  for (const char* const ending : {"", "-wal", "-shm", ".allot-lock"})
+    own.push_back(arguments.journal + ending);
+  if (!arguments.log.empty()) own.push_back(arguments.log);
+  if (const std::string output = first_output_over(outputs, own); !output.empty()) {
+    throw Failure(Exit::kInvalidInput, arguments.file + ": a task would write " + in_quotes(output) +
+                                           ", which the run itself needs");
+  }
+}
+
 std::string title_of(const RunArguments& arguments, const Job& job) {
   std::string title = "allot run " + shown(job.path);
   if (arguments.policy.empty()) return title + fmt::format(" ({})", to_string(arguments.objective));
@@ -287,6 +301,8 @@ Exit run(RunArguments& arguments, Console& console) {
     options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
     if (arguments.dry_run) return dry_run(arguments, job, options, console);
 
+    const std::vector<std::string> outputs = outputs_of(job);
+    spare_own_files(outputs, arguments, job);
     const RunSignals signals;  // before any thread
     adopt_orphans();
     JournalOptions journal_options;
@@ -294,7 +310,7 @@ Exit run(RunArguments& arguments, Console& console) {
     journal_options.retry_failed = arguments.retry_failed;
     journal_options.most_requeues = arguments.requeues;
     Journal journal(arguments.journal, journal_options);
-    const OutputClaim claim(outputs_of(job));
+    const OutputClaim claim(outputs);
     options.output_folder = arguments.journal + ".out";
     if (const std::error_code error = make_private_folder(options.output_folder)) {
       throw Failure(Exit::kInputOutput, "cannot use " + in_quotes(options.output_folder) + ": " +

@@ -1,7 +1,8 @@
 """What the attacks share: texts that mean harm, a place where harm shows, and the command run under watch.
 
 Each attack is a program of its own: NAME_attack.py. It makes ALLOT_MUTATIONS mutations (default: a few hundred, which take
-seconds; the long tests ask for 100,000), from ALLOT_SEED (default 1). What goes wrong is printed with the seed of its round.
+seconds; the long tests ask for 100,000), from ALLOT_SEED (default 1). What goes wrong is printed with the seed of its round;
+ALLOT_ROUND=SEED makes this round alone, and leaves its folder behind.
 """
 import os
 import pathlib
@@ -19,6 +20,7 @@ import time
 ALLOT = os.environ.get("ALLOT", str(pathlib.Path(__file__).resolve().parents[2] / "build" / "allot"))
 MUTATIONS = int(os.environ.get("ALLOT_MUTATIONS", "400"))
 SEED = int(os.environ.get("ALLOT_SEED", "1"))
+ROUND = os.environ.get("ALLOT_ROUND")
 MOST_MEMORY_KB = 768 << 10  # of any one command
 LONGEST = 60.0  # seconds of any one command
 
@@ -72,7 +74,7 @@ def toml_text(text):
     return f'"{out}"'
 
 
-def terminal_complaints(output):
+def terminal_complaints(output, most=(1 << 20) + 4096):
     """What in the bytes written to a terminal is not plain text, nor one of the few sequences that allot itself writes."""
     rest = re.sub(rb"\x1b\[(?:\d*A|K|J|0m|1m|2m|31m|32m|1;36m)", b"", output)
     for match in re.finditer(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]", rest):
@@ -86,7 +88,7 @@ def terminal_complaints(output):
         yield f"mark {match.group()!a} in {text[max(0, match.start() - 30):match.end() + 30]!a}"
     # A terminal's own line ends are \r\n; a carriage return alone is a progress line, which begins with it.
     longest = max((len(line) for line in rest.split(b"\n")), default=0)
-    if longest > (1 << 20) + 4096:
+    if longest > most:
         yield f"a line of {longest} bytes"
 
 
@@ -159,6 +161,13 @@ class Attack:
             if os.path.exists(trace):
                 os.remove(trace)
 
+    def next_seed(self, texts):
+        """Of the next round."""
+        if ROUND is not None and self.commands > 0:
+            print(f"left behind: {self.root}")
+            sys.exit(1 if self.found else 0)
+        return int(ROUND) if ROUND is not None else texts.random.randrange(1 << 30)
+
     def folder(self):
         """A folder deep inside an empty one: whatever appears around it was written outside."""
         place = self.root / "outside" / "a" / "b"
@@ -180,7 +189,9 @@ class Attack:
         if ran.status not in allowed:
             self.complain(round_seed, f"{shown}: ended with {ran.status}: {ran.output[-400:]!r}")
         if terminal:
-            for complaint in list(terminal_complaints(ran.output))[:3]:
+            # Documents for machines are not cut.
+            most = (1 << 30,) if {"--json", "--csv"} & set(arguments) else ()
+            for complaint in list(terminal_complaints(ran.output, *most))[:3]:
                 self.complain(round_seed, f"{shown}: on the terminal: {complaint}")
         if ran.memory_kb > MOST_MEMORY_KB:
             self.complain(round_seed, f"{shown}: took {ran.memory_kb >> 10} MiB")

@@ -92,7 +92,7 @@ def main():
         attack.complain(SEED, "the value of an env variable is in the journal")
     folder = attack.folder()
     while attack.mutations < MUTATIONS:
-        seed = texts.random.randrange(1 << 30)
+        seed = attack.next_seed(texts)
         one = Texts(seed)
         if attack.mutations % 20 == 0:
             folder = attack.folder()

@@ -60,7 +60,7 @@ def main():
     attack.pages = 0
     texts = Texts(SEED)
     while attack.mutations < MUTATIONS:
-        seed = texts.random.randrange(1 << 30)
+        seed = attack.next_seed(texts)
         one = Texts(seed)
         folder = attack.folder()
         names = [one.text() for _ in range(8)]

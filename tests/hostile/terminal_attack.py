@@ -23,7 +23,7 @@ def main():
     attack = Attack("terminal")
     texts = Texts(SEED)
     while attack.mutations < MUTATIONS:
-        seed = texts.random.randrange(1 << 30)
+        seed = attack.next_seed(texts)
         one = Texts(seed)
         r = one.random
         folder = attack.folder()

@@ -42,7 +42,7 @@ def main():
     attack = Attack("worker")
     texts = Texts(SEED)
     while attack.mutations < MUTATIONS:
-        seed = texts.random.randrange(1 << 30)
+        seed = attack.next_seed(texts)
         mode = "records" if texts.random.random() < 0.8 else "frames"
         folder = attack.folder()
         tasks = min(TASKS, MUTATIONS)

@@ -109,13 +109,16 @@ class Explorer {
     }
   }
 
-  /// What there is has doubled: the same again must fit, with room for the tables to grow and for the solution.
+  /// What there is has doubled: the same again must fit, with room for the tables to grow and for the
+  /// solution.
   static void check_memory(const Exploration& out) {
     const auto states = static_cast<double>(out.states.size());
     const double words = static_cast<double>(out.states[0].size() * sizeof(Word));
-    const double transitions = static_cast<double>(out.choice_state.size() * (sizeof(std::uint32_t) + sizeof(double)));
-    require_memory(3 * (states * (words + 40) + transitions), "max_states",
-                   "a chain of " + with_commas(2 * out.states.size()) + " states, twice what was found so far,");
+    const double transitions =
+        static_cast<double>(out.choice_state.size() * (sizeof(std::uint32_t) + sizeof(double)));
+    require_memory(
+        3 * (states * (words + 40) + transitions), "max_states",
+        "a chain of " + with_commas(2 * out.states.size()) + " states, twice what was found so far,");
   }
 
   [[noreturn]] void refuse(std::size_t found) const {
