@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "allot/base/memory.hpp"
 #include "allot/io/detail/read_system.hpp"
 #include "allot/io/detail/text.hpp"
 #include "allot/io/problems.hpp"
@@ -33,6 +34,7 @@ constexpr Count kMostRetries = 1000;
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
 constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
 constexpr std::size_t kLongestMessage = 1000;
+constexpr double kBytesPerTask = 300;  // of a task without an input, about
 
 /// A message about text of the user: on one line, printable.
 std::string line(const std::string& message) { return detail::printable(message, kLongestMessage); }
@@ -275,6 +277,10 @@ class JobReader {
     } else if (const auto count = table.whole("repeat", 1, static_cast<Count>(kMostInputs))) {
       if (static_cast<std::size_t>(*count) > most_) {
         found.push_back({0, "gives more than " + std::to_string(most_) + " tasks"});
+      } else if (const double bytes = kBytesPerTask * static_cast<double>(*count);
+                 bytes > static_cast<double>(memory_available())) {
+        found.push_back({0, "gives tasks that would take about " + memory_text(bytes) + " of memory; " +
+                                memory_text(static_cast<double>(memory_available())) + " are there"});
       } else {
         inputs = inputs_by_counting(static_cast<std::size_t>(*count));
       }

@@ -30,8 +30,12 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
                            const ReportInfo& info) {
   const fs::path data = folder / "data";
   const fs::path figures = folder / "figures";
-  fs::create_directories(data);
-  fs::create_directories(figures);
+  for (const fs::path& made : {data, figures}) {
+    if (fs::is_symlink(made))
+      throw fs::filesystem_error("is a link, which is not followed", made,
+                                 std::make_error_code(std::errc::not_a_directory));
+    fs::create_directories(made);
+  }
 
   ReportOutcome outcome;
   for (const Reported& entry : reported) {

@@ -160,6 +160,21 @@ TEST_F(Report, SaysWhichFileItCannotWrite) {
   EXPECT_THROW(write(), fs::filesystem_error);
 }
 
+TEST_F(Report, FollowsNoLink) {
+  const fs::path elsewhere = folder_.string() + "-elsewhere";
+  fs::create_directories(elsewhere);
+  fs::create_directories(folder_);
+  fs::create_directory_symlink(elsewhere, folder_ / "data");
+  EXPECT_THROW(write(), fs::filesystem_error);
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  fs::remove(folder_ / "data");
+  std::ofstream(elsewhere / "precious") << "mine";
+  fs::create_symlink(elsewhere / "precious", folder_ / "index.html");
+  write();
+  EXPECT_EQ(read(elsewhere / "precious"), "mine");
+  fs::remove_all(elsewhere);
+}
+
 TEST(ChartSvg, HasRoomForTheWholeInterval) {
   Chart chart;
   chart.name = "wide";

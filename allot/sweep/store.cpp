@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 
 #include <bit>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "allot/sweep/encoding.hpp"
@@ -82,6 +84,13 @@ struct Store::Database {
   }
 
   void open() {
+    // The name is not the user's choice: a link there would lead to a file that is none of ours.
+    for (const char* const ending : {"", "-wal", "-journal"}) {
+      std::error_code error;
+      if (std::filesystem::is_symlink(path + ending, error))
+        throw StoreError(path + ending +
+                         ": is a link, which is not followed; remove it, or give another folder");
+    }
     sqlite3* opened = nullptr;
     const int code =
         sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);

@@ -156,6 +156,13 @@ TEST_F(StoreTest, RefusesAStoreWithViewsOrTriggers) {
   }
 }
 
+TEST_F(StoreTest, FollowsNoLink) {
+  std::ofstream(path("empty")).flush();
+  std::filesystem::create_symlink(path("empty"), path("link"));
+  EXPECT_THAT(refusal(path("link")), HasSubstr("is a link"));
+  EXPECT_EQ(std::filesystem::file_size(path("empty")), 0u);
+}
+
 TEST_F(StoreTest, TakesAnEmptyFileForANewOne) {
   std::ofstream(path()).flush();  // killed while it was being made
   Store store(path());
