@@ -21,6 +21,7 @@ ALLOT = os.environ.get("ALLOT", str(pathlib.Path(__file__).resolve().parents[2] 
 MUTATIONS = int(os.environ.get("ALLOT_MUTATIONS", "400"))
 SEED = int(os.environ.get("ALLOT_SEED", "1"))
 ROUND = os.environ.get("ALLOT_ROUND")
+SECONDS = float(os.environ.get("ALLOT_SECONDS", "inf"))  # then it ends with what it has
 MOST_MEMORY_KB = 768 << 10  # of any one command
 LONGEST = 60.0  # seconds of any one command
 
@@ -166,6 +167,8 @@ class Attack:
         if ROUND is not None and self.commands > 0:
             print(f"left behind: {self.root}")
             sys.exit(1 if self.found else 0)
+        if time.monotonic() - self.began > SECONDS:
+            self.end()
         return int(ROUND) if ROUND is not None else texts.random.randrange(1 << 30)
 
     def folder(self):
