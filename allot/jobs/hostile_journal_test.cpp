@@ -108,6 +108,19 @@ TEST_F(HostileJournal, IsForItsOwnerAlone) {
   EXPECT_EQ(mode(path_ + ".allot-lock"), 0600U);
 }
 
+TEST_F(HostileJournal, AShortFileOfSomebodyElseIsNone) {
+  std::ofstream(path_) << "x";
+  EXPECT_THROW(make(), JournalError);
+  EXPECT_EQ(read(path_), "x");
+}
+
+TEST_F(HostileJournal, AnOlderOneBecomesPrivate) {
+  make();
+  fs::permissions(path_, static_cast<fs::perms>(0644));
+  make();
+  EXPECT_EQ(mode(path_), 0600U);
+}
+
 TEST_F(HostileJournal, LongTextsAreCut) {
   make();
   JournalReader(path_).for_each_attempt([](const AttemptRow& row) { EXPECT_LE(row.error.size(), 4200u); });

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,6 +82,8 @@ struct Event {
 using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::vector<LearntRate>,
                             std::vector<Prediction>>;
 
+constexpr off_t kSmallestDatabase = 512;  // one page
+
 /// Makes the file, for its owner alone, if there is none; those that SQLite puts beside it follow its mode.
 /// The names beside it are not the user's choice: a link there would lead to a file that is none of ours.
 const std::string& private_file(const std::string& path) {
@@ -88,6 +91,14 @@ const std::string& private_file(const std::string& path) {
   if (file >= 0) ::close(file);
   if (file < 0 && errno != EEXIST)
     throw JournalError(JournalProblem::kIo, path + ": " + std::generic_category().message(errno));
+  struct stat found {};
+  if (file < 0 && ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
+    // SQLite would take it for empty.
+    if (found.st_size > 0 && found.st_size < kSmallestDatabase)
+      throw JournalError(JournalProblem::kCorrupt, path + ": not a journal of allot");
+    if (found.st_uid == ::geteuid() && (found.st_mode & 077U) != 0)
+      ::chmod(path.c_str(), found.st_mode & 0700U);
+  }
   detail::refuse_links_beside(path);
   return path;
 }

@@ -106,8 +106,8 @@ std::vector<std::string> outputs_of(const Job& job) {
   for (std::size_t k = 0; k < items.size(); ++k) {
     const JobTask& task = job.tasks[index(items[k].type)];
     if (!task.output) continue;
-    outputs.push_back(
-        (fs::path(job.folder) / task.output->expand({task.inputs.row(items[k].row), k + 1, 0, {}})).string());
+    const fs::path output = task.output->expand({task.inputs.row(items[k].row), k + 1, 0, {}});
+    outputs.push_back((fs::path(job.folder) / output).lexically_normal().string());
   }
   return outputs;
 }

@@ -33,7 +33,8 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
 
   TaskRequest request;
   if (task.output) {
-    request.final_output = (folder / task.output->expand(values)).string();
+    // As it was checked: with a link on the way, `..` would lead elsewhere than it reads.
+    request.final_output = (folder / task.output->expand(values)).lexically_normal().string();
     request.temporary_output = temporary_output(request.final_output, run_id, attempt.attempt);
     values.output = request.temporary_output;
   }

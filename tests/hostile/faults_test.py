@@ -126,6 +126,16 @@ class Files(LiveTest):
         self.run_allot("run", "deep/job.toml")
         self.assertTrue((self.folder / "x").exists())
 
+    def test_outputs_stay_inside_although_a_link_lies_on_the_way(self):
+        """`out/a/../../x` reads as x, and is not where the link behind `out` leads."""
+        (self.folder / "deep").mkdir()
+        (self.folder / "else" / "where").mkdir(parents=True)
+        (self.folder / "deep" / "out").symlink_to(self.folder / "else" / "where")
+        self.write("deep/rows.txt", "a/../../x\n")
+        self.write("deep/job.toml", job_text(CPU, {"t": {"inputs_from": "rows.txt", "command": ["echo", "x"], "output": "out/{}"}}))
+        self.run_allot("run", "deep/job.toml", expect=None)
+        self.assertEqual(sorted(p.name for p in (self.folder / "else").rglob("*")), ["where"])
+
     def test_a_file_that_is_named_like_an_option_is_none(self):
         (self.folder / "keep").mkdir()
         self.write("-rf", "")

@@ -203,6 +203,8 @@ class Attack:
     def check_folder(self, round_seed, folder):
         """Nothing was executed, and nothing lies outside of the folder."""
         for hit in list(self.root.rglob("HIT")) + [pathlib.Path(p) for p in ("/tmp/HIT", "/tmp/HIT-absolute") if os.path.lexists(p)]:
+            if folder in hit.parents and hit.parent != folder:
+                continue  # an output of that name
             self.complain(round_seed, f"executed, or written outside: {hit}")
             shutil.rmtree(hit) if hit.is_dir() else hit.unlink()
         inside = set(folder.parents) | {folder}
