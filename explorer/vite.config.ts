@@ -1,4 +1,5 @@
 // One page with everything inside: script, styles, the library as WebAssembly. It asks the network for nothing.
+import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
 import {defineConfig, type Plugin} from 'vite';
@@ -55,8 +56,35 @@ function notices(): Plugin {
   };
 }
 
+/** The page's content security policy, made when everything is inside: this very script and these very styles, no others. */
+function contentSecurityPolicy(): Plugin {
+  const hashes = (page: string, tag: string): string =>
+    [...page.matchAll(new RegExp(`<${tag}\\b[^>]*>([\\s\\S]*?)</${tag}>`, 'g'))]
+      .map(([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`)
+      .join(' ');
+  return {
+    name: 'content-security-policy',
+    enforce: 'post',
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const page = bundle['index.html'];
+        if (page?.type !== 'asset') throw new Error('there is no page');
+        const text = page.source.toString();
+        const policy =
+          `default-src 'none'; script-src ${hashes(text, 'script')} 'wasm-unsafe-eval'; worker-src blob:; ` +
+          `style-src ${hashes(text, 'style')}; img-src data:; base-uri 'none'; form-action 'none'`;
+        page.source = text.replace(
+          '<meta charset="utf-8">',
+          () => `<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+        );
+      },
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [embeddedLibrary(), notices(), viteSingleFile()],
+  plugins: [embeddedLibrary(), notices(), viteSingleFile(), contentSecurityPolicy()],
   worker: {plugins: () => [embeddedLibrary()]},
   esbuild: {jsx: 'automatic', jsxImportSource: 'preact', legalComments: 'none'},
   build: {

@@ -8,11 +8,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "allot/base/memory.hpp"
 #include "allot/io/detail/file_kind.hpp"
 #include "allot/io/detail/read_system.hpp"
 #include "allot/io/detail/text.hpp"
 #include "allot/io/duration.hpp"
 #include "allot/io/problems.hpp"
+#include "allot/jobs/output_fence.hpp"
 #include "allot/jobs/tokens.hpp"
 
 namespace allot {
@@ -20,7 +22,8 @@ namespace {
 
 using detail::in_quotes;
 
-constexpr std::array<std::string_view, 3> kKeys = {"name", "resources", "tasks"};
+constexpr std::array<std::string_view, 5> kKeys = {"name", "outputs_anywhere", "record_env", "resources",
+                                                   "tasks"};
 constexpr std::array<std::string_view, 9> kResourceKeys = {
     "name", "kind", "servers", "discipline", "min_depth", "power", "idle_power", "env", "launch"};
 constexpr std::array<std::string_view, 16> kTaskKeys = {
@@ -33,6 +36,7 @@ constexpr Count kMostRetries = 1000;
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
 constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
 constexpr std::size_t kLongestMessage = 1000;
+constexpr double kBytesPerTask = 300;  // of a task without an input, about
 
 Node node_of(Node::Content content) {
   Node node;
@@ -75,6 +79,8 @@ class JobReader {
     if (!root.is_table()) return problems_.diagnostics();
     job_.folder = folder_.empty() ? "." : folder_;
     job_.name = root.name("name").value_or("");
+    job_.outputs_anywhere = read_flag(root, "outputs_anywhere");
+    job_.record_env = read_flag(root, "record_env");
     read_resources(root);
     read_tasks(root);
     if (problems_.empty() && elsewhere_.empty()) check_outputs();
@@ -88,6 +94,17 @@ class JobReader {
 
  private:
   using Environment = std::vector<std::pair<std::string, Template>>;
+
+  /// True or false; absent: false.
+  bool read_flag(const TableReader& table, std::string_view key) {
+    const Node* const node = table.find(key);
+    if (!node) return false;
+    const auto* value = node->get<bool>();
+    if (!value)
+      problems_.add(*node,
+                    in_quotes(key) + " must be true or false, is " + problems_.document().describe(*node));
+    return value && *value;
+  }
 
   void read_resources(const TableReader& root) {
     std::unordered_map<std::string_view, const Node*> first;
@@ -283,6 +300,10 @@ class JobReader {
     } else if (const auto count = table.whole("repeat", 1, static_cast<Count>(kMostInputs))) {
       if (static_cast<std::size_t>(*count) > most_) {
         found.push_back({0, "gives more than " + std::to_string(most_) + " tasks"});
+      } else if (const double bytes = kBytesPerTask * static_cast<double>(*count);
+                 bytes > static_cast<double>(memory_available())) {
+        found.push_back({0, "gives tasks that would take about " + memory_text(bytes) + " of memory; " +
+                                memory_text(static_cast<double>(memory_available())) + " are there"});
       } else {
         inputs = inputs_by_counting(static_cast<std::size_t>(*count));
       }
@@ -334,13 +355,7 @@ class JobReader {
 
   void read_commands(const TableReader& table, const TemplateScope& scope, bool has_columns, JobTask& task) {
     task.commands.resize(job_.resources.size());
-    bool shell = false;
-    if (const Node* const node = table.find("shell")) {
-      const auto* value = node->get<bool>();
-      if (!value)
-        problems_.add(*node, "'shell' must be true or false, is " + problems_.document().describe(*node));
-      shell = value && *value;
-    }
+    const bool shell = read_flag(table, "shell");
     table.require("command", "what to run: for each resource, or one for all");
     const Node* const node = table.find("command");
     if (!node) return;
@@ -418,26 +433,34 @@ class JobReader {
     }
   }
 
-  /// Two tasks that write the same file would undo each other's work.
+  /// Two tasks that write the same file would undo each other's work; one that writes elsewhere would undo
+  /// that of somebody else.
   void check_outputs() {
     const std::vector<JobItem> items = list_items(job_);
     std::unordered_map<std::string, std::size_t> writers;
     std::vector<std::size_t> clashes(job_.tasks.size(), 0);
+    OutputFence fence(job_.folder);
     for (std::size_t k = 0; k < items.size(); ++k) {
       const std::size_t type = index(items[k].type);
       const JobTask& task = job_.tasks[type];
       if (!task.output) continue;
-      const Node& node = *output_nodes_[type];
       const std::string path = task.output->expand({task.inputs.row(items[k].row), k + 1, 0, {}});
       const std::string meant = std::filesystem::path(path).lexically_normal().string();
       const bool is_file = !meant.empty() && !meant.ends_with('/') && meant != "." && meant != "..";
       const auto [it, is_new] = writers.emplace(meant, k);
-      if (is_file && is_new) continue;
-      if (++clashes[type] > kMostClashes) continue;
-      problems_.add(node, line(is_file ? "'output': " + items[it->second].identity + " and " +
-                                             items[k].identity + " would both write " + in_quotes(path)
-                                       : "'output': " + items[k].identity + " would write " +
-                                             in_quotes(path) + ", which is no file"));
+      std::string why;
+      if (!is_file) {
+        why = items[k].identity + " would write " + in_quotes(path) + ", which is no file";
+      } else if (!is_new) {
+        why =
+            items[it->second].identity + " and " + items[k].identity + " would both write " + in_quotes(path);
+      } else if (!job_.outputs_anywhere && !fence.holds(meant)) {
+        why = items[k].identity + " would write " + in_quotes(path) +
+              ", which lies outside of the job's folder; 'outputs_anywhere = true' at the top of the job "
+              "allows that";
+      }
+      if (!why.empty() && ++clashes[type] <= kMostClashes)
+        problems_.add(*output_nodes_[type], line("'output': " + why));
     }
     for (std::size_t type = 0; type < clashes.size(); ++type) {
       if (clashes[type] > kMostClashes) {

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "allot/base/quote.hpp"
+
 namespace allot {
 namespace {
 
@@ -13,16 +15,7 @@ class CsvRecord {
  public:
   CsvRecord& operator<<(std::string_view text) {
     next();
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-      out_ += text;
-      return *this;
-    }
-    out_ += '"';
-    for (const char c : text) {
-      if (c == '"') out_ += '"';
-      out_ += c;
-    }
-    out_ += '"';
+    out_ += quote::csv(text);
     return *this;
   }
   CsvRecord& operator<<(double value) { return number(value); }

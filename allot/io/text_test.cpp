@@ -16,7 +16,7 @@ TEST(Text, PrintsOneLineWhateverTheBytes) {
   EXPECT_EQ(printable("a\tb\nc\x1b[31m\x7f"), "a\\tb\\nc\\x1b[31m\\x7f");
   EXPECT_EQ(printable("\xC3\xA9 \xF0\x9F\x98\x80"), "\xC3\xA9 \xF0\x9F\x98\x80");
   EXPECT_EQ(printable("\xC3( \xED\xA0\x80 \xC0\x80 \xF5"), "\\xc3( \\xed\\xa0\\x80 \\xc0\\x80 \\xf5");
-  EXPECT_EQ(printable("\xC2\x85"), "\\xc2\\x85");  // a control character of two bytes
+  EXPECT_EQ(printable("\xC2\x85"), "\\u0085");  // a control character of two bytes
   EXPECT_EQ(printable("abcdef", 3), "abc...");
 }
 

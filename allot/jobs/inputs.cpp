@@ -212,6 +212,11 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
     } else {
       std::vector<std::string> found;
       Matcher(folder, most, found).run(entry);
+      // A file that is named like an option must not become one. What is not found but written may well be
+      // meant so.
+      for (std::string& path : found) {
+        if (path.starts_with('-')) path.insert(0, "./");
+      }
       // `**` may reach a path in more than one way.
       std::sort(found.begin(), found.end());
       found.erase(std::unique(found.begin(), found.end()), found.end());

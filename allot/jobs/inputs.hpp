@@ -36,7 +36,8 @@ inline constexpr std::size_t kMostInputBytes = std::size_t{256} << 20;
 
 /// Each entry a value, or a pattern (with `*`, `?` or `[`) that stands for the paths it matches: `*` stops at
 /// slashes, `**` as a whole step is any number of folders, names that begin with a dot must be asked for.
-/// Relative to `folder`, in byte order. A pattern that matches nothing is a problem. Stops at `most` rows.
+/// Relative to `folder`, in byte order; a path found that begins with `-` gets `./` before it. A pattern that
+/// matches nothing is a problem. Stops at `most` rows.
 InputTable inputs_from_patterns(std::span<const std::string> entries, const std::string& folder,
                                 std::size_t most, std::vector<InputProblem>& problems);
 

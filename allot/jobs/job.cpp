@@ -3,6 +3,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "allot/base/sha256.hpp"
 #include "allot/jobs/identity.hpp"
 
 namespace allot {
@@ -11,6 +12,16 @@ namespace {
 std::string text_of(const std::vector<std::pair<std::string, Template>>& env) {
   std::string out;
   for (const auto& [name, value] : env) out += (out.empty() ? "" : " ") + name + "=" + value.source();
+  return out;
+}
+
+/// Tells values apart without saying what they are.
+std::string digest_of(const std::vector<std::pair<std::string, Template>>& env) {
+  std::string out;
+  for (const auto& [name, value] : env) {
+    out +=
+        (out.empty() ? "" : " ") + name + "=sha256:" + sha256_hex(name + '\0' + value.source()).substr(0, 32);
+  }
   return out;
 }
 
@@ -37,11 +48,12 @@ std::vector<WorkDefinition> definitions(const Job& job) {
   for (const JobTask& task : job.tasks) {
     for (std::size_t j = 0; j < task.commands.size(); ++j) {
       if (task.commands[j])
-        out.push_back({task.name, "command", job.resources[j].name, task.commands[j]->source()});
+        out.push_back({task.name, "command", job.resources[j].name, task.commands[j]->source(), ""});
     }
-    out.push_back({task.name, "output", "", task.output ? task.output->source() : ""});
-    out.push_back({task.name, "directory", "", task.directory});
-    out.push_back({task.name, "env", "", text_of(task.env)});
+    out.push_back({task.name, "output", "", task.output ? task.output->source() : "", ""});
+    out.push_back({task.name, "directory", "", task.directory, ""});
+    out.push_back({task.name, "env", "", digest_of(task.env), text_of(task.env)});
+    if (job.record_env) out.push_back({task.name, "env values", "", text_of(task.env), ""});
   }
   return out;
 }

@@ -42,6 +42,11 @@ struct Job {
   std::string path;    ///< of the file, as it was given
   std::string folder;  ///< of the file: inputs, outputs and directories are relative to it; "." at least
   std::string name;
+  /// Outputs may lie outside of the folder, too.
+  bool outputs_anywhere = false;
+  /// The journal has the values of `env` as they are; otherwise only digests of them, since they may be
+  /// secrets.
+  bool record_env = false;
   std::vector<JobResource> resources;  ///< at least one
   std::vector<JobTask> tasks;          ///< at least one
 
@@ -65,9 +70,10 @@ std::vector<JobItem> list_items(const Job& job);
 /// What a task type does, in parts that are compared when a run is resumed.
 struct WorkDefinition {
   std::string type;
-  std::string part;      ///< "command" with a resource, "output", "directory" or "env"
+  std::string part;      ///< "command" with a resource, "output", "directory", "env" or "env values"
   std::string resource;  ///< of a command; empty otherwise
   std::string text;
+  std::string formerly = {};  ///< the same as a journal of version 0.1 has it; empty: as `text`
   friend bool operator==(const WorkDefinition&, const WorkDefinition&) = default;
 };
 std::vector<WorkDefinition> definitions(const Job& job);

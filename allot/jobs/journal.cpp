@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <condition_variable>
 #include <filesystem>
@@ -22,6 +24,7 @@
 #include "allot/jobs/detail/database.hpp"
 #include "allot/jobs/detail/file_lock.hpp"
 #include "allot/jobs/detail/records.hpp"
+#include "allot/jobs/detail/schema.hpp"
 
 namespace allot {
 namespace {
@@ -33,30 +36,14 @@ using detail::seal;
 using detail::Statement;
 using detail::Transaction;
 
-/// A task's one final record is a column of its row, so there is no place for a second.
-constexpr const char* kSchema = R"sql(
-CREATE TABLE runs (run INTEGER PRIMARY KEY, id TEXT NOT NULL, job TEXT NOT NULL, objective TEXT NOT NULL,
-  policy TEXT NOT NULL, version TEXT NOT NULL, pid INTEGER NOT NULL, start_unix REAL NOT NULL, end_unix REAL,
-  outcome TEXT NOT NULL DEFAULT '');
-CREATE TABLE definitions (type TEXT NOT NULL, part TEXT NOT NULL, resource TEXT NOT NULL, text TEXT NOT NULL,
-  PRIMARY KEY (type, part, resource)) WITHOUT ROWID;
-CREATE TABLE tasks (id INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-  final INTEGER REFERENCES attempts (sequence), seal INTEGER NOT NULL);
-CREATE TABLE attempts (sequence INTEGER PRIMARY KEY, task INTEGER NOT NULL REFERENCES tasks (id),
-  run INTEGER NOT NULL, attempt INTEGER NOT NULL, resource TEXT NOT NULL, slot INTEGER NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('started', 'ok', 'failed', 'timeout', 'killed', 'lost')),
-  exit INTEGER, signal INTEGER, start_unix REAL NOT NULL, queue_s REAL NOT NULL, wall_s REAL NOT NULL DEFAULT 0,
-  user_s REAL NOT NULL DEFAULT 0, sys_s REAL NOT NULL DEFAULT 0, maxrss_kb INTEGER NOT NULL DEFAULT 0,
-  counted INTEGER NOT NULL DEFAULT 0, forgiven INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '',
-  command TEXT NOT NULL, UNIQUE (task, attempt));
-CREATE TABLE rates (type TEXT NOT NULL, resource TEXT NOT NULL, rate REAL NOT NULL, low REAL NOT NULL,
-  high REAL NOT NULL, completions INTEGER NOT NULL, time_unix REAL NOT NULL,
-  PRIMARY KEY (type, resource)) WITHOUT ROWID;
-CREATE TABLE predictions (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
-  type TEXT NOT NULL, throughput REAL NOT NULL);
-CREATE TABLE events (sequence INTEGER PRIMARY KEY, run INTEGER NOT NULL, time_unix REAL NOT NULL,
-  kind TEXT NOT NULL, text TEXT NOT NULL);
-)sql";
+/// What is kept of texts that others choose the length of.
+constexpr std::size_t kMostError = 4096;
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+
+std::string bounded(const std::string& text, std::size_t most) {
+  return text.size() <= most ? text : text.substr(0, most) + "...";
+}
+
 
 struct RunEnd {
   std::string outcome;
@@ -77,6 +64,27 @@ using Record = std::variant<RunInfo, RunEnd, AttemptStart, Finish, Event, std::v
 /// While tasks are registered, whether to go on is asked after so many.
 constexpr std::size_t kAskEvery = 1024;
 
+constexpr off_t kSmallestDatabase = 512;  // one page
+
+/// Makes the file, for its owner alone, if there is none; those that SQLite puts beside it follow its mode.
+/// The names beside it are not the user's choice: a link there would lead to a file that is none of ours.
+const std::string& private_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);
+  if (file < 0 && errno != EEXIST)
+    throw JournalError(JournalProblem::kIo, path + ": " + std::generic_category().message(errno));
+  struct stat found {};
+  if (file < 0 && ::stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) {
+    // SQLite would take it for empty.
+    if (found.st_size > 0 && found.st_size < kSmallestDatabase)
+      throw JournalError(JournalProblem::kCorrupt, path + ": not a journal of allot");
+    if (found.st_uid == ::geteuid() && (found.st_mode & 077U) != 0)
+      ::chmod(path.c_str(), found.st_mode & 0700U);
+  }
+  detail::refuse_links_beside(path);
+  return path;
+}
+
 /// The names of new files last only once their folder has reached the disk.
 void sync_folder(const std::string& path) {
   const std::string folder = fs::path(path).parent_path().string();
@@ -93,6 +101,7 @@ struct Journal::State {
     std::int64_t id;
     std::string task;
     std::string_view type;
+    std::int64_t last_run;
   };
 
   std::string path;
@@ -105,6 +114,7 @@ struct Journal::State {
   std::set<std::string, std::less<>> type_names;
   std::unordered_set<std::string> redo;  // tasks that are pending again when they are registered
   std::int64_t run = 0;
+  std::unordered_map<std::int64_t, std::string> run_ids;  // of earlier runs; 0 has none
 
   // The writer's statements.
   std::optional<Statement> insert_start, upsert_end, set_final;
@@ -128,9 +138,10 @@ struct Journal::State {
       : path(file),
         options(std::move(given)),
         lock_file(file),
-        database(file, file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options.vfs) {
+        database(private_file(file), file, SQLITE_OPEN_READWRITE, options.vfs) {
     open();
     known = detail::load_tasks(database);
+    load_run_ids();
     recover();
     event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (event < 0)
@@ -167,7 +178,7 @@ struct Journal::State {
     database.execute("PRAGMA synchronous = FULL");
     if (is_new) {
       const Transaction transaction(database);
-      database.execute(kSchema);
+      database.execute(detail::kJournalSchema);
       database.execute("PRAGMA application_id = " + std::to_string(detail::kJournalApplication));
       database.execute("PRAGMA user_version = " + std::to_string(detail::kJournalFormat));
       transaction.commit();
@@ -188,6 +199,11 @@ struct Journal::State {
         "start_unix = ?9, queue_s = ?10, wall_s = ?11, user_s = ?12, sys_s = ?13, maxrss_kb = ?14, counted = "
         "?15, error = ?16, command = ?17, forgiven = ?18 RETURNING sequence");
     set_final.emplace(database, "UPDATE tasks SET final = ?2, seal = ?3 WHERE id = ?1 AND final IS NULL");
+  }
+
+  void load_run_ids() {
+    Statement runs(database, "SELECT run, id FROM runs");
+    while (runs.step()) run_ids.emplace(runs.whole(0), runs.text(1));
   }
 
   /// What was started and never ended was lost with the process that ran it.
@@ -253,14 +269,14 @@ struct Journal::State {
       const auto it = known.find(item.identity);
       if (it == known.end()) {
         insert.with(item.identity, type, seal(item.identity, type, 0, "")).run();
-        tasks.push_back({sqlite3_last_insert_rowid(database.handle()), item.identity, type});
+        tasks.push_back({sqlite3_last_insert_rowid(database.handle()), item.identity, type, 0});
         states.emplace_back();
         continue;
       }
       KnownTask& task = it->second;
       const bool is_retried = task.state.kind == TaskState::Kind::kFailed && options.retry_failed;
       if (is_retried || redo.contains(item.identity)) reopen(task, item.identity);
-      tasks.push_back({task.id, item.identity, type});
+      tasks.push_back({task.id, item.identity, type, task.last_run});
       states.push_back(task.state);
     }
     transaction.commit();
@@ -356,7 +372,7 @@ struct Journal::State {
   void apply(const AttemptStart& start) {
     insert_start
         ->with(tasks[start.task].id, run, start.attempt, start.resource, start.slot, start.start_unix,
-               start.queue_s, start.command)
+               start.queue_s, bounded(start.command, kMostText))
         .run();
   }
   void apply(const Finish& finish) {
@@ -364,7 +380,8 @@ struct Journal::State {
     const RegisteredTask& task = tasks[end.task];
     upsert_end->with(task.id, run, end.attempt, end.resource, end.slot, to_string(end.status), end.exit,
                      end.signal, end.start_unix, end.queue_s, end.wall_s, end.user_s, end.sys_s,
-                     end.maxrss_kb, end.counted, end.error, end.command, end.forgiven);
+                     end.maxrss_kb, end.counted, bounded(end.error, kMostError),
+                     bounded(end.command, kMostText), end.forgiven);
     if (!upsert_end->step()) database.corrupt("an attempt was not kept");
     const std::int64_t sequence = upsert_end->whole(0);
     upsert_end->run();
@@ -372,7 +389,7 @@ struct Journal::State {
   }
   void apply(const Event& happened) {
     Statement(database, "INSERT INTO events (run, time_unix, kind, text) VALUES (?, ?, ?, ?)")
-        .with(run, happened.time_unix, happened.kind, happened.text)
+        .with(run, happened.time_unix, happened.kind, bounded(happened.text, kMostError))
         .run();
   }
   void apply(const std::vector<LearntRate>& rates) {
@@ -422,6 +439,15 @@ std::optional<std::vector<TaskState>> Journal::register_tasks(const Job& job, st
 
 void Journal::redo(std::span<const std::string> tasks) { state_->redo.insert(tasks.begin(), tasks.end()); }
 std::int64_t Journal::task_id(std::size_t task) const { return state_->tasks.at(task).id; }
+const std::string& Journal::last_run(std::size_t task) const {
+  static const std::string kNone;
+  const auto it = state_->run_ids.find(state_->tasks[task].last_run);
+  // It becomes part of a path; what this program wrote is letters, digits and dashes.
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-'; };
+  const bool is_known = it != state_->run_ids.end() && it->second.size() <= 64 &&
+                        std::all_of(it->second.begin(), it->second.end(), is_plain);
+  return is_known ? it->second : kNone;
+}
 
 void Journal::begin_run(const RunInfo& run) { state_->push(run); }
 void Journal::end_run(std::string outcome, double end_unix) {

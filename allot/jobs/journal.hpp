@@ -82,6 +82,8 @@ class Journal final : public RunJournal {
 
   std::int64_t task_id(std::size_t task) const override;
 
+  const std::string& last_run(std::size_t task) const override;
+
   void begin_run(const RunInfo& run);
   void end_run(std::string outcome, double end_unix) override;
   void start(AttemptStart start) override;

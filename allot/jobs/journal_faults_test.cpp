@@ -109,7 +109,7 @@ class DamagedJournal : public JournalFaults {
   /// Opens a journal with these bytes; returns the states of the tasks, or none when it was refused.
   std::vector<TaskState> open(const std::string& database, const std::string& log) const {
     const std::string path = (folder_ / "damaged.journal").string();
-    for (const char* const part : {"", "-wal", "-shm", ".lock"}) fs::remove(path + part);
+    for (const char* const part : {"", "-wal", "-shm", ".allot-lock"}) fs::remove(path + part);
     std::ofstream(path, std::ios::binary) << database;
     std::ofstream(path + "-wal", std::ios::binary) << log;
     try {
@@ -373,7 +373,7 @@ TEST_P(FailingWrites, EndInAnErrorAndKeepWhatWasAcknowledged) {
   int k = 1;
   for (bool failed = true; failed; ++k) {
     SCOPED_TRACE(testing::Message() << "write " << k);
-    for (const char* const part : {"", "-wal", "-shm", "-journal", ".lock"}) fs::remove(path_ + part);
+    for (const char* const part : {"", "-wal", "-shm", "-journal", ".allot-lock"}) fs::remove(path_ + part);
     files.fail_at(k, code, for_ever);
     const std::set<std::size_t> acknowledged = small_run(path_);
     failed = files.has_failed();

@@ -77,6 +77,7 @@ struct JournalReader::State {
     std::error_code error;
     if (!fs::exists(path, error)) throw JournalError(JournalProblem::kIo, path + ": there is no such file");
     if (!fs::is_regular_file(path, error)) throw JournalError(JournalProblem::kIo, path + ": is not a file");
+    detail::refuse_links_beside(path);
     try {
       open(path, path, SQLITE_OPEN_READONLY);
     } catch (const JournalError& problem) {

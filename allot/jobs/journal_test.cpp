@@ -313,6 +313,7 @@ TEST_F(JournalTest, CanBeReadWhereNothingCanBeWritten) {
   journal.flush();
   fs::copy_file(path_, copy);  // as a killed run leaves it: the log not folded in
   fs::copy_file(path_ + "-wal", copy + "-wal");
+  for (const std::string& file : {copy, copy + "-wal"}) fs::permissions(file, static_cast<fs::perms>(0644));
   fs::permissions(folder_, fs::perms::all);
   fs::permissions(folder_ / "closed", static_cast<fs::perms>(0555));
   const pid_t child = ::fork();
@@ -366,7 +367,7 @@ TEST_F(JournalTest, MovesAsideUnderTheNextFreeNumber) {
 
 TEST_F(JournalTest, LeavesNoLockFileBehind) {
   { const Journal journal(path_); }
-  EXPECT_FALSE(fs::exists(path_ + ".lock"));
+  EXPECT_FALSE(fs::exists(path_ + ".allot-lock"));
 }
 
 TEST_F(JournalTest, WhatIsToBeRedoneIsPendingAgainWithItsHistory) {

@@ -36,6 +36,8 @@ class RunJournal {
   /// The number that the journal knows a registered task by: the same in every run, whatever its place in the
   /// job.
   virtual std::int64_t task_id(std::size_t task) const = 0;
+  /// The id of the earlier run that made the last attempt at a task; empty: none did.
+  virtual const std::string& last_run(std::size_t task) const = 0;
   virtual void start(AttemptStart start) = 0;
   /// `is_final`: this is the task's one final record. A second one is an error that the writer meets.
   virtual void finish(AttemptEnd end, bool is_final) = 0;

@@ -3,6 +3,8 @@
 #include <cctype>
 #include <utility>
 
+#include "allot/base/quote.hpp"
+
 namespace allot {
 namespace {
 
@@ -132,26 +134,7 @@ std::vector<std::string> split_command(std::string_view text, std::vector<std::s
   return Splitter(text, problems).run();
 }
 
-std::string quote_word(std::string_view word) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:,@%{}";
-  // Some shells expand {a,b} and {1..3}.
-  const bool expands =
-      word.find('{') != std::string_view::npos &&
-      (word.find(',') != std::string_view::npos || word.find("..") != std::string_view::npos);
-  if (!word.empty() && !expands && word.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(word);
-  }
-  std::string out = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out += "'";
-}
+std::string quote_word(std::string_view word) { return quote::shell(word); }
 
 std::string join_command(std::span<const std::string> words) {
   std::string out;

@@ -22,6 +22,16 @@ using detail::html_escape;
 
 constexpr std::size_t kMostLabels = 5000;   // bars with words of their own
 constexpr std::size_t kMostTroubles = 100;  // rows in the table of what went wrong
+constexpr double kLatest = 1e11;            // seconds since 1970: beyond, no clock was right
+constexpr double kLongest = 1e10;           // seconds of one attempt
+constexpr double kFastest = 1e15;           // completions per second
+
+/// What a page can show. A journal may hold what a clock gone wrong, or a worker that lies, once said.
+bool is_plausible(const AttemptRow& row) {
+  const auto within = [](double value, double most) { return value >= 0 && value <= most; };
+  return within(row.start_unix, kLatest) && within(row.wall_s, kLongest) && within(row.queue_s, kLongest) &&
+         within(row.user_s, kLongest) && within(row.sys_s, kLongest);
+}
 
 constexpr const char* kStyle = R"css(
 .timeline { overflow-x: auto; margin-bottom: .75rem; }
@@ -36,7 +46,7 @@ constexpr const char* kStyle = R"css(
 .timeline .area { stroke: var(--paper); stroke-width: .6; }
 .timeline .promise { fill: none; stroke: var(--ink); stroke-width: 1.8; stroke-dasharray: 7 5; }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; margin: 0 0 .75rem; font-size: .9rem; }
-.swatch { display: inline-block; width: .9em; height: .9em; border-radius: .2em; margin-right: .4em; vertical-align: -.08em; }
+.swatch { display: inline-block; width: .9em; height: .9em; margin-right: .4em; vertical-align: -.08em; }
 .sign { display: inline-block; min-width: 1.4em; margin-right: .3em; text-align: center; font-weight: 700; }
 .facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0 0 1rem; padding: 0; list-style: none; }
 .facts strong { display: block; font-size: 1.35rem; line-height: 1.3; }
@@ -53,6 +63,7 @@ std::string seconds_text(double seconds) {
   if (seconds < 1e-3) return printed("%.0f µs", seconds * 1e6);
   if (seconds < 1) return printed("%.3g ms", seconds * 1e3);
   if (seconds < 120) return printed("%.3g s", seconds);
+  if (!(seconds <= kLatest)) return printed("%.3g s", seconds);
   const auto whole = static_cast<long long>(std::llround(seconds));
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), "%lld:%02lld:%02lld", whole / 3600, whole / 60 % 60, whole % 60);
@@ -60,6 +71,7 @@ std::string seconds_text(double seconds) {
 }
 
 std::string date_text(double unix_seconds) {
+  if (!(unix_seconds >= 0 && unix_seconds <= kLatest)) return "";
   const auto when = static_cast<std::time_t>(unix_seconds);
   std::tm parts{};
   std::array<char, 48> text{};
@@ -105,6 +117,7 @@ struct Content {
   std::map<std::pair<std::size_t, std::size_t>, PairSums> pairs;
   std::vector<AttemptRow> troubles;
   std::map<AttemptStatus, std::int64_t> by_status;
+  std::size_t left_out = 0;  // attempts with times that cannot be
   double last_moment = 0;
   double user = 0;
   double system = 0;
@@ -121,6 +134,10 @@ struct Content {
   }
 
   void add(const AttemptRow& row) {
+    if (!is_plausible(row)) {
+      ++left_out;
+      return;
+    }
     Bar bar;
     bar.type = types[row.type];
     bar.resource = resources[row.resource];
@@ -182,8 +199,9 @@ std::string legend(const Content& content, bool with_marks, bool with_prediction
   const std::vector<std::string>& types = content.types.order();
   for (std::size_t type = 0; type < std::min(types.size(), detail::kChartColours); ++type) {
     const bool shared = type + 1 == detail::kChartColours && types.size() > detail::kChartColours;
-    out += "<li><span class=\"swatch\" style=\"background: " + detail::type_colour(type) + "\"></span>" +
-           html_escape(shared ? "all other types" : types[type]) + "</li>";
+    out += "<li><svg class=\"swatch\" viewBox=\"0 0 9 9\"><rect width=\"9\" height=\"9\" rx=\"2\" fill=\"" +
+           detail::type_colour(type) + "\"/></svg>" + html_escape(shared ? "all other types" : types[type]) +
+           "</li>";
   }
   const auto sign = [&](const char* text, const std::string& meaning) {
     out += std::string("<li><span class=\"sign\">") + text + "</span>" + html_escape(meaning) + "</li>";
@@ -206,6 +224,9 @@ std::string legend(const Content& content, bool with_marks, bool with_prediction
 std::vector<detail::PredictedTotal> totals_of(const std::vector<Prediction>& predictions) {
   std::vector<detail::PredictedTotal> out;
   for (const Prediction& prediction : predictions) {
+    if (!(prediction.time_unix >= 0 && prediction.time_unix <= kLatest && prediction.throughput >= 0 &&
+          prediction.throughput <= kFastest))
+      continue;
     if (out.empty() || prediction.time_unix > out.back().first) out.emplace_back(prediction.time_unix, 0.0);
     out.back().second += prediction.throughput;
   }
@@ -307,6 +328,10 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
   const auto table = [](const Table& rows) {
     return rows.rows.empty() ? "<p>None.</p>\n" : detail::table_html(rows);
   };
+  if (content.left_out > 0) {
+    out += "<p class=\"note\">" + std::to_string(content.left_out) +
+           " attempts have times that cannot be; they are left out here. allot log shows them.</p>\n";
+  }
   if (content.bars.empty()) {
     out += "<p>No attempt has been recorded yet.</p>\n";
   } else {

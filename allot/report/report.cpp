@@ -1,10 +1,8 @@
 #include "allot/report/report.hpp"
 
-#include <cerrno>
-#include <fstream>
-#include <map>
 #include <system_error>
 
+#include "allot/base/own_file.hpp"
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/data_files.hpp"
 #include "allot/report/detail/page.hpp"
@@ -15,18 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 void write_file(const fs::path& path, const std::string& content) {
-  fs::path part = path;
-  part += ".part";
-  {
-    std::ofstream file(part, std::ios::binary);
-    file << content;
-    file.close();
-    if (!file) {
-      throw fs::filesystem_error("cannot write", part,
-                                 std::error_code(errno ? errno : EIO, std::generic_category()));
-    }
+  if (const std::error_code error = replace_file(path.string(), content, Readers::kEveryone)) {
+    throw fs::filesystem_error("cannot write", path, error);
   }
-  fs::rename(part, path);
 }
 
 void write_table(const fs::path& data, const Table& table) {
@@ -41,24 +30,19 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
                            const ReportInfo& info) {
   const fs::path data = folder / "data";
   const fs::path figures = folder / "figures";
-  fs::create_directories(data);
-  fs::create_directories(figures);
+  for (const fs::path& made : {data, figures}) {
+    if (fs::is_symlink(made))
+      throw fs::filesystem_error("is a link, which is not followed", made,
+                                 std::make_error_code(std::errc::not_a_directory));
+    fs::create_directories(made);
+  }
 
   ReportOutcome outcome;
-  std::map<std::string, std::string> drawings;
   for (const Reported& entry : reported) {
     for (const Table& table : entry.findings.tables) write_table(data, table);
     for (const Chart& chart : entry.findings.charts) {
       write_table(data, detail::points_of(chart));
-      const detail::ProgramOutput drawn = detail::run_program(info.gnuplot, detail::gnuplot_script(chart));
-      const std::string svg = drawn.ran ? detail::themed_svg(drawn.out, chart, false) : std::string();
-      if (svg.empty()) {
-        const std::string why = drawn.ran ? info.gnuplot + " drew nothing" : drawn.error;
-        outcome.notes.push_back("the figure " + chart.name + " is shown as a table: " + why);
-        continue;
-      }
-      write_file(figures / (chart.name + ".svg"), detail::themed_svg(drawn.out, chart, true));
-      drawings.emplace(chart.name, svg);
+      write_file(figures / (chart.name + ".svg"), detail::chart_svg(chart, true));
       ++outcome.figures;
     }
     const Experiment& experiment = *entry.experiment;
@@ -72,19 +56,13 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
                  detail::runs_csv(experiment.timing_columns, entry.results, true));
     }
   }
-  // Nobody wants to read the same line for each figure.
-  if (outcome.figures == 0 && outcome.notes.size() > 1) {
-    outcome.notes = {"no figure was drawn, the page has tables instead; " +
-                     outcome.notes.front().substr(outcome.notes.front().find(": ") + 2) +
-                     " (Debian: apt-get install gnuplot-nox)"};
-  }
   if (detail::has_claims(reported)) {
     write_file(folder / "claims.md", detail::claims_markdown(reported, info));
   } else {
     fs::remove(folder / "claims.md");  // of an earlier report in this folder
   }
   outcome.page = folder / "index.html";
-  write_file(outcome.page, detail::page_html(reported, info, drawings));
+  write_file(outcome.page, detail::page_html(reported, info));
   return outcome;
 }
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "allot/sweep/experiment.hpp"
 
@@ -23,15 +22,11 @@ struct ReportInfo {
   Effort effort;
   std::string about;    ///< a line at the top in place of the one on seed and runs; plain text
   std::string version;  ///< of the program, shown at the top
-  /// The program that draws, looked up in PATH when it has no slash. Absent or failing: the page has the
-  /// figures' numbers in tables instead, and the outcome says why.
-  std::string gnuplot = "gnuplot";
 };
 
 struct ReportOutcome {
   std::filesystem::path page;
-  std::size_t figures = 0;         ///< that were drawn
-  std::vector<std::string> notes;  ///< what a user should know, such as a missing gnuplot
+  std::size_t figures = 0;  ///< that were drawn
 };
 
 /// Writes
@@ -44,7 +39,8 @@ struct ReportOutcome {
 ///     .json
 ///
 /// The same findings give the same bytes. Each file is written beside its place and then moved there, so that
-/// none is ever half there. Throws std::filesystem::filesystem_error when a file cannot be written.
+/// none is ever half there and no link is followed. The page allows itself nothing but its own style
+/// (a content security policy). Throws std::filesystem::filesystem_error when a file cannot be written.
 ReportOutcome write_report(const std::filesystem::path& folder, std::span<const Reported> reported,
                            const ReportInfo& info);
 

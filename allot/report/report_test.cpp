@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "allot/base/sha256.hpp"
+#include "allot/report/detail/chart_axis.hpp"
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/data_files.hpp"
 #include "allot/report/detail/html_text.hpp"
@@ -82,8 +84,7 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, WritesThePageTheFiguresAndTheData) {
   const ReportOutcome outcome = write();
-  EXPECT_EQ(outcome.figures, 2u) << (outcome.notes.empty() ? "" : outcome.notes.front());
-  EXPECT_TRUE(outcome.notes.empty());
+  EXPECT_EQ(outcome.figures, 2u);
   for (const char* name :
        {"index.html", "figures/demo-lines.svg", "figures/demo-bars.svg", "data/demo-table.csv",
         "data/demo-table.json", "data/demo-times-timing.csv", "data/demo-lines-figure.csv",
@@ -128,18 +129,16 @@ TEST_F(Report, WritesTheSameBytesForTheSameFindings) {
   for (const auto& [path, content] : before) EXPECT_EQ(read(path), content) << path;
 }
 
-TEST_F(Report, HasTheNumbersInTablesWhenThereIsNoGnuplot) {
-  ReportInfo info;
-  info.gnuplot = "/nowhere/gnuplot";
-  const ReportOutcome outcome = write(info);
-  EXPECT_EQ(outcome.figures, 0u);
-  ASSERT_EQ(outcome.notes.size(), 1u);
-  EXPECT_THAT(outcome.notes[0], HasSubstr("/nowhere/gnuplot"));
-  EXPECT_THAT(outcome.notes[0], HasSubstr("gnuplot-nox"));
-  const std::string page = read(outcome.page);
-  EXPECT_THAT(page, Not(HasSubstr("<svg")));
-  EXPECT_THAT(page, HasSubstr("<th>kind</th>"));
-  EXPECT_TRUE(fs::exists(folder_ / "data/demo-bars-figure.csv"));
+TEST_F(Report, AllowsItselfNothingButItsOwnStyle) {
+  findings_.charts[0].title = "<script>alert(1)</script>";
+  const std::string page = read(write().page);
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr(" style=")));
+  EXPECT_THAT(page, Not(HasSubstr("unsafe")));
+  const std::size_t begin = page.find("<style>") + 7;
+  const std::string style = page.substr(begin, page.find("</style>") - begin);
+  EXPECT_THAT(page,
+              HasSubstr("content=\"default-src 'none'; style-src 'sha256-" + sha256_base64(style) + "';"));
 }
 
 TEST_F(Report, DrawsInTheColoursOfThePageAroundIt) {
@@ -150,7 +149,7 @@ TEST_F(Report, DrawsInTheColoursOfThePageAroundIt) {
   EXPECT_THAT(alone, HasSubstr("fill=\"currentColor\""));
   EXPECT_THAT(alone, HasSubstr("x (s)"));
   EXPECT_THAT(alone, HasSubstr("y (m)"));
-  EXPECT_THAT(alone, HasSubstr("Don't &lt;panic"));
+  EXPECT_THAT(alone, HasSubstr("Don&#39;t &lt;panic"));
   for (const char* fixed : {"rgb(", "black", "font-family=\"", "xlink"})
     EXPECT_THAT(alone, Not(HasSubstr(fixed)));
 }
@@ -161,18 +160,77 @@ TEST_F(Report, SaysWhichFileItCannotWrite) {
   EXPECT_THROW(write(), fs::filesystem_error);
 }
 
+TEST_F(Report, FollowsNoLink) {
+  const fs::path elsewhere = folder_.string() + "-elsewhere";
+  fs::create_directories(elsewhere);
+  fs::create_directories(folder_);
+  fs::create_directory_symlink(elsewhere, folder_ / "data");
+  EXPECT_THROW(write(), fs::filesystem_error);
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+  fs::remove(folder_ / "data");
+  std::ofstream(elsewhere / "precious") << "mine";
+  fs::create_symlink(elsewhere / "precious", folder_ / "index.html");
+  write();
+  EXPECT_EQ(read(elsewhere / "precious"), "mine");
+  fs::remove_all(elsewhere);
+}
+
 TEST(ChartSvg, HasRoomForTheWholeInterval) {
   Chart chart;
   chart.name = "wide";
   chart.kind = Chart::Kind::kBars;
   chart.categories = {"left", "right"};
   chart.series = {{"one", {0, 1}, {1, 2}, {-3, 1}, {5, 3}}};
-  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [-3:5<*]"));
+  EXPECT_EQ(detail::y_axis(chart).low, -3);  // nothing to see below but the end of an interval
+  EXPECT_GE(detail::y_axis(chart).high, 5);
   chart.kind = Chart::Kind::kLines;
-  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<-3:5<*]"));
+  EXPECT_LE(detail::y_axis(chart).low, -3);
+  EXPECT_GE(detail::y_axis(chart).high, 5);
   // An interval down to 0 does not stretch a logarithmic axis without end.
   chart.log_y = true;
-  EXPECT_THAT(detail::gnuplot_script(chart), HasSubstr("set yrange [*<0.1:5<*]"));
+  EXPECT_NEAR(detail::y_axis(chart).low, 0.1, 1e-12);
+  EXPECT_NEAR(detail::y_axis(chart).high, 10, 1e-12);
+}
+
+/// Whatever the numbers, a drawing ends, is of bounded size, and has only finite places in it.
+TEST(ChartSvg, DrawsAnyNumbers) {
+  const std::vector<double> odd = {0,        -0.0,         1,        -1,        1e-320, -1e-320, 1e300,
+                                   -1e300,   1.7e308,      -1.7e308, 1e150,     1e-150, 3.14,    1e15,
+                                   1e16 + 2, std::nan(""), INFINITY, -INFINITY, 5e-324, 2.2e-308};
+  for (const Chart::Kind kind : {Chart::Kind::kLines, Chart::Kind::kBars, Chart::Kind::kPoints}) {
+    for (const double a : odd) {
+      for (const double b : odd) {
+        for (const bool logarithmic : {false, true}) {
+          Chart chart;
+          chart.name = "odd";
+          chart.kind = kind;
+          chart.log_x = chart.log_y = logarithmic;
+          chart.categories = {"left", std::string(3'000, 'x')};
+          const std::vector<double> x =
+              kind == Chart::Kind::kBars ? std::vector<double>{0, 1} : std::vector<double>{a, b};
+          chart.series = {{"one", x, {b, a}, {a, a}, {b, b}}, {std::string(500, '<'), x, {a, b}, {}, {}}};
+          const std::string svg = detail::chart_svg(chart, false);
+          ASSERT_LT(svg.size(), 40'000u) << a << " " << b;
+          ASSERT_EQ(svg.find("nan"), std::string::npos) << a << " " << b << "\n" << svg;
+          ASSERT_EQ(svg.find("inf"), std::string::npos) << a << " " << b << "\n" << svg;
+        }
+      }
+    }
+  }
+}
+
+TEST(ChartSvg, TextIsOnlyText) {
+  Chart chart;
+  chart.name = "odd";
+  chart.kind = Chart::Kind::kBars;
+  const std::string text = "`id > HIT` \" ' </text><script>alert(1)</script> $(id) \x1b[2J";
+  chart.title = chart.x_label = chart.y_label = chart.caption = text;
+  chart.categories = {text, text};
+  chart.series = {{text, {0, 1}, {1, 2}, {}, {}}, {text, {0, 1}, {1, 2}, {}, {}}};
+  const std::string svg = detail::chart_svg(chart, true);
+  EXPECT_THAT(svg, Not(HasSubstr("<script")));
+  EXPECT_THAT(svg, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(svg, HasSubstr("`id &gt; HIT`"));
 }
 
 TEST(DataFiles, QuoteTextAndKeepNumbersExact) {

@@ -1,8 +1,8 @@
 #include "allot/run/attempt_files.hpp"
 
 #include <filesystem>
-#include <fstream>
 
+#include "allot/base/own_file.hpp"
 #include "allot/jobs/attempt.hpp"
 #include "allot/run/request.hpp"
 
@@ -23,7 +23,8 @@ std::string keep_if_used(const std::string& file) {
 
 }  // namespace
 
-void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) {
+void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local,
+                               const std::string& last_run) {
   if (local) {
     if (request.stdout_path.empty()) request.stdout_path = kept_output(folder_, task_id, attempt) + ".out";
     request.stderr_path = kept_output(folder_, task_id, attempt) + ".err";
@@ -31,15 +32,18 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int a
   if (request.final_output.empty()) return;
   std::error_code error;
   fs::create_directories(fs::path(request.final_output).parent_path(), error);
-  // What an attempt that was lost may have left.
-  if (attempt > 1) fs::remove(temporary_output(request.final_output, attempt - 1), error);
+  // What an attempt that was lost may have left, in this run or in an earlier one.
+  for (const std::string& run : {run_id_, last_run}) {
+    if (attempt > 1 && !run.empty())
+      fs::remove_all(temporary_output(request.final_output, run, attempt - 1), error);
+  }
 }
 
 AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record,
                                      std::int64_t task_id, int attempt) {
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {
     const std::string file = path.empty() ? kept_output(folder_, task_id, attempt) + ending : path;
-    if (path.empty() && !text.empty()) std::ofstream(file, std::ios::binary) << text;
+    if (path.empty() && !text.empty()) replace_file(file, text, Readers::kOwner);
     return keep_if_used(file);
   };
   const bool is_output = !request.final_output.empty() && request.stdout_path == request.temporary_output;

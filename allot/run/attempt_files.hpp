@@ -18,8 +18,9 @@ class AttemptFiles {
  public:
   virtual ~AttemptFiles() = default;
   /// Before an attempt of a task, known by its number in the journal: where a local one is to print to, and a
-  /// folder for its output.
-  virtual void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) = 0;
+  /// folder for its output. `last_run`: the id of the earlier run that tried the task last, or nothing.
+  virtual void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local,
+                       const std::string& last_run) = 0;
   /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
   virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                              int attempt) = 0;
@@ -28,13 +29,16 @@ class AttemptFiles {
 /// In a folder beside the journal.
 class FolderOfAttempts final : public AttemptFiles {
  public:
-  explicit FolderOfAttempts(std::string folder) : folder_(std::move(folder)) {}
-  void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local) override;
+  FolderOfAttempts(std::string folder, std::string run_id)
+      : folder_(std::move(folder)), run_id_(std::move(run_id)) {}
+  void prepare(TaskRequest& request, std::int64_t task_id, int attempt, bool local,
+               const std::string& last_run) override;
   AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                      int attempt) override;
 
  private:
   std::string folder_;
+  std::string run_id_;
 };
 
 }  // namespace allot

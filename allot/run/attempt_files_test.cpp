@@ -20,12 +20,12 @@ class AttemptFilesTest : public ::testing::Test {
   void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
 
   const fs::path folder_ = fs::path(::testing::TempDir()) / ("attempt-files-" + std::to_string(::getpid()));
-  FolderOfAttempts files_{(folder_ / "kept").string()};
+  FolderOfAttempts files_{(folder_ / "kept").string(), "run-1"};
 };
 
 TEST_F(AttemptFilesTest, LocalAttemptsPrintToFilesOfTheirOwn) {
   TaskRequest request;
-  files_.prepare(request, 7, 2, true);
+  files_.prepare(request, 7, 2, true, "");
   EXPECT_EQ(request.stdout_path, (folder_ / "kept/7.2.out").string());
   EXPECT_EQ(request.stderr_path, (folder_ / "kept/7.2.err").string());
   write(request.stdout_path, "said");
@@ -38,7 +38,7 @@ TEST_F(AttemptFilesTest, LocalAttemptsPrintToFilesOfTheirOwn) {
 
 TEST_F(AttemptFilesTest, WhatCameBackOverALaneIsWritten) {
   TaskRequest request;
-  files_.prepare(request, 1, 1, false);
+  files_.prepare(request, 1, 1, false, "");
   EXPECT_EQ(request.stdout_path + request.stderr_path, "");
   TaskRecord record;
   record.err = "far away";
@@ -50,13 +50,13 @@ TEST_F(AttemptFilesTest, WhatCameBackOverALaneIsWritten) {
 TEST_F(AttemptFilesTest, MakesTheFolderOfAnOutputAndClearsWhatALostAttemptLeft) {
   TaskRequest request;
   request.final_output = (folder_ / "a/b/c.txt").string();
-  request.temporary_output = request.stdout_path = temporary_output(request.final_output, 1);
-  files_.prepare(request, 1, 1, true);
+  request.temporary_output = request.stdout_path = temporary_output(request.final_output, "run-1", 1);
+  files_.prepare(request, 1, 1, true, "");
   EXPECT_TRUE(fs::is_directory(folder_ / "a/b"));
   write(request.temporary_output, "half of i");
   EXPECT_EQ(files_.keep(request, {}, 1, 1).out, "") << "that is the output, not what it printed beside";
-  files_.prepare(request, 1, 2, true);
-  EXPECT_FALSE(fs::exists(temporary_output(request.final_output, 1)));
+  files_.prepare(request, 1, 2, true, "");
+  EXPECT_FALSE(fs::exists(temporary_output(request.final_output, "run-1", 1)));
 }
 
 }  // namespace

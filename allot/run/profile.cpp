@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "allot/base/own_file.hpp"
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/run/detail/stop_order.hpp"
@@ -124,7 +125,7 @@ class Profiler {
 
   TaskRequest request_for(TaskType type, ResourceId j, Count slot) {
     const JobItem item{type, random_.below(rows_[index(type)]), job_.tasks[index(type)].name};
-    TaskRequest request = make_request(job_, {&item, 1 + item.row, j, slot, 1}, "profile");
+    TaskRequest request = make_request(job_, {&item, 1 + item.row, j, slot, 1}, run_id_);
     if (!request.final_output.empty()) {
       std::error_code error;
       std::filesystem::create_directories(std::filesystem::path(request.final_output).parent_path(), error);
@@ -374,7 +375,8 @@ class Profiler {
   Profile profile_;
   std::vector<std::size_t> rows_;                // inputs of each type
   std::vector<std::vector<std::size_t>> slots_;  // of each resource
-  std::vector<std::string> scratch_;             // files that tasks write
+  const std::string run_id_ = "profile-" + random_digits(8);
+  std::vector<std::string> scratch_;  // files that tasks write
   std::vector<std::pair<int, bool>> files_;
   std::vector<pollfd> polled_;
   std::uint64_t next_id_ = 0;

@@ -2,13 +2,22 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace allot {
 
-std::string temporary_output(const std::string& final_output, int attempt) {
+std::string temporary_output(const std::string& final_output, const std::string& run_id, int attempt) {
+  constexpr std::size_t kLongestName = 255;
   const std::size_t slash = final_output.rfind('/');
   const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  return final_output.substr(0, name) + ".allot-" + std::to_string(attempt) + "-" + final_output.substr(name);
+  const std::string prefix = ".allot-" + run_id + "-" + std::to_string(attempt) + "-";
+  std::string_view rest = std::string_view(final_output).substr(name);
+  if (prefix.size() + rest.size() > kLongestName && prefix.size() < kLongestName) {
+    rest.remove_prefix(prefix.size() + rest.size() - kLongestName);
+    while (!rest.empty() && (static_cast<unsigned char>(rest.front()) & 0xC0U) == 0x80U)
+      rest.remove_prefix(1);
+  }
+  return final_output.substr(0, name) + prefix + std::string(rest);
 }
 
 std::string output_path(const Job& job, const JobItem& item, std::uint64_t number) {
@@ -18,7 +27,8 @@ std::string output_path(const Job& job, const JobItem& item, std::uint64_t numbe
   values.columns = task.inputs.row(item.row);
   values.number = number;
   const std::filesystem::path folder = std::filesystem::absolute(job.folder).lexically_normal();
-  return (folder / task.output->expand(values)).string();
+  // As it was checked: with a link on the way, `..` would lead elsewhere than it reads.
+  return (folder / task.output->expand(values)).lexically_normal().string();
 }
 
 TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id) {
@@ -35,7 +45,7 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   TaskRequest request;
   if (task.output) {
     request.final_output = output_path(job, item, attempt.number);
-    request.temporary_output = temporary_output(request.final_output, attempt.attempt);
+    request.temporary_output = temporary_output(request.final_output, run_id, attempt.attempt);
     values.output = request.temporary_output;
   }
   const CommandTemplate& command = *task.commands[index(attempt.resource)];

@@ -25,7 +25,8 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
 std::string output_path(const Job& job, const JobItem& item, std::uint64_t number);
 
 /// Where a task is to write its output during an attempt: beside its place, hidden, with the same ending,
-/// since programs look at endings.
-std::string temporary_output(const std::string& final_output, int attempt);
+/// since programs look at endings. The run's id, which nobody can foresee, keeps runs apart; a name that
+/// would be too long loses its beginning.
+std::string temporary_output(const std::string& final_output, const std::string& run_id, int attempt);
 
 }  // namespace allot

@@ -88,7 +88,7 @@ TEST_F(RequestTest, WritesBesideTheOutputFirst) {
   job_.tasks[0].commands[0] = words({"djpeg", "-outfile", "{out}", "{path}"});
   const TaskRequest made = request(0, kCpu, 0, 3);
   EXPECT_EQ(made.final_output, folder("out/a b.ppm"));
-  EXPECT_EQ(made.temporary_output, folder("out/.allot-3-a b.ppm"));
+  EXPECT_EQ(made.temporary_output, folder("out/.allot-run-1-3-a b.ppm"));
   EXPECT_THAT(made.argv, ElementsAre("djpeg", "-outfile", made.temporary_output, "in/a b.jpg"));
   EXPECT_EQ(made.stdout_path, "");
 }
@@ -108,9 +108,20 @@ TEST_F(RequestTest, HasATimeoutOnlyIfItsTypeHasOne) {
 }
 
 TEST(TemporaryOutput, KeepsFolderAndEnding) {
-  EXPECT_EQ(temporary_output("a/b/c.tar.gz", 1), "a/b/.allot-1-c.tar.gz");
-  EXPECT_EQ(temporary_output("c", 12), ".allot-12-c");
-  EXPECT_EQ(temporary_output("/c", 1), "/.allot-1-c");
+  EXPECT_EQ(temporary_output("a/b/c.tar.gz", "r", 1), "a/b/.allot-r-1-c.tar.gz");
+  EXPECT_EQ(temporary_output("c", "r", 12), ".allot-r-12-c");
+  EXPECT_EQ(temporary_output("/c", "r", 1), "/.allot-r-1-c");
+}
+
+TEST(TemporaryOutput, TellsRunsApart) {
+  EXPECT_NE(temporary_output("c", "one", 1), temporary_output("c", "two", 1));
+}
+
+TEST(TemporaryOutput, IsNoLongerThanANameMayBe) {
+  const std::string name = std::string(245, 'n') + ".jpg";
+  const std::string made = temporary_output("a/" + name, "20261115-094500-4711-5f3c09ab", 1);
+  EXPECT_EQ(made.size(), 2 + 255u);
+  EXPECT_TRUE(made.ends_with("nnn.jpg"));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ std::string_view to_string(RunSummary::Outcome outcome) noexcept {
 RunSummary run_job(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer) {
   make_room_for_descriptors(job);
   RealWorld world(journal, observer);
-  FolderOfAttempts files(options.output_folder);
+  FolderOfAttempts files(options.output_folder, options.run_id);
   RunLoop loop(job, journal, options, observer, world, files);
   world.watch(loop);
   return loop.run();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "allot/base/error.hpp"
+#include "allot/base/memory.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/simulate/detail/engine.hpp"
 #include "allot/solve/solver.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 /// Completions between two looks at the stop flag, at most.
 constexpr std::uint64_t kChunk = 8192;
+constexpr unsigned kMostWorkers = 4096;
 constexpr std::chrono::milliseconds kMoment{1};
 /// The part of the time left that a pilot run may take.
 constexpr int kPilotPart = 4;
@@ -35,6 +37,7 @@ constexpr std::uint64_t kReferenceSteps = 5'000'000;
 
 struct Replication {
   detail::Window window;
+  std::unique_ptr<LogHistogram> part;  ///< of the response times, where it is not complete; 64 KiB
   std::vector<double> batch_throughput;
   std::vector<double> batch_response;
   bool complete = false;  ///< was not asked to stop
@@ -115,8 +118,13 @@ class Campaign {
   SimulationResult run() {
     const Clock::time_point start = Clock::now();
     check(scenario_);
+    check_memory(std::max<std::uint32_t>(1, options_.replications));
     make_shared_policy();
-    warmup_ = options_.warmup ? *options_.warmup : find_warmup();
+    try {
+      warmup_ = options_.warmup ? *options_.warmup : find_warmup();
+    } catch (const detail::StoppedEarly&) {
+      settled_ = false;
+    }
     run_replications(std::max<std::uint32_t>(1, options_.replications));
     bool precise = !options_.precision;
     while (options_.precision && !stopped_) {
@@ -155,7 +163,33 @@ class Campaign {
             options_.seed,
             replication,
             options_.random_start,
-            options_.policy.shares == ShareReading::kExact};
+            options_.policy.shares == ShareReading::kExact,
+            &options_.stop,
+            most_threads_};
+  }
+
+  unsigned workers_for(std::uint32_t replications) const {
+    const unsigned cores =
+        options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
+    return std::min({cores, replications, kMostWorkers});
+  }
+
+  /// What would not fit into memory is refused with the estimate, before it is taken.
+  void check_memory(std::uint32_t replications) {
+    const double pairs =
+        static_cast<double>(scenario_.system.type_count() * scenario_.system.resource_count());
+    const double results = replications * (sizeof(Replication) + 400 + 8 * pairs);
+    const double engines = workers_for(replications);
+    const double threads = detail::threads_of(scenario_);
+    require_memory(results, "replications", std::to_string(replications) + " replications");
+    require_memory(results + engines * threads * detail::bytes_per_thread(), "tasks",
+                   std::to_string(static_cast<std::uint64_t>(threads)) + " threads in " +
+                       std::to_string(static_cast<unsigned>(engines)) + " replications at once");
+    // Arrivals may pile up: each replication has its part, with room to grow.
+    const double room =
+        static_cast<double>(memory_available()) / 2 / engines / 2 / detail::bytes_per_thread();
+    most_threads_ = static_cast<std::uint64_t>(
+        std::clamp(room, threads + 1000, static_cast<double>(detail::kMostThreads)));
   }
 
   /// Makes the policy on the caller's thread, so that what it cannot do is thrown here. Where populations are
@@ -232,21 +266,22 @@ class Campaign {
   /// Brings the number of replications to `wanted`.
   void run_replications(std::uint32_t wanted) {
     const auto first = static_cast<std::uint32_t>(replications_.size());
+    check_memory(wanted);
     replications_.resize(wanted);
     std::atomic<std::uint32_t> next{first};
     std::exception_ptr failure;
     const auto work = [&] {
       try {
         for (std::uint32_t at = next++; at < wanted && !asked_to_stop(); at = next++) replicate(at, wanted);
+      } catch (const detail::StoppedEarly&) {
+        next = wanted;
       } catch (...) {
         const std::lock_guard lock(mutex_);
         failure = std::current_exception();
         next = wanted;
       }
     };
-    const unsigned cores =
-        options_.threads != 0 ? options_.threads : std::max(1U, std::thread::hardware_concurrency());
-    const unsigned workers = std::min<unsigned>(cores, wanted - first);
+    const unsigned workers = workers_for(wanted - first);
     std::vector<std::thread> threads;
     try {
       for (unsigned worker = 1; worker < workers; ++worker) threads.emplace_back(work);
@@ -308,6 +343,12 @@ class Campaign {
     }
     replication.window = engine->end_window();
     replication.complete = going || replication.dry;
+    if (replication.complete && replication.window.completions > 0) {
+      const std::lock_guard lock(mutex_);
+      responses_.merge(engine->responses());
+    } else {
+      replication.part = std::make_unique<LogHistogram>(engine->responses());
+    }
   }
 
   void report(std::uint64_t done, std::uint64_t total, std::uint32_t wanted) {
@@ -378,7 +419,7 @@ class Campaign {
     std::vector<std::vector<double>> by_resource(resources);
     std::vector<std::vector<double>> response_by_task(types);
     std::vector<double> busy(resources);
-    LogHistogram histogram;
+    LogHistogram histogram = responses_;
     double seconds = 0;
     double tasks = 0;
     double population = 0;
@@ -402,7 +443,7 @@ class Campaign {
         busy[j] += window.busy[j];
       }
       responses.push_back(response / static_cast<double>(window.completions));
-      histogram.merge(window.responses);
+      if (replication->part) histogram.merge(*replication->part);
       seconds += window.seconds;
       tasks += static_cast<double>(window.completions);
       population += window.population_integral;
@@ -517,6 +558,8 @@ class Campaign {
   std::uint64_t warmup_ = 0;
   bool settled_ = true;  // within the pilot run
   std::vector<Replication> replications_;
+  LogHistogram responses_;  // of the replications that are complete
+  std::uint64_t most_threads_ = detail::kMostThreads;
   std::atomic<std::uint64_t> simulated_{0};
   std::mutex mutex_;
   std::uint32_t finished_ = 0;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "allot/base/error.hpp"
 #include "allot/solve/detail/local_search.hpp"
@@ -16,12 +18,59 @@ namespace {
 
 /// Systems with at most so many states are enumerated.
 constexpr double kEnumerated = 500'000;
+/// Points that are kept while searching; far more than anybody asks for.
+constexpr std::size_t kMostKept = 100'000;
 /// Weights of the throughput against the error that the search goes through, per factor of ten.
 constexpr int kWeightsPerDecade = 4;
+
+/// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
+/// over the whole frontier, until few enough are left. The ends stay. O(n log n).
+void thin(std::vector<ParetoPoint>& points, std::size_t most) {
+  if (points.size() <= most) return;
+  const double width = points.front().throughput - points.back().throughput;
+  const double height = points.front().priority_error - points.back().priority_error;
+  std::vector<std::size_t> before(points.size());  // of those that are left
+  std::vector<std::size_t> after(points.size());
+  const auto around = [&](std::size_t at) {
+    const ParetoPoint& a = points[before[at]];
+    const ParetoPoint& b = points[after[at]];
+    return std::hypot((a.throughput - b.throughput) / width, (a.priority_error - b.priority_error) / height);
+  };
+  std::set<std::pair<double, std::size_t>> closest;
+  for (std::size_t at = 1; at + 1 < points.size(); ++at) {
+    before[at] = at - 1;
+    after[at] = at + 1;
+    closest.emplace(around(at), at);
+  }
+  std::vector<bool> is_out(points.size(), false);
+  for (std::size_t left = points.size(); left > most && !closest.empty(); --left) {
+    const std::size_t at = closest.begin()->second;
+    closest.erase(closest.begin());
+    is_out[at] = true;
+    const std::size_t a = before[at];
+    const std::size_t b = after[at];
+    for (const std::size_t neighbour : {a, b}) {
+      if (neighbour == 0 || neighbour + 1 == points.size()) continue;
+      closest.erase({around(neighbour), neighbour});
+      (neighbour == a ? after[neighbour] : before[neighbour]) = neighbour == a ? b : a;
+      closest.emplace(around(neighbour), neighbour);
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < points.size(); ++at) {
+    if (is_out[at]) continue;
+    if (kept != at) points[kept] = std::move(points[at]);
+    ++kept;
+  }
+  points.resize(kept);
+}
 
 /// The states that no other beats in both, by falling throughput and falling error.
 class Archive {
  public:
+  /// Keeps so many at most.
+  explicit Archive(std::size_t most) : most_(most) {}
+
   /// Whether a state with these values belongs here; `insert` it then.
   bool welcomes(double throughput, double error) const {
     // The first point with at most this throughput is the one after all that have more.
@@ -34,6 +83,7 @@ class Archive {
     auto at = points_.lower_bound(point.throughput);
     while (at != points_.end() && at->second.priority_error >= point.priority_error) at = points_.erase(at);
     points_.emplace_hint(at, point.throughput, std::move(point));
+    if (points_.size() > most_) keep_fewer();
   }
 
   std::vector<ParetoPoint> points() const {
@@ -43,6 +93,15 @@ class Archive {
   }
 
  private:
+  /// With large counts there are more points than memory: half of them, evenly spread, stay.
+  void keep_fewer() {
+    std::vector<ParetoPoint> kept = points();
+    thin(kept, most_ / 2);
+    points_.clear();
+    for (ParetoPoint& point : kept) points_.emplace_hint(points_.end(), point.throughput, std::move(point));
+  }
+
+  std::size_t most_;
   std::map<double, ParetoPoint, std::greater<>> points_;
 };
 
@@ -107,29 +166,6 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
   }
 }
 
-/// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
-/// over the whole frontier, until few enough are left. The ends stay.
-void thin(std::vector<ParetoPoint>& points, std::size_t most) {
-  if (points.size() <= most) return;
-  const double width = points.front().throughput - points.back().throughput;
-  const double height = points.front().priority_error - points.back().priority_error;
-  const auto step = [&](const ParetoPoint& a, const ParetoPoint& b) {
-    return std::hypot((a.throughput - b.throughput) / width, (a.priority_error - b.priority_error) / height);
-  };
-  while (points.size() > most) {
-    std::size_t least = 1;
-    double least_step = std::numeric_limits<double>::infinity();
-    for (std::size_t at = 1; at + 1 < points.size(); ++at) {
-      const double around = step(points[at - 1], points[at + 1]);
-      if (around < least_step) {
-        least_step = around;
-        least = at;
-      }
-    }
-    points.erase(points.begin() + static_cast<std::ptrdiff_t>(least));
-  }
-}
-
 }  // namespace
 
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options) {
@@ -138,9 +174,9 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   }
   if (max_points < 2) throw InvalidModel("points", "must be at least 2");
   StopPoll poll(options.stop);
-  Archive archive;
-  ParetoFrontier frontier;
   const bool small = detail::count_states(system) <= kEnumerated;
+  Archive archive(small ? std::numeric_limits<std::size_t>::max() : std::max(kMostKept, 2 * max_points));
+  ParetoFrontier frontier;
   if (small) {
     enumerate(system, archive, options, poll);
   } else {

@@ -197,5 +197,29 @@ TEST(Pareto, TellsHowMuchOfTheWorkIsDone) {
   }
 }
 
+// With counts of 1e9 the walk meets millions of states that no other beats: neither memory nor the time to
+// choose among them may follow.
+TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
+  std::vector<Resource> resources(3);
+  for (std::size_t j = 0; j < resources.size(); ++j) {
+    resources[j].name = "r" + std::to_string(j);
+    resources[j].discipline = Discipline::kFcfs;
+    resources[j].servers = 1'000'000'000;
+  }
+  std::vector<TaskClass> tasks(2);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].name = "t" + std::to_string(i);
+    tasks[i].count = 1'000'000'000;
+    tasks[i].priority = static_cast<double>(i + 1);
+  }
+  const System system(resources, tasks, Rates(2, 3, {3.55, 17.1, 15.5, 5.85, 10.4, 9.54}));
+  SolveOptions options;
+  options.stop.steps = 3'000'000;
+  const ParetoFrontier frontier = pareto(system, 50, options);
+  EXPECT_LE(frontier.points.size(), 50u);
+  EXPECT_GE(frontier.points.size(), 2u);
+  expect_frontier(system, frontier);
+}
+
 }  // namespace
 }  // namespace allot

@@ -3,8 +3,10 @@
 #include <sqlite3.h>
 
 #include <bit>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "allot/sweep/encoding.hpp"
@@ -14,6 +16,10 @@ namespace {
 
 constexpr int kApplication = 0x616c6f74;  // "alot": tells our files from those of others
 constexpr int kFormat = 1;
+constexpr const char* kTable =
+    "CREATE TABLE units (experiment TEXT NOT NULL, version INTEGER NOT NULL, seed INTEGER NOT NULL, "
+    "unit INTEGER NOT NULL, seconds REAL NOT NULL, result BLOB NOT NULL, "
+    "PRIMARY KEY (experiment, version, seed, unit)) WITHOUT ROWID";
 constexpr int kPatienceMilliseconds = 2000;  // a run that is just being killed holds its lock a little longer
 
 struct CloseDatabase {
@@ -78,6 +84,13 @@ struct Store::Database {
   }
 
   void open() {
+    // The name is not the user's choice: a link there would lead to a file that is none of ours.
+    for (const char* const ending : {"", "-wal", "-journal"}) {
+      std::error_code error;
+      if (std::filesystem::is_symlink(path + ending, error))
+        throw StoreError(path + ending +
+                         ": is a link, which is not followed; remove it, or give another folder");
+    }
     sqlite3* opened = nullptr;
     const int code =
         sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
@@ -85,6 +98,11 @@ struct Store::Database {
     if (code != SQLITE_OK) fail(code);
     sqlite3_extended_result_codes(handle.get(), 1);
     sqlite3_busy_timeout(handle.get(), kPatienceMilliseconds);
+    // Whoever made the file may have meant harm.
+    sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(handle.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     // Locked for as long as it is open; as a side effect the log needs no shared memory, which network file
     // systems lack.
     execute("PRAGMA locking_mode = EXCLUSIVE");
@@ -109,10 +127,7 @@ struct Store::Database {
     if (application == 0 && format == 0 && number("SELECT count(*) FROM sqlite_master") == 0) {
       execute(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
       execute(("PRAGMA user_version = " + std::to_string(kFormat)).c_str());
-      execute(
-          "CREATE TABLE units (experiment TEXT NOT NULL, version INTEGER NOT NULL, seed INTEGER NOT NULL, "
-          "unit INTEGER NOT NULL, seconds REAL NOT NULL, result BLOB NOT NULL, "
-          "PRIMARY KEY (experiment, version, seed, unit)) WITHOUT ROWID");
+      execute(kTable);
       return;
     }
     if (application != kApplication)
@@ -120,6 +135,13 @@ struct Store::Database {
     if (format != kFormat)
       throw StoreError(path + ": made by another version of allot (format " + std::to_string(format) +
                        ", this one knows " + std::to_string(kFormat) + "); give another folder");
+    // A view or a trigger would run what whoever made the file wrote.
+    const Statement others =
+        prepare("SELECT count(*), sum(sql = ?) FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'");
+    sqlite3_bind_text(others.get(), 1, kTable, -1, SQLITE_STATIC);
+    if (!step(others.get()) || sqlite3_column_int64(others.get(), 0) != 1 ||
+        sqlite3_column_int64(others.get(), 1) != 1)
+      throw StoreError(path + ": its tables are not those of a store; give another folder");
   }
 };
 

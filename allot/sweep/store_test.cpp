@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -140,6 +141,26 @@ TEST_F(StoreTest, RefusesWhatIsNoStore) {
   EXPECT_THAT(refusal(path()), HasSubstr("format 99"));
   EXPECT_THAT(refusal(path("no/such/folder")), HasSubstr("unable to open"));
   EXPECT_THAT(refusal(folder_), HasSubstr("unable to open"));
+}
+
+TEST_F(StoreTest, RefusesAStoreWithViewsOrTriggers) {
+  for (const char* const sql :
+       {"CREATE VIEW v AS SELECT 1", "CREATE TABLE more (a)",
+        "CREATE TRIGGER t AFTER INSERT ON units BEGIN DELETE FROM units; END",
+        "ALTER TABLE units RENAME TO hidden; CREATE VIEW units AS SELECT * FROM hidden"}) {
+    const std::string name = path("changed");
+    std::remove(name.c_str());
+    { const Store store(name); }
+    execute(name, sql);
+    EXPECT_THAT(refusal(name), HasSubstr("not those of a store")) << sql;
+  }
+}
+
+TEST_F(StoreTest, FollowsNoLink) {
+  std::ofstream(path("empty")).flush();
+  std::filesystem::create_symlink(path("empty"), path("link"));
+  EXPECT_THAT(refusal(path("link")), HasSubstr("is a link"));
+  EXPECT_EQ(std::filesystem::file_size(path("empty")), 0u);
 }
 
 TEST_F(StoreTest, TakesAnEmptyFileForANewOne) {

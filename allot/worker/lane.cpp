@@ -11,18 +11,20 @@
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/base/version.hpp"
 #include "allot/worker/detail/descriptor.hpp"
 #include "allot/worker/detail/spawn.hpp"
 #include "allot/worker/protocol.hpp"
+#include "allot/worker/record_check.hpp"
 #include "allot/worker/silence.hpp"
 
 namespace allot {
@@ -39,11 +41,25 @@ constexpr Clock::duration kPatienceLost = std::chrono::milliseconds(500);
 constexpr Clock::duration kPatience = std::chrono::seconds(5);
 /// What is kept of what a launcher says.
 constexpr std::size_t kTail = 4096;
+/// Times 64 KiB: what is read of a worker before something else gets its turn.
+constexpr int kMostReads = 16;
 /// What may come before the worker's magic word.
 constexpr std::size_t kMostBanner = std::size_t{1} << 20;
 
 Clock::duration to_duration(std::chrono::duration<double> time) {
   return std::chrono::duration_cast<Clock::duration>(std::min(time, std::chrono::duration<double>(1e8)));
+}
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Whether a launcher hands what follows it to a shell at the far end, joined with blanks.
+bool passes_through_a_shell(const std::vector<std::string>& launch) {
+  return std::any_of(launch.begin(), launch.end(), [](const std::string& word) {
+    const std::string name = std::filesystem::path(word).filename().string();
+    return name == "ssh" || name == "rsh" || name == "slogin" || name == "autossh";
+  });
 }
 
 /// "1.5 s", for messages.
@@ -66,10 +82,11 @@ void keep_tail(std::string& text) {
   if (text.size() > kTail) text.erase(0, text.size() - kTail);
 }
 
-/// Reads what is there. False at the end of the file, or when it cannot be read.
+/// Reads what is there, up to a megabyte: one that writes without end must not keep the others waiting, nor
+/// fill the memory. False at the end of the file, or when it cannot be read.
 bool read_available(int fd, std::string& into) {
   std::array<char, 65536> part;
-  for (;;) {
+  for (int round = 0; round < kMostReads; ++round) {
     const ssize_t size = ::read(fd, part.data(), part.size());
     if (size > 0) into.append(part.data(), static_cast<std::size_t>(size));
     if (size > 0 && static_cast<std::size_t>(size) < part.size()) return true;
@@ -77,6 +94,7 @@ bool read_available(int fd, std::string& into) {
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return false;
   }
+  return true;
 }
 
 /// write() to a pipe whose reader may be gone, in a process that may not ignore SIGPIPE.
@@ -149,15 +167,16 @@ struct WorkerLane::State {
   Clock::time_point sent;
   Clock::time_point ending_since;
   Clock::time_point finished;
-  std::set<std::uint64_t> in_flight;
+  std::map<std::uint64_t, SentTask> in_flight;
 
   State(std::vector<std::string> launch, LaneOptions lane_options) : options(std::move(lane_options)) {
     local = launch.empty();
+    const bool quoted = passes_through_a_shell(launch);
     std::vector<std::string> argv = std::move(launch);
     // /proc/self/exe is this program for whoever starts it here, even when its file has been replaced; behind
     // a launcher it would be the launcher.
     if (options.worker.empty()) options.worker = {local ? kThisProgram : this_program(), "worker"};
-    argv.insert(argv.end(), options.worker.begin(), options.worker.end());
+    for (const std::string& word : options.worker) argv.push_back(quoted ? quote::shell(word) : word);
     launcher = argv.front();
     opened = sent = Clock::now();
     silence = Silence(to_duration(options.hello_deadline), late(), opened);
@@ -330,8 +349,9 @@ struct WorkerLane::State {
   void handle(const protocol::Message& message, Clock::time_point now, std::vector<LaneEvent>& events) {
     if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
       if (hello->version != protocol::kVersion) {
-        return lose("the worker (" + hello->program + ") speaks version " + std::to_string(hello->version) +
-                        " of the protocol, and this is version " + std::to_string(protocol::kVersion),
+        return lose("the worker (" + confined_name(hello->program) + ") speaks version " +
+                        std::to_string(hello->version) + " of the protocol, and this is version " +
+                        std::to_string(protocol::kVersion),
                     now);
       }
       if (phase == Phase::kStarting) {
@@ -346,7 +366,12 @@ struct WorkerLane::State {
       event.record.id = started->id;
       event.process = started->process;
     } else if (const auto* record = std::get_if<TaskRecord>(&message)) {
-      if (in_flight.erase(record->id) > 0) add(events, LaneEvent::Kind::kRecord).record = *record;
+      const auto task = in_flight.find(record->id);
+      if (task == in_flight.end()) return;
+      TaskRecord& told = add(events, LaneEvent::Kind::kRecord).record;
+      told = *record;
+      confine_record(told, task->second, Clock::now());
+      in_flight.erase(task);
     } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
       lose("the worker says what only this end may say", now);
     }
@@ -391,7 +416,7 @@ struct WorkerLane::State {
     read_errors();
     phase = Phase::kClosed;
     const std::string text = explanation();
-    for (const std::uint64_t id : std::exchange(in_flight, {})) {
+    for (const auto& [id, task] : std::exchange(in_flight, {})) {
       TaskRecord& record = add(events, LaneEvent::Kind::kRecord).record;
       record.id = id;
       record.status = TaskStatus::kLost;
@@ -446,14 +471,17 @@ void WorkerLane::send(const TaskRequest& task) {
   if (frame.size() > protocol::kMostFrame) {
     throw InvalidModel("argv", "arguments and environment of more than 16 MiB cannot be sent to a worker");
   }
-  state_->in_flight.insert(task.id);
+  state_->in_flight[task.id] = {Clock::now(), unix_now(), task.timeout_s, false};
   if (state_->open()) state_->outbox += frame;
   // A lane that is over tells so, and that this one is lost, with the next pump().
   if (state_->phase == State::Phase::kClosed) state_->phase = State::Phase::kEnding;
 }
 
 void WorkerLane::kill(std::uint64_t id, int signal) {
-  if (open() && state_->in_flight.contains(id)) state_->queue(protocol::KillTask{id, signal});
+  const auto task = state_->in_flight.find(id);
+  if (!open() || task == state_->in_flight.end()) return;
+  task->second.was_killed = true;
+  state_->queue(protocol::KillTask{id, signal});
 }
 void WorkerLane::pause() {
   if (open()) state_->queue(protocol::Pause{});

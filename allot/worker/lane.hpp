@@ -13,8 +13,9 @@
 namespace allot {
 
 struct LaneOptions {
-  /// The worker's command. Empty: the running program itself with "worker"; behind a launcher as
-  /// this_program() names it when the lane is made, so who opens lanes again and again resolves it once.
+  /// The worker's command, quoted behind a launcher that is ssh. Empty: the running program itself with
+  /// "worker"; behind a launcher as this_program() names it when the lane is made, so who opens lanes again
+  /// and again resolves it once.
   std::vector<std::string> worker;
   std::vector<std::string> environment;              ///< "NAME=value", on top of this process's own
   std::chrono::duration<double> heartbeat{1};        ///< both ends say something at least this often
@@ -29,7 +30,8 @@ struct LaneEvent {
   enum class Kind : std::uint8_t {
     kReady,    ///< the worker is there
     kStarted,  ///< task `record.id` is running, as `process` where the worker is
-    kRecord,   ///< how a task ended; exactly one for every task sent, with status kLost if nobody knows
+    kRecord,   ///< how a task ended, as far as it can be true (record_check.hpp); exactly one for every task
+               ///< sent, with status kLost if nobody knows
     kLost,     ///< the lane is of no more use: `why`, and what the launcher said last
     kEnded,    ///< the same, as asked for by finish()
   };

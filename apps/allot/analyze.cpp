@@ -185,7 +185,7 @@ Exit run_analyze(const Arguments& arguments, Console& console) {
                                      counted(static_cast<Count>(analysis.states), "state") + " were found");
   }
   if (arguments.json) {
-    console.print(analysis_json(system, policy.name, analysis));
+    console.document(analysis_json(system, policy.name, analysis));
   } else {
     print_system(console, scenario);
     print_analysis(console, policy, system, analysis,

@@ -75,7 +75,7 @@ Exit run_certify(const Arguments& arguments, Console& console) {
   const Solution solution = solve(*solver, Problem{scenario.system, Objective::kThroughput}, options);
   progress.clear();
   if (arguments.json) {
-    console.print(solution_json(scenario.system, solution));
+    console.document(solution_json(scenario.system, solution));
   } else {
     print_system(console, scenario);
     print_verdict(console, scenario.system, solution);

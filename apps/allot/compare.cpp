@@ -219,7 +219,7 @@ Exit run_compare(const Arguments& arguments, Console& console) {
   if (!interrupted()) best = reference_assignment(scenario, options.stop);
   print_notes(console, comparison);
   if (simulation.json) {
-    console.print(comparison_json(scenario.system, comparison, best ? &*best : nullptr));
+    console.document(comparison_json(scenario.system, comparison, best ? &*best : nullptr));
   } else {
     print_system(console, scenario);
     print_work(console, scenario);

@@ -143,7 +143,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
     }
   }
   json["commands"] = std::move(commands);
-  console.print(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  console.document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void print_commands(Console& console, const Job& job, std::span<const JobItem> items, const Survey& survey,

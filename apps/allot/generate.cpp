@@ -30,7 +30,7 @@ void parse_rates(const std::string& text, GenerateOptions& options) {
 Exit run_generate(const Arguments& arguments, Console& console) {
   try {
     const Scenario scenario = generate(arguments.options);
-    console.print(write_scenario(scenario, arguments.json ? FileFormat::kJson : FileFormat::kToml));
+    console.document(write_scenario(scenario, arguments.json ? FileFormat::kJson : FileFormat::kToml));
   } catch (const InvalidModel& error) {  // nothing was read, so it was the options
     throw Failure(Exit::kUsage, std::string("--") + error.what() + ".");
   }

@@ -61,7 +61,9 @@ std::vector<RatePrior> known_rates(const Job& job, const std::string& journal_pa
       for (const LearntRate& learnt : JournalReader(journal_path).rates()) {
         const auto type = place_of(job.tasks, learnt.type);
         const auto resource = place_of(job.resources, learnt.resource);
-        if (!type || !resource || !(learnt.rate > 0)) continue;
+        // A journal may say anything.
+        const bool can_be = learnt.rate > 0 && learnt.rate <= kMaxNumber && learnt.completions > 0;
+        if (!type || !resource || !can_be) continue;
         RatePrior& prior = priors[*type * resources + *resource];
         const double worth = std::min(kMostWorth, static_cast<double>(learnt.completions));
         if (prior.can_run) prior = RatePrior::measured(learnt.rate, 0.3, worth);

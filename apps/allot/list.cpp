@@ -31,7 +31,7 @@ void print_group(Console& console, const std::string& title, const std::vector<N
 Exit run_list(bool json, Console& console) {
   const Listing listing = builtin_listing();
   if (json) {
-    console.print(list_json(listing));
+    console.document(list_json(listing));
     return Exit::kOk;
   }
   print_group(console, "Solvers", listing.solvers);

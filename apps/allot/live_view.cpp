@@ -200,7 +200,7 @@ void LiveView::show(const RunView& view) {
     case ProgressStyle::kJson:
       if (shown_at_ && now - *shown_at_ < kJsonEvery) return;
       shown_at_ = now;
-      console_.complain(view_json(view) + "\n");
+      console_.complain_document(view_json(view) + "\n");
       return;
     case ProgressStyle::kAuto:
       break;

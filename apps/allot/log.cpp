@@ -208,12 +208,11 @@ Exit run_log(const Arguments& arguments, Console& console) {
       print_table(console, journal, arguments);
       return Exit::kOk;
     }
-    if (arguments.csv) console.print("{}\n", attempt_csv_header());
+    if (arguments.csv) console.document(std::string(attempt_csv_header()) + "\n");
     journal.for_each_attempt(
         [&](AttemptRow row) {
           find_files(arguments.journal, row);
-          console.print(arguments.csv ? attempt_csv(row) : attempt_json(row));
-          console.print("\n");
+          console.document((arguments.csv ? attempt_csv(row) : attempt_json(row)) + "\n");
         },
         arguments.filter);
     return Exit::kOk;

@@ -127,7 +127,7 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
   }
   const bool failed = system.population() > 0 && frontier.points.empty();
   if (arguments.json) {
-    console.print(pareto_json(system, frontier, weighted ? &*weighted : nullptr));
+    console.document(pareto_json(system, frontier, weighted ? &*weighted : nullptr));
   } else if (failed) {
     throw Failure(Exit::kFailed, "no assignment completes a task and meets all floors and least depths");
   } else if (frontier.points.empty()) {

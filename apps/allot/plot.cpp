@@ -1,9 +1,10 @@
 // allot plot: what a journal holds, as a page.
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 
+#include "allot/base/own_file.hpp"
 #include "allot/base/version.hpp"
 #include "allot/report/journal_page.hpp"
 #include "apps/allot/command.hpp"
@@ -19,17 +20,10 @@ struct Arguments {
   std::string out;
 };
 
-/// Written beside its place and moved there, so that it is never half there.
-void write_page(const fs::path& path, const std::string& page) {
-  const fs::path part = path.string() + ".part";
-  std::ofstream file(part, std::ios::binary);
-  file << page;
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(part, path, error);
-  if (file && !error) return;
-  fs::remove(part, error);
-  throw Failure(Exit::kFailed, "cannot write " + in_quotes(path.string()));
+/// Never half there, through no link, and for its owner alone: it has commands in it.
+void write_page(const std::string& path, const std::string& page) {
+  if (const std::error_code error = replace_file(path, page, Readers::kOwner))
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
 }
 
 Exit run_plot(const Arguments& arguments, Console& console) {
@@ -39,7 +33,7 @@ Exit run_plot(const Arguments& arguments, Console& console) {
     return journal_page(journal, {title, "allot " + std::string(version())});
   });
   if (out == "-") {
-    console.print(std::string_view(page));
+    console.document(std::string_view(page));
     return Exit::kOk;
   }
   write_page(out, page);

@@ -4,15 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 
+#include "allot/base/own_file.hpp"
 #include "allot/io/job_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
 #include "allot/run/placer.hpp"
@@ -126,19 +125,10 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
           std::move(measured)};
 }
 
-/// Whole or not at all.
+/// Whole or not at all, and through no link.
 void write_file(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    const std::string why = error ? error.message() : std::strerror(errno);
-    std::filesystem::remove(temporary, error);
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + why);
-  }
+  if (const std::error_code error = replace_file(path, text, Readers::kEveryone))
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
 }
 
 Json timing_json(const Timing& timing) {
@@ -174,7 +164,7 @@ void print_json(Console& console, const Job& job, const Profile& profile, const 
          {"interference", profile.interference[j] ? Json(*profile.interference[j]) : Json(nullptr)}});
   }
   json["resources"] = std::move(resources);
-  console.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void print_text(Console& console, const Job& job, const Profile& profile, const std::string& out) {

@@ -28,19 +28,17 @@ std::function<void(const SolveProgress&)> ProgressLine::of_proof() {
   };
 }
 
-void ProgressLine::show(const std::string& whole_text) {
-  const std::string text = whole_text.substr(0, console_.width() - 1);
+void ProgressLine::show(const std::string& text) {
   const Clock::time_point now = Clock::now();
   if (now - shown_at_ < std::chrono::milliseconds(100)) return;
   shown_at_ = now;
-  const std::size_t rest = width_ > text.size() ? width_ - text.size() : 0;
-  console_.complain("\r" + text + std::string(rest, ' '));
-  width_ = text.size();
+  console_.redraw_line(text);
+  is_shown_ = true;
 }
 
 void ProgressLine::clear() {
-  if (width_ > 0) console_.complain("\r" + std::string(width_, ' ') + "\r");
-  width_ = 0;
+  if (is_shown_) console_.redraw_line("");
+  is_shown_ = false;
 }
 
 }  // namespace allot::app

@@ -1,7 +1,6 @@
 // How far long work has come: one line on standard error, on a terminal only, gone when the work is done.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -26,13 +25,13 @@ class ProgressLine {
 
  private:
   /// Not more often than the eye can follow.
-  void show(const std::string& whole_text);
+  void show(const std::string& text);
 
   const Console& console_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point shown_at_{};
   int shown_percent_ = -1;
-  std::size_t width_ = 0;  // of what stands there
+  bool is_shown_ = false;
 };
 
 }  // namespace allot::app

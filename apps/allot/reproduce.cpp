@@ -85,10 +85,10 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
     const std::vector<UnitResult>& results = outcome->results[at];
     reported.push_back({&experiments[at], experiments[at].conclude(arguments.effort, results), results});
   }
-  write_files(sweep.folder, "", arguments.effort, reported, console);
+  write_files(sweep.folder, "", arguments.effort, reported);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (sweep.json) {
-    console.print(reproduce_json(
+    console.document(reproduce_json(
         {sweep.folder, arguments.effort, outcome->all, outcome->found, outcome->failures.size(), seconds},
         reported));
   } else {

@@ -1,4 +1,5 @@
 // allot run: carries out a job file, each task where the plan wants it, and loses nothing.
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,9 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/own_file.hpp"
 #include "allot/base/version.hpp"
 #include "allot/jobs/journal.hpp"
 #include "allot/jobs/journal_reader.hpp"
+#include "allot/jobs/output_claim.hpp"
+#include "allot/jobs/output_fence.hpp"
 #include "allot/run/request.hpp"
 #include "allot/run/runner.hpp"
 #include "allot/run/survey.hpp"
@@ -39,13 +43,13 @@ constexpr std::size_t kMostOutputsShown = 10;
 /// At the end, for processes that were killed: what hangs in the kernel is not waited for.
 constexpr std::chrono::seconds kLeavePatience{3};
 
-/// 20261115-094500-4711: tells runs apart, sorts by time.
+/// 20261115-094500-4711-5f3c09ab: tells runs apart, sorts by time, and nobody can foresee it.
 std::string make_run_id() {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   ::gmtime_r(&now, &parts);
-  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ::getpid());
+  return fmt::format("{:04}{:02}{:02}-{:02}{:02}{:02}-{}-{}", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ::getpid(), random_digits(8));
 }
 
 Exit exit_of(JournalProblem kind) {
@@ -64,6 +68,18 @@ RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
                   name_of(job) + ": '--objective priority' needs a priority for every task type");
   }
   return arguments.objective;
+}
+
+/// No task may write over what the run itself reads and writes.
+void spare_own_files(const std::vector<std::string>& outputs, const RunArguments& arguments, const Job& job) {
+  std::vector<std::string> own = {job.path, arguments.journal + ".out"};
+  for (const char* const ending : {"", "-wal", "-shm", ".allot-lock"})
+    own.push_back(arguments.journal + ending);
+  if (!arguments.log.empty()) own.push_back(arguments.log);
+  if (const std::string output = first_output_over(outputs, own); !output.empty()) {
+    throw Failure(Exit::kInvalidInput, arguments.file + ": a task would write " + in_quotes(output) +
+                                           ", which the run itself needs");
+  }
 }
 
 std::string title_of(const RunArguments& arguments, const Job& job) {
@@ -153,9 +169,10 @@ void check_policy(const RunArguments& arguments) {
 }
 
 void make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw Failure(Exit::kInputOutput, "cannot make " + in_quotes(path) + ": " + error.message());
+  if (const std::error_code error = make_private_folder(path)) {
+    throw Failure(Exit::kInputOutput, "cannot use " + in_quotes(path) + ": " + error.message() +
+                                          "; it must be a folder of your own, and no link");
+  }
 }
 
 /// `--fresh`: the old journal goes aside, and what its tasks printed with it.
@@ -169,6 +186,8 @@ void begin_anew(const std::string& journal, const Console& console) {
 
 Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
                RunOptions options, Console& console) {
+  const std::vector<std::string> outputs = outputs_of(job);
+  spare_own_files(outputs, arguments, job);
   const RunSignals signals;  // before any thread
   adopt_orphans();
   check_paths(arguments, job, items);
@@ -189,6 +208,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
     for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
     journal.redo(redone);
   }
+  const OutputClaim claim(outputs);
   make_folder(options.output_folder);
   const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
   RunWatch watch(arguments, job, console, signals, log, title_of(arguments, job), run_number);

@@ -59,7 +59,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   json["overhead_s"] = summary.overhead_s;
   json["throughput"] =
       summary.view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / summary.view.elapsed_s : 0;
-  console.print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,

@@ -1,5 +1,6 @@
 #include "apps/allot/run_watch.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -38,6 +39,9 @@ ProgressStyle style_for(const RunArguments& arguments, const Console& console) {
 
 AttemptLog::AttemptLog(const std::string& path) {
   if (path.empty()) return;
+  // Made for its owner alone: it has the commands in it.
+  const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) ::close(made);
   file_.open(path, std::ios::binary | std::ios::app);
   if (!file_) {
     throw Failure(Exit::kInputOutput, "cannot write " + in_quotes(path) + ": " + std::strerror(errno));
@@ -103,7 +107,7 @@ void RunWatch::ended(const AttemptEnd& end, const JobItem& item, bool is_final, 
   row.err_file = output.err;
   log_.add(row);
   if (is_final && end.status != AttemptStatus::kOk && failures_.size() < kMostFailuresShown) {
-    std::string text = shown(item.identity) + ": " + how_it_ended(end);
+    std::string text = shown(item.identity) + ": " + shown(how_it_ended(end));
     if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";
     failures_.push_back(std::move(text));
   }
@@ -144,20 +148,8 @@ void RunWatch::answer(int number, RunControl& control) {
 
 void RunWatch::print(const AttemptOutput& output) {
   view_.clear();
-  const auto copy = [](const std::string& path, int to) {
-    if (path.empty()) return;
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    const std::string bytes = text.str();
-    for (std::size_t at = 0; at < bytes.size();) {
-      const ssize_t written = ::write(to, bytes.data() + at, bytes.size() - at);
-      if (written <= 0) return;
-      at += static_cast<std::size_t>(written);
-    }
-  };
-  copy(output.out, STDOUT_FILENO);
-  copy(output.err, STDERR_FILENO);
+  if (!output.out.empty()) console_.copy_file(output.out, STDOUT_FILENO);
+  if (!output.err.empty()) console_.copy_file(output.err, STDERR_FILENO);
 }
 
 }  // namespace allot::app

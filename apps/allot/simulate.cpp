@@ -110,7 +110,7 @@ Exit run_simulate(const Arguments& arguments, Console& console) {
   trace.close();
   for (const std::string& note : result.notes) console.note(note);
   if (simulation.json) {
-    console.print(simulation_json(scenario.system, result));
+    console.document(simulation_json(scenario.system, result));
   } else {
     print_system(console, scenario);
     print_work(console, scenario);

@@ -83,7 +83,7 @@ Exit run_solve(const Arguments& arguments, Console& console) {
   if (arguments.explain) placements = explain(system, solution.assignment);
 
   if (arguments.json) {
-    console.print(solution_json(system, solution, arguments.explain ? &placements : nullptr));
+    console.document(solution_json(system, solution, arguments.explain ? &placements : nullptr));
   } else if (refused) {
     throw Failure(Exit::kFailed, "exhaustive " + solution.reason +
                                      " (--max-states); 'allot certify' proves optima of larger systems");

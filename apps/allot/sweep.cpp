@@ -81,11 +81,11 @@ Exit run_sweep_file(const Arguments& arguments, Console& console) {
   std::vector<Reported> reported(1);
   reported[0].experiment = &whole;
   reported[0].findings = conclude_study(plan, study, outcome->results);
-  write_files(sweep.folder, title, {}, reported, console);
+  write_files(sweep.folder, title, {}, reported);
   const allot::Table& rows = reported[0].findings.tables.front();
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   if (sweep.json) {
-    console.print(sweep_json(
+    console.document(sweep_json(
         {sweep.folder, {}, outcome->all, outcome->found, outcome->failures.size(), seconds}, title, rows));
   } else {
     console.print("{}\n", console.styled(Style::kBold, shown(title)));

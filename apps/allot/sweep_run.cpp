@@ -43,8 +43,8 @@ class SweepProgressLine {
   }
 
   void clear() {
-    if (shown_ > 0) console_.complain("\r" + std::string(shown_, ' ') + "\r");
-    shown_ = 0;
+    if (is_shown_) console_.redraw_line("");
+    is_shown_ = false;
   }
 
  private:
@@ -55,15 +55,13 @@ class SweepProgressLine {
     const std::size_t percent = progress.all > 0 ? 100 * progress.done / progress.all : 100;
     std::string line = fmt::format("{}%: {} of {} units", percent, progress.done, progress.all);
     if (progress.seconds_left) line += ", about " + rough(*progress.seconds_left) + " left";
-    const std::size_t width = line.size();
-    if (width < shown_) line.append(shown_ - width, ' ');
-    console_.complain("\r" + line);
-    shown_ = width;
+    console_.redraw_line(line);
+    is_shown_ = true;
   }
 
   const Console& console_;
   Clock::time_point shown_at_{};
-  std::size_t shown_ = 0;
+  bool is_shown_ = false;
 };
 
 Store open_store(const std::string& folder) {
@@ -96,7 +94,7 @@ void tell_failures(const SweepJob& job, const SweepOutcome& outcome, const Conso
 }  // namespace
 
 void write_files(const std::string& folder, const std::string& title, const Effort& effort,
-                 std::span<const Reported> reported, const Console& console) {
+                 std::span<const Reported> reported) {
   ReportInfo info;
   if (!title.empty()) {
     info.title = title;
@@ -108,7 +106,7 @@ void write_files(const std::string& folder, const std::string& title, const Effo
   info.effort = effort;
   info.version = "allot " + std::string(version()) + " (" + std::string(build_commit()) + ")";
   try {
-    for (const std::string& note : write_report(folder, reported, info).notes) console.note(note);
+    write_report(folder, reported, info);
   } catch (const std::filesystem::filesystem_error& error) {
     throw Failure(Exit::kFailed, "cannot write the report: " + shown(error.what()) +
                                      "\nAll units are kept; the same command writes it again.");

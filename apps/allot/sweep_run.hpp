@@ -32,7 +32,7 @@ std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& a
 /// Writes the report: index.html, data/ and figures/ in the folder. `title`: of a user's sweep; empty for the
 /// paper's experiments. Throws Failure.
 void write_files(const std::string& folder, const std::string& title, const Effort& effort,
-                 std::span<const Reported> reported, const Console& console);
+                 std::span<const Reported> reported);
 
 /// "in 3.2 s", "nothing was left to do"
 std::string work_done(const SweepOutcome& outcome, double seconds);

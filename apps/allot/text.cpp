@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "allot/base/quote.hpp"
+
 namespace allot::app {
 namespace {
 
@@ -169,22 +171,7 @@ std::string counted(Count count, std::string_view noun) {
   return whole(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
-std::string shown(std::string_view name) {
-  std::string text;
-  const auto byte = [&](std::size_t at) {
-    return at < name.size() ? static_cast<unsigned char>(name[at]) : 0U;
-  };
-  for (std::size_t at = 0; at < name.size(); ++at) {
-    if (byte(at) < 0x20 || byte(at) == 0x7f) {
-      text += fmt::format("\\x{:02x}", byte(at));
-    } else if (byte(at) == 0xc2 && byte(at + 1) >= 0x80 && byte(at + 1) < 0xa0) {  // U+0080 .. U+009F
-      text += fmt::format("\\x{:02x}", byte(++at));
-    } else {
-      text += name[at];
-    }
-  }
-  return for_locale(std::move(text));
-}
+std::string shown(std::string_view name) { return for_locale(quote::terminal(name)); }
 
 std::string in_quotes(std::string_view name) { return "'" + shown(name) + "'"; }
 

@@ -33,7 +33,7 @@ std::string change(double value);
 std::string error_number(double error);
 /// "1 thread", "2 threads"
 std::string counted(Count count, std::string_view noun);
-/// A name fit for a terminal: control characters are escaped.
+/// A name on one line: control characters are escaped, a very long one is cut.
 std::string shown(std::string_view name);
 /// The same in single quotes.
 std::string in_quotes(std::string_view name);

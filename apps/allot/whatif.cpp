@@ -92,7 +92,7 @@ Exit run_whatif(const Arguments& arguments, Console& console) {
   options.stop = start_clock(arguments.time_limit);
   const WhatIf result = what_if(system, options);
   if (arguments.json) {
-    console.print(what_if_json(system, result));
+    console.document(what_if_json(system, result));
   } else {
     print_system(console, scenario);
     print_result(console, system, result, arguments.top);

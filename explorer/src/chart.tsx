@@ -37,6 +37,8 @@ export function Chart({label, options}: ChartProps) {
       style: {background: 'transparent', fontSize: '0.75rem', fontFamily: 'inherit', overflow: 'visible'},
       ...options(width),
     });
+    // The page's policy allows its own styles only; style.css has these, too.
+    for (const style of drawing.querySelectorAll('style')) style.remove();
     drawing.setAttribute('role', 'img');
     drawing.setAttribute('aria-label', label);
     box.current!.replaceChildren(drawing);

@@ -1,12 +1,10 @@
 #include "integrations/starpu/statistics.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "allot/base/own_file.hpp"
 
 namespace allot::starpu {
 namespace {
@@ -124,19 +122,7 @@ std::string report_path(const std::string& name, const Environment& environment,
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + "." + std::to_string(getpid()) + ".part";
-  {
-    std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) {
-      std::remove(beside.c_str());
-      return false;
-    }
-  }
-  if (std::rename(beside.c_str(), path.c_str()) == 0) return true;
-  std::remove(beside.c_str());
-  return false;
+  return !replace_file(path, text, Readers::kEveryone);
 }
 
 }  // namespace allot::starpu

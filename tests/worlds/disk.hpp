@@ -38,6 +38,7 @@ class MemoryJournal final : public RunJournal {
   std::optional<std::vector<TaskState>> register_tasks(const Job& job, std::span<const JobItem> items,
                                                        const std::function<bool()>& go_on) override;
   std::int64_t task_id(std::size_t task) const override { return static_cast<std::int64_t>(task) + 1; }
+  const std::string& last_run(std::size_t) const override { return no_run_; }
   void start(AttemptStart start) override;
   void finish(AttemptEnd end, bool is_final) override;
   void note_event(double, std::string, std::string) override {}
@@ -59,6 +60,7 @@ class MemoryJournal final : public RunJournal {
   };
 
   Disk& disk_;
+  std::string no_run_;
   int most_requeues_;
   std::vector<Record> queue_;
   std::string outcome_;

@@ -29,7 +29,7 @@ struct Violated {};
 /// No files at all.
 class NoFiles final : public AttemptFiles {
  public:
-  void prepare(TaskRequest&, std::int64_t, int, bool) override {}
+  void prepare(TaskRequest&, std::int64_t, int, bool, const std::string&) override {}
   AttemptOutput keep(const TaskRequest&, const TaskRecord&, std::int64_t, int) override { return {}; }
 };
 

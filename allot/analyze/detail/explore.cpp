@@ -1,9 +1,11 @@
 #include "allot/analyze/detail/explore.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstdio>
 
 #include "allot/base/error.hpp"
+#include "allot/base/memory.hpp"
 
 namespace allot::detail {
 namespace {
@@ -62,6 +64,7 @@ class Explorer {
         for_each_choice(successor, memory, [&](const std::vector<Word>& next, double chance) {
           const auto [number, is_new] = out.states.intern(next);
           if (is_new && out.states.size() > options_.max_states) refuse(out.states.size());
+          if (is_new && std::has_single_bit(out.states.size())) check_memory(out);
           out.choice_state.push_back(number);
           out.choice_probability.push_back(chance);
         });
@@ -104,6 +107,18 @@ class Explorer {
       });
       if (!options_.random_start) break;
     }
+  }
+
+  /// What there is has doubled: the same again must fit, with room for the tables to grow and for the
+  /// solution.
+  static void check_memory(const Exploration& out) {
+    const auto states = static_cast<double>(out.states.size());
+    const double words = static_cast<double>(out.states[0].size() * sizeof(Word));
+    const double transitions =
+        static_cast<double>(out.choice_state.size() * (sizeof(std::uint32_t) + sizeof(double)));
+    require_memory(
+        3 * (states * (words + 40) + transitions), "max_states",
+        "a chain of " + with_commas(2 * out.states.size()) + " states, twice what was found so far,");
   }
 
   [[noreturn]] void refuse(std::size_t found) const {

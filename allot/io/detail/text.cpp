@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "allot/base/quote.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -38,61 +40,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-void append_escape(std::string& out, unsigned char byte) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  out += "\\x";
-  out += digits[byte >> 4];
-  out += digits[byte & 15];
-}
-
 }  // namespace
 
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t k) {
-    return at + k < text.size() ? static_cast<unsigned char>(text[at + k]) : 0u;
-  };
-  const auto tail = [&](std::size_t k) { return (byte(k) & 0xC0) == 0x80; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return tail(1) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {
-    const bool overlong = lead == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = lead == 0xED && byte(1) > 0x9F;
-    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const bool overlong = lead == 0xF0 && byte(1) < 0x90;
-    const bool beyond = lead == 0xF4 && byte(1) > 0x8F;
-    return tail(1) && tail(2) && tail(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
+std::size_t utf8_length(std::string_view text, std::size_t at) { return quote::utf8_length(text, at); }
 
-std::string printable(std::string_view text, std::size_t limit) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    if (out.size() >= limit) return out + "...";
-    const auto byte = static_cast<unsigned char>(text[at]);
-    const std::size_t length = utf8_length(text, at);
-    const bool c1_control = length == 2 && byte == 0xC2 && static_cast<unsigned char>(text[at + 1]) < 0xA0;
-    if (length > 1 && !c1_control) {
-      out += text.substr(at, length);
-      at += length;
-      continue;
-    }
-    if (byte == '\n') {
-      out += "\\n";
-    } else if (byte == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte >= 0x7F) {
-      append_escape(out, byte);
-    } else {
-      out += text[at];
-    }
-    ++at;
-  }
-  return out;
-}
+std::string printable(std::string_view text, std::size_t limit) { return quote::terminal(text, limit); }
 
 std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
 

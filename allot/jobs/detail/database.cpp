@@ -1,13 +1,56 @@
 #include "allot/jobs/detail/database.hpp"
 
+#include <sys/stat.h>
+
 #include <utility>
+#include <vector>
+
+#include "allot/jobs/detail/schema.hpp"
 
 namespace allot::detail {
 namespace {
 
 constexpr int kPatienceMilliseconds = 10'000;
+/// Of one row; the longest text that is written is a command of 1 MiB.
+constexpr int kLongestRow = 16 << 20;
+
+/// Whoever made the file may have meant harm.
+void distrust(sqlite3* handle) {
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestRow);
+  sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+  sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 64);
+  sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 64);
+  sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 8);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
+}
+
+/// Everything in the database that has a definition, with that definition.
+std::vector<std::string> schema_of(const Database& database) {
+  std::vector<std::string> out;
+  Statement rows(database,
+                 "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_master ORDER BY type, name");
+  while (rows.step())
+    out.push_back(rows.text(0) + " " + rows.text(1) + " " + rows.text(2) + " " + rows.text(3));
+  return out;
+}
 
 }  // namespace
+
+void refuse_links_beside(const std::string& path) {
+  for (const char* const ending : {"-wal", "-shm", "-journal"}) {
+    struct stat found {};
+    if (::lstat((path + ending).c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
+      throw JournalError(JournalProblem::kIo,
+                         path + ending + ": is no file, where SQLite would keep one; remove it");
+    }
+  }
+}
 
 Database::Database(const std::string& path, std::string name, int flags, const std::string& vfs)
     : name_(std::move(name)) {
@@ -17,6 +60,7 @@ Database::Database(const std::string& path, std::string name, int flags, const s
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle_.get(), 1);
   sqlite3_busy_timeout(handle_.get(), kPatienceMilliseconds);
+  distrust(handle_.get());
 }
 
 void Database::fail(int code) const {
@@ -32,7 +76,8 @@ void Database::fail(int code) const {
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_SCHEMA:
-    case SQLITE_ERROR:  // such as a table that is not there
+    case SQLITE_ERROR:   // such as a table that is not there
+    case SQLITE_TOOBIG:  // a text longer than any that was written
       corrupt(why);
     case SQLITE_FULL:
       throw JournalError(JournalProblem::kIo, name_ + ": the disk is full");
@@ -72,6 +117,11 @@ bool Database::check_format(bool may_be_new) const {
     throw JournalError(JournalProblem::kCorrupt, name_ + ": made by another version of allot (format " +
                                                      std::to_string(format) + ", this one knows " +
                                                      std::to_string(kJournalFormat) + ")");
+  const Database expected(":memory:", name_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "");
+  expected.execute(kJournalSchema);
+  if (schema_of(*this) != schema_of(expected))
+    throw JournalError(JournalProblem::kCorrupt,
+                       name_ + ": its tables are not those of a journal; it was changed by something else");
   return false;
 }
 

@@ -17,7 +17,12 @@ namespace allot::detail {
 inline constexpr int kJournalApplication = 0x616c6a6e;  // "aljn": tells our files from those of others
 inline constexpr int kJournalFormat = 1;
 
-/// An open database. Whatever fails throws JournalError.
+/// Throws JournalError where one of the files that SQLite keeps beside a database (its log and the like) is a
+/// link.
+void refuse_links_beside(const std::string& path);
+
+/// An open database, of which nothing is trusted: SQLite's defensive mode, no views, no triggers, no
+/// functions of the schema, limits to what a value may take. Whatever fails throws JournalError.
 class Database {
  public:
   /// `name` stands for the file in messages; `flags` as SQLite has them. Waits ten seconds for locks of
@@ -35,8 +40,8 @@ class Database {
   /// What SQLite's code means to a user.
   [[noreturn]] void fail(int code) const;
   [[noreturn]] void corrupt(const std::string& why) const;
-  /// Throws unless the file is a journal of this format. `is_new`: an empty one is, too, and true is
-  /// returned.
+  /// Throws unless the file is a journal of this format, with the tables of this format and nothing else. To
+  /// be called before anything of it is read. `may_be_new`: an empty one is, too, and true is returned.
   bool check_format(bool may_be_new) const;
 
  private:

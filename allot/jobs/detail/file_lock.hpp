@@ -5,12 +5,13 @@
 
 namespace allot::detail {
 
-/// Holds PATH.lock, an empty file but for the holder's process id; gone again once it is released. Of the
-/// open file, not of the process: other threads are kept out, too, and processes started meanwhile do not
-/// inherit it.
+/// Holds PATH.allot-lock, a file that says so and names the holder's process; gone again once it is released.
+/// Of the open file, not of the process: other threads are kept out, too, and processes started meanwhile do
+/// not inherit it. A file of that name that is not such a lock is never touched.
 class FileLock {
  public:
-  /// Throws JournalError: kLocked, naming the process that holds it, or kIo.
+  /// Throws JournalError: kLocked, naming the process that holds it, or kIo, also where something else lies
+  /// there.
   explicit FileLock(const std::string& path);
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;

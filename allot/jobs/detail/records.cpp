@@ -46,7 +46,7 @@ std::unordered_map<std::string, KnownTask> load_tasks(const Database& database) 
   Statement counts(database,
                    "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
                    "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started'), "
-                   "max(start_unix) FROM attempts GROUP BY task");
+                   "max(start_unix), max(run) FROM attempts GROUP BY task");
   while (counts.step()) {
     const auto name = names.find(counts.whole(0));
     if (name == names.end()) database.corrupt("an attempt at no task");
@@ -56,6 +56,7 @@ std::unordered_map<std::string, KnownTask> load_tasks(const Database& database) 
     task.state.lost = static_cast<int>(counts.whole(3));
     task.is_open_attempt = counts.whole(4) > 0;
     task.last_start_unix = counts.real(5);
+    task.last_run = counts.whole(6);
   }
   return known;
 }
@@ -72,6 +73,7 @@ std::string changed_work(const Database& database, std::span<const WorkDefinitio
   for (const WorkDefinition& now : work) {
     const auto it = before.find({now.type, now.part, now.resource});
     if (it == before.end() || it->second == now.text || !begun.contains(now.type)) continue;
+    if (!now.formerly.empty() && it->second == now.formerly) continue;
     changes += "\n  " + now.type + ", " + now.part + (now.resource.empty() ? "" : " on " + now.resource) +
                "\n    was: " + (it->second.empty() ? "(none)" : it->second) +
                "\n    is:  " + (now.text.empty() ? "(none)" : now.text);

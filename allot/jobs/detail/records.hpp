@@ -16,6 +16,7 @@ namespace allot::detail {
 
 struct KnownTask {
   std::int64_t id = 0;
+  std::int64_t last_run = 0;  ///< that made an attempt at it; 0: none
   std::string type;
   TaskState state;
   bool is_open_attempt = false;

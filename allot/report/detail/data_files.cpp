@@ -5,23 +5,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "allot/base/quote.hpp"
+
 namespace allot::detail {
 namespace {
-
-std::string in_quotes(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 void add_line(std::string& out, std::span<const std::string> cells) {
   for (std::size_t at = 0; at < cells.size(); ++at) {
     if (at > 0) out += ',';
-    out += in_quotes(cells[at]);
+    out += quote::csv(cells[at]);
   }
   out += '\n';
 }
@@ -67,7 +59,7 @@ std::string table_json(const Table& table) {
     }
     out["rows"].push_back(std::move(cells));
   }
-  return out.dump(1) + "\n";
+  return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 Table points_of(const Chart& chart) {

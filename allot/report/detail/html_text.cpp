@@ -1,32 +1,10 @@
 #include "allot/report/detail/html_text.hpp"
 
+#include "allot/base/quote.hpp"
+
 namespace allot::detail {
 
-std::string html_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string html_escape(std::string_view text) { return quote::html(text); }
 
 std::string html_inline(std::string_view text) {
   std::string out;

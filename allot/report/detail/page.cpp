@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "allot/base/sha256.hpp"
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/data_files.hpp"
 #include "allot/report/detail/html_text.hpp"
@@ -138,27 +139,19 @@ std::string verdict_counts(std::span<const Reported> reported) {
   return out;
 }
 
-std::string figure_html(const Chart& chart, const std::map<std::string, std::string>& drawings) {
-  const Table points = points_of(chart);
-  std::string out = "<figure id=\"figure-of-" + chart.name + "\">\n";
-  const auto drawing = drawings.find(chart.name);
-  if (drawing != drawings.end()) {
-    out += "<div class=\"drawing\">" + drawing->second + "</div>\n";
-  } else {
-    out += "<p><strong>" + html_escape(chart.title) + "</strong></p>\n" + table_html(points);
-  }
-  out +=
-      "<figcaption>" + html_inline(chart.caption) + " <span class=\"data\">Data: " + files(data_name(points));
-  if (drawing != drawings.end()) out += "; " + link("figures/" + chart.name + ".svg", "SVG");
-  return out + ".</span></figcaption>\n</figure>\n";
+std::string figure_html(const Chart& chart) {
+  return "<figure id=\"figure-of-" + html_escape(chart.name) + "\">\n<div class=\"drawing\">" +
+         chart_svg(chart, false) + "</div>\n<figcaption>" + html_inline(chart.caption) +
+         " <span class=\"data\">Data: " + files(data_name(points_of(chart))) + "; " +
+         link("figures/" + chart.name + ".svg", "SVG") + ".</span></figcaption>\n</figure>\n";
 }
 
-std::string section_html(const Reported& entry, const std::map<std::string, std::string>& drawings) {
+std::string section_html(const Reported& entry) {
   const Experiment& experiment = *entry.experiment;
-  std::string out = "<section id=\"" + experiment.name + "\">\n<h2>" + html_escape(experiment.title) +
-                    "</h2>\n" + html_paragraphs(entry.findings.text);
+  std::string out = "<section id=\"" + html_escape(experiment.name) + "\">\n<h2>" +
+                    html_escape(experiment.title) + "</h2>\n" + html_paragraphs(entry.findings.text);
   out += "<div class=\"figures\">\n";
-  for (const Chart& chart : entry.findings.charts) out += figure_html(chart, drawings);
+  for (const Chart& chart : entry.findings.charts) out += figure_html(chart);
   out += "</div>\n";
   for (const Table& table : entry.findings.tables) {
     out += "<details><summary>" + html_escape(table.title) + " (" + std::to_string(table.rows.size()) +
@@ -237,16 +230,18 @@ std::string table_html(const Table& table) {
 }
 
 std::string page_head(const std::string& title, const std::string& more_style) {
+  const std::string style = "\n:root { " + std::string(kLight) + " " + palette_css(false) +
+                            " }\n@media screen and (prefers-color-scheme: dark) { :root { " + kDark + " " +
+                            palette_css(true) + " } }" + kStyle + more_style;
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-" +
+         sha256_base64(style) + "'; img-src data:; base-uri 'none'; form-action 'none'\">\n";
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   out += "<link rel=\"icon\" href=\"data:,\">\n";  // or browsers ask for one that is not there
-  return out + "<title>" + html_escape(title) + "</title>\n<style>\n:root { " + std::string(kLight) + " " +
-         palette_css(false) + " }\n@media screen and (prefers-color-scheme: dark) { :root { " + kDark + " " +
-         palette_css(true) + " } }" + kStyle + more_style + "</style>\n</head>\n<body>\n";
+  return out + "<title>" + html_escape(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
 }
 
-std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
-                      const std::map<std::string, std::string>& drawings) {
+std::string page_html(std::span<const Reported> reported, const ReportInfo& info) {
   std::string out = page_head(info.title);
   const std::string about = !info.about.empty() ? info.about
                                                 : "seed " + std::to_string(info.effort.seed) + ", " +
@@ -256,12 +251,6 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
                                                       "depends on the seed and the number of runs alone.";
   out += "<header>\n<h1>" + html_escape(info.title) + "</h1>\n<p class=\"soft\">" +
          (info.version.empty() ? "" : html_escape(info.version) + ", ") + html_escape(about) + "</p>\n";
-  bool drawn = true;
-  for (const Reported& entry : reported) {
-    for (const Chart& chart : entry.findings.charts) drawn = drawn && drawings.contains(chart.name);
-  }
-  if (!drawn)
-    out += "<p class=\"note\">gnuplot was not there to draw all figures: some are shown as tables.</p>\n";
   const bool claims = has_claims(reported);
   out += "<nav aria-label=\"contents\"><ul>\n";
   if (claims) out += "<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
@@ -273,7 +262,7 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
     out += "<section id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" + verdict_counts(reported) +
            "</p>\n" + claims_html(reported) + "</section>\n";
   }
-  for (const Reported& entry : reported) out += section_html(entry, drawings);
+  for (const Reported& entry : reported) out += section_html(entry);
   return out + "</main>\n</body>\n</html>\n";
 }
 

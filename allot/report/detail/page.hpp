@@ -1,7 +1,6 @@
 // The page itself.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 
@@ -9,11 +8,11 @@
 
 namespace allot::detail {
 
-/// `drawings`: the SVG of each figure by name; where one is missing, its points are shown as a table.
-std::string page_html(std::span<const Reported> reported, const ReportInfo& info,
-                      const std::map<std::string, std::string>& drawings);
+std::string page_html(std::span<const Reported> reported, const ReportInfo& info);
 
-/// Everything before the content: colours for light and dark, styles for text, tables and figures.
+/// Everything before the content: colours for light and dark, styles for text, tables and figures, and a
+/// content security policy that allows these styles and nothing else: no script, no style elsewhere, nothing
+/// fetched.
 std::string page_head(const std::string& title, const std::string& more_style = {});
 
 /// A table that scrolls within itself where it is too large.

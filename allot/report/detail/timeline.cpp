@@ -9,25 +9,18 @@
 
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/html_text.hpp"
+#include "allot/report/detail/svg_number.hpp"
 
 namespace allot::detail {
 namespace {
 
-constexpr double kBreakWidth = 18;          // of a pause that was cut
-constexpr double kLabelHalf = 35;           // half the width of a time under the axis
+constexpr double kBreakWidth = 18;  // of a pause that was cut
+constexpr double kLabelHalf = 35;   // half the width of a time under the axis
+constexpr std::size_t kMostTicks = 100;
 constexpr std::size_t kMostSpans = 12;      // pauses beyond are drawn as they are
 constexpr std::size_t kMostRows = 120;      // more slots share a row
 constexpr std::size_t kMostCells = 24'000;  // rows times columns where bars are too thin to be drawn
 constexpr double kThinnest = 1.5;           // units: bars below show as how busy the row was
-
-/// One decimal, which is a twentieth of a pixel and more.
-std::string at(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", value == 0 ? 0.0 : value);
-  std::string out = text.data();
-  if (out.ends_with(".0")) out.resize(out.size() - 2);
-  return out == "-0" ? "0" : out;
-}
 
 /// 2.5 s, 1:30 min, 2:05:00 h
 std::string since_start(double seconds, double step) {
@@ -80,29 +73,31 @@ std::string short_number(double value) {
 }
 
 std::string svg_head(double height, const std::string& label) {
-  return "<svg viewBox=\"0 0 " + at(kTimelineWidth) + " " + at(height) + "\" role=\"img\" aria-label=\"" +
-         html_escape(label) + "\">\n";
+  return "<svg viewBox=\"0 0 " + coordinate(kTimelineWidth) + " " + coordinate(height) +
+         "\" role=\"img\" aria-label=\"" + html_escape(label) + "\">\n";
 }
 
 /// Grid lines from `top` to `bottom` with the time under them, and gaps where pauses were cut.
 std::string time_grid(const TimeAxis& axis, double top, double bottom) {
   std::string out;
   for (const TimeAxis::Tick& tick : axis.ticks()) {
-    out += "<line class=\"grid\" x1=\"" + at(tick.x) + "\" y1=\"" + at(top) + "\" x2=\"" + at(tick.x) +
-           "\" y2=\"" + at(bottom) + "\"/><text x=\"" + at(tick.x) + "\" y=\"" + at(bottom + 16) +
-           "\" text-anchor=\"middle\">" + tick.text + "</text>\n";
+    out += "<line class=\"grid\" x1=\"" + coordinate(tick.x) + "\" y1=\"" + coordinate(top) + "\" x2=\"" +
+           coordinate(tick.x) + "\" y2=\"" + coordinate(bottom) + "\"/><text x=\"" + coordinate(tick.x) +
+           "\" y=\"" + coordinate(bottom + 16) + "\" text-anchor=\"middle\">" + tick.text + "</text>\n";
   }
   for (std::size_t k = 1; k < axis.spans().size(); ++k) {
     const double x = axis.spans()[k].x - kBreakWidth / 2;
-    out += "<line class=\"break\" x1=\"" + at(x) + "\" y1=\"" + at(top) + "\" x2=\"" + at(x) + "\" y2=\"" +
-           at(bottom) + "\"><title>nothing ran for a while</title></line>\n";
+    out += "<line class=\"break\" x1=\"" + coordinate(x) + "\" y1=\"" + coordinate(top) + "\" x2=\"" +
+           coordinate(x) + "\" y2=\"" + coordinate(bottom) +
+           "\"><title>nothing ran for a while</title></line>\n";
   }
   return out;
 }
 
 std::string rect(double x, double y, double width, double height, std::size_t type, const Bar* bar) {
-  std::string out = "<rect x=\"" + at(x) + "\" y=\"" + at(y) + "\" width=\"" + at(width) + "\" height=\"" +
-                    at(height) + "\" fill=\"" + type_colour(type) + "\"";
+  std::string out = "<rect x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" width=\"" +
+                    coordinate(width) + "\" height=\"" + coordinate(height) + "\" fill=\"" +
+                    type_colour(type) + "\"";
   if (bar && bar->status == AttemptStatus::kStarted) out += " class=\"running\"";
   if (!bar || bar->label.empty()) return out + "/>";
   return out + "><title>" + html_escape(bar->label) + "</title></rect>";
@@ -112,12 +107,12 @@ std::string rect(double x, double y, double width, double height, std::size_t ty
 std::string mark(double x, double y, double size, const Bar& bar) {
   const std::string title = bar.label.empty() ? "" : "<title>" + html_escape(bar.label) + "</title>";
   if (bar.status == AttemptStatus::kLost) {
-    return "<circle class=\"mark\" cx=\"" + at(x) + "\" cy=\"" + at(y) + "\" r=\"" + at(size) + "\">" +
-           title + "</circle>";
+    return "<circle class=\"mark\" cx=\"" + coordinate(x) + "\" cy=\"" + coordinate(y) + "\" r=\"" +
+           coordinate(size) + "\">" + title + "</circle>";
   }
-  return "<path class=\"mark\" d=\"M" + at(x - size) + " " + at(y - size) + "l" + at(2 * size) + " " +
-         at(2 * size) + "m0 " + at(-2 * size) + "l" + at(-2 * size) + " " + at(2 * size) + "\">" + title +
-         "</path>";
+  return "<path class=\"mark\" d=\"M" + coordinate(x - size) + " " + coordinate(y - size) + "l" +
+         coordinate(2 * size) + " " + coordinate(2 * size) + "m0 " + coordinate(-2 * size) + "l" +
+         coordinate(-2 * size) + " " + coordinate(2 * size) + "\">" + title + "</path>";
 }
 
 bool is_bad(AttemptStatus status) noexcept {
@@ -189,7 +184,7 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const {
   double free_from = 0;
   for (const Span& span : spans_) {
     const double first = std::ceil((span.start - origin) / step - 1e-9);
-    for (double k = first; origin + k * step <= span.end + step * 1e-9; ++k) {
+    for (double k = first; origin + k * step <= span.end + step * 1e-9 && out.size() < kMostTicks; ++k) {
       const double place = x(origin + k * step);
       if (place < free_from || place + kLabelHalf > kTimelineWidth) continue;
       out.push_back({place, since_start(k * step, step)});
@@ -222,12 +217,14 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
     const std::size_t end = r + 1 < resources.size() ? first_row[r + 1] : rows;
     const double middle = (row_top(r, first_row[r]) + row_top(r, end)) / 2 + 4;
     const std::string& name = resources[r].first;
-    out += "<text x=\"" + at(kTimelineLeft - 10) + "\" y=\"" + at(middle) + "\" text-anchor=\"end\">" +
-           html_escape(name.size() > 16 ? name.substr(0, 15) + "…" : name) + "</text>\n";
+    out += "<text x=\"" + coordinate(kTimelineLeft - 10) + "\" y=\"" + coordinate(middle) +
+           "\" text-anchor=\"end\">" + html_escape(name.size() > 16 ? name.substr(0, 15) + "…" : name) +
+           "</text>\n";
     for (std::size_t row = first_row[r]; row < end; ++row) {
-      out += "<rect class=\"row\" x=\"" + at(kTimelineLeft) + "\" y=\"" + at(row_top(r, row)) +
-             "\" width=\"" + at(kTimelineWidth - kTimelineLeft - kTimelineRight) + "\" height=\"" +
-             at(height - gap) + "\"/>\n";
+      out += "<rect class=\"row\" x=\"" + coordinate(kTimelineLeft) + "\" y=\"" +
+             coordinate(row_top(r, row)) + "\" width=\"" +
+             coordinate(kTimelineWidth - kTimelineLeft - kTimelineRight) + "\" height=\"" +
+             coordinate(height - gap) + "\"/>\n";
     }
   }
 
@@ -326,12 +323,12 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
   std::string out =
       svg_head(kBottom + 24, "completions per second over time") + time_grid(axis, kTop, kBottom);
   for (double value = 0; value <= top_value * (1 + 1e-9); value += unit) {
-    out += "<line class=\"grid\" x1=\"" + at(kTimelineLeft) + "\" y1=\"" + at(y(value)) + "\" x2=\"" +
-           at(kTimelineWidth - kTimelineRight) + "\" y2=\"" + at(y(value)) + "\"/><text x=\"" +
-           at(kTimelineLeft - 10) + "\" y=\"" + at(y(value) + 4) + "\" text-anchor=\"end\">" +
-           short_number(value) + "</text>\n";
+    out += "<line class=\"grid\" x1=\"" + coordinate(kTimelineLeft) + "\" y1=\"" + coordinate(y(value)) +
+           "\" x2=\"" + coordinate(kTimelineWidth - kTimelineRight) + "\" y2=\"" + coordinate(y(value)) +
+           "\"/><text x=\"" + coordinate(kTimelineLeft - 10) + "\" y=\"" + coordinate(y(value) + 4) +
+           "\" text-anchor=\"end\">" + short_number(value) + "</text>\n";
   }
-  out += "<text transform=\"translate(14 " + at((kTop + kBottom) / 2) +
+  out += "<text transform=\"translate(14 " + coordinate((kTop + kBottom) / 2) +
          ") rotate(-90)\" text-anchor=\"middle\">tasks per second</text>\n";
   std::vector<double> below(steps.size(), 0.0);
   for (std::size_t type = 0; type < types; ++type) {
@@ -342,9 +339,10 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
       for (std::size_t k = first_step[s]; k < end; ++k) {
         const Step& step = steps[k];
         const double upper = below[k] + step.rate[type];
-        path += (k == first_step[s] ? "M" : "L") + at(step.x) + " " + at(y(upper)) + "H" +
-                at(step.x + step.width);
-        back = "L" + at(step.x + step.width) + " " + at(y(below[k])) + "H" + at(step.x) + back;
+        path += (k == first_step[s] ? "M" : "L") + coordinate(step.x) + " " + coordinate(y(upper)) + "H" +
+                coordinate(step.x + step.width);
+        back = "L" + coordinate(step.x + step.width) + " " + coordinate(y(below[k])) + "H" +
+               coordinate(step.x) + back;
         below[k] = upper;
       }
       path += back + "Z";
@@ -356,9 +354,9 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
     const double from = predictions[k].first;
     const double to = k + 1 < predictions.size() ? predictions[k + 1].first : axis.spans().back().end;
     if (to < axis.spans().front().start) continue;
-    const std::string height = at(y(predictions[k].second));
-    line +=
-        (line.empty() ? "M" : "L") + at(axis.x(from)) + " " + height + "L" + at(axis.x(to)) + " " + height;
+    const std::string height = coordinate(y(predictions[k].second));
+    line += (line.empty() ? "M" : "L") + coordinate(axis.x(from)) + " " + height + "L" +
+            coordinate(axis.x(to)) + " " + height;
   }
   if (!line.empty()) out += "<path class=\"promise\" d=\"" + line + "\"><title>predicted</title></path>\n";
   return out + "</svg>\n";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/error.hpp"
 #include "allot/simulate/detail/stations.hpp"
 
 namespace allot::detail {
@@ -66,6 +67,9 @@ constexpr std::uint64_t kRebaseInterval = 1 << 16;
 /// Events that complete nothing, in one call of `run`: each may have a policy solve anew.
 constexpr std::uint32_t kMostOthers = 256;
 
+/// Threads born at one moment that take longer than the caller may wait to look at the clock.
+constexpr Count kManyAtOnce = 100'000;
+
 /// Which stations a loop may meet. Where all are of one kind, it need not ask.
 enum class Mix { kAny, kShared, kSingle };
 
@@ -80,6 +84,8 @@ class EngineOf final : public Engine {
         seed_(setup.seed),
         replication_(setup.replication),
         exact_shares_(setup.exact_shares),
+        most_threads_(setup.most_threads),
+        poll_(setup.stop != nullptr ? *setup.stop : StopLimits{}),
         types_(system_.type_count()),
         resources_(system_.resource_count()),
         due_(resources_),
@@ -157,6 +163,8 @@ class EngineOf final : public Engine {
     return std::accumulate(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
   }
 
+  const LogHistogram& responses() const noexcept override { return responses_; }
+
   std::uint64_t fewest_turns() const noexcept override {
     std::uint64_t fewest = ~std::uint64_t{0};
     for (ThreadId id = 0; id < threads_.size(); ++id) {
@@ -175,7 +183,7 @@ class EngineOf final : public Engine {
     std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
     std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
     std::fill(busy_since_.begin(), busy_since_.end(), now_);
-    window_.responses.clear();
+    responses_.clear();
     population_integral_ = 0;
     population_since_ = now_;
     ages_at_start_ = ages();
@@ -214,6 +222,7 @@ class EngineOf final : public Engine {
     thread.type = static_cast<std::uint32_t>(index(type));
     ThreadId id = 0;
     if (free_.empty()) {
+      if (threads_.size() >= most_threads_) fail_full();
       id = static_cast<ThreadId>(threads_.size());
       threads_.push_back(thread);
       buffers_.emplace_back();
@@ -229,12 +238,31 @@ class EngineOf final : public Engine {
     return id;
   }
 
+  void look_at_stop() {
+    if (poll_.should_stop()) throw StoppedEarly();
+  }
+
+  [[noreturn]] void fail_full() const {
+    throw InvalidModel(scenario_.arrivals.empty() ? "tasks" : "arrivals",
+                       std::to_string(threads_.size()) +
+                           " tasks are in the system at once, and there is no memory for more" +
+                           (scenario_.arrivals.empty() ? "" : "; more arrive than complete"));
+  }
+
   void make_threads() {
+    const auto expected =
+        static_cast<std::size_t>(std::min<double>(threads_of(scenario_), static_cast<double>(most_threads_)));
+    threads_.reserve(expected);
+    buffers_.reserve(expected);
     for (const TaskType i : system_.types()) {
-      for (Count n = 0; n < system_.count(i); ++n) new_thread(i);
+      for (Count n = 0; n < system_.count(i); ++n) {
+        look_at_stop();
+        new_thread(i);
+      }
     }
     for (std::size_t group = 0; group < scenario_.threads.size(); ++group) {
       for (Count n = 0; n < scenario_.threads[group].count; ++n) {
+        look_at_stop();
         const ThreadId id = new_thread(scenario_.threads[group].sequence.front());
         threads_[id].group = static_cast<std::uint32_t>(group);
       }
@@ -314,6 +342,7 @@ class EngineOf final : public Engine {
         std::swap(order[left - 1], order[random.below(left)]);
     }
     for (const ThreadId id : order) {
+      look_at_stop();
       const std::size_t j = place(id);
       settle(j);
     }
@@ -391,7 +420,7 @@ class EngineOf final : public Engine {
     ++window_completions_;
     ++window_.completions_by_pair[thread.type * resources_ + j];
     window_.response_by_type[thread.type] += response;
-    window_.responses.add(response);
+    responses_.add(response);
     --counts_[thread.type * resources_ + j];
     --totals_[j];
     if (--until_rebase_ == 0) rebase();
@@ -462,6 +491,7 @@ class EngineOf final : public Engine {
       }
       std::vector<ThreadId> born;
       for (Count n = 0; n < change.change; ++n) {
+        if (change.change > kManyAtOnce) look_at_stop();
         if (retiring_[index(change.task)] > 0) {
           --retiring_[index(change.task)];  // one that was to leave stays
         } else {
@@ -558,6 +588,8 @@ class EngineOf final : public Engine {
   std::uint64_t seed_;
   std::uint32_t replication_;
   bool exact_shares_;
+  std::uint64_t most_threads_;
+  StopPoll poll_;  // while threads are made and enter
   std::size_t types_;
   std::size_t resources_;
 
@@ -590,6 +622,7 @@ class EngineOf final : public Engine {
   std::vector<double> next_arrival_;
 
   Window window_;
+  LogHistogram responses_;  // of the window
   std::uint64_t window_completions_ = 0;
   double window_start_ = 0;
   std::vector<double> busy_;
@@ -606,12 +639,23 @@ class EngineOf final : public Engine {
 
 }  // namespace
 
+double threads_of(const Scenario& scenario) {
+  auto threads = static_cast<double>(scenario.system.population());
+  for (const ThreadGroup& group : scenario.threads) threads += static_cast<double>(group.count);
+  for (const PopulationChange& change : scenario.population)
+    threads += static_cast<double>(std::max<Count>(0, change.change));
+  return threads;
+}
+
+double bytes_per_thread() {
+  // With its places in a queue that may have grown, and in the order in which they enter.
+  return sizeof(Thread) + sizeof(SizeBuffer) + 2.5 * (sizeof(double) + sizeof(ThreadId)) +
+         2 * sizeof(ThreadId);
+}
+
 std::unique_ptr<Engine> make_engine(const EngineSetup& setup) {
   const System& system = setup.scenario->system;
-  Count threads = system.population();
-  for (const ThreadGroup& group : setup.scenario->threads) threads += group.count;
-  for (const PopulationChange& change : setup.scenario->population)
-    threads += std::max<Count>(0, change.change);
+  const double threads = threads_of(*setup.scenario);
   // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
   // pile up any number.
   const bool few_tasks = threads <= 64 && setup.scenario->arrivals.empty();

@@ -19,14 +19,16 @@ struct Window {
   std::uint64_t completions = 0;
   std::vector<std::uint64_t> completions_by_pair;  ///< row-major: type by resource
   std::vector<double> response_by_type;            ///< sums of response times
-  LogHistogram responses;
-  std::vector<double> busy;        ///< unit-seconds per resource
-  double population_integral = 0;  ///< task-seconds in the system
+  std::vector<double> busy;                        ///< unit-seconds per resource
+  double population_integral = 0;                  ///< task-seconds in the system
   /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the
   /// end.
   double little_residual = 0;
   double oldest = 0;  ///< seconds that the oldest task present at the end has been in the system
 };
+
+/// They have numbers of 32 bits.
+inline constexpr std::uint64_t kMostThreads = 0xffff'ff00;
 
 struct EngineSetup {
   const Scenario* scenario = nullptr;
@@ -38,7 +40,17 @@ struct EngineSetup {
   std::uint32_t replication = 0;
   bool random_start = true;
   bool exact_shares = true;
+  const StopLimits* stop = nullptr;  ///< looked at while many threads are made; not owned, may be null
+  std::uint64_t most_threads = kMostThreads;  ///< present at once, arrivals included: more is InvalidModel
 };
+
+/// What an engine throws when it was asked to stop before all threads were there.
+struct StoppedEarly {};
+
+/// Threads that a scenario has at its largest, arrivals not counted.
+double threads_of(const Scenario& scenario);
+/// Bytes that one thread takes in an engine, about.
+double bytes_per_thread();
 
 class Engine {
  public:
@@ -55,6 +67,7 @@ class Engine {
   /// Completions and the sum of response times since the start of the window.
   virtual std::uint64_t completed() const noexcept = 0;
   virtual double response_sum() const noexcept = 0;
+  virtual const LogHistogram& responses() const noexcept = 0;
   /// The fewest tasks that a thread present from the start has completed. O(threads).
   virtual std::uint64_t fewest_turns() const noexcept = 0;
   virtual void set_trace(TraceSink* sink) = 0;

@@ -39,6 +39,7 @@ struct ChildOrders {
   std::array<int, 3> descriptors{-1, -1, -1};
   const char* output_path = nullptr;
   const char* error_path = nullptr;
+  mode_t output_mode = 0600;
   int signal_at_parents_end = 0;
   std::size_t most_descriptors = 0;
   pid_t parent = 0;
@@ -52,8 +53,11 @@ struct ChildOrders {
   ::_exit(127);
 }
 
-ALLOT_IN_CHILD int open_for_writing(const char* path) {
-  return ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+/// A new file, whatever lay there; no path: nothing is kept.
+ALLOT_IN_CHILD int open_for_writing(const char* path, mode_t mode) {
+  if (path == nullptr) return ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ::unlink(path);
+  return ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
 }
 
 /// Moves a descriptor out of the way of the three that are about to be set.
@@ -92,12 +96,13 @@ ALLOT_IN_CHILD int run_child(void* argument) {
   int output = above_standard(orders.descriptors[1]);
   int error = above_standard(orders.descriptors[2]);
   if (input < 0) input = above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  if (output < 0) output = above_standard(open_for_writing(orders.output_path));
+  if (output < 0) output = above_standard(open_for_writing(orders.output_path, orders.output_mode));
   if (output < 0) fail(orders, Step::kOutput, errno);
   if (error < 0) {
     // One file for both: opened twice, they would write over each other.
-    const bool same = orders.descriptors[1] < 0 && std::strcmp(orders.output_path, orders.error_path) == 0;
-    error = same ? output : above_standard(open_for_writing(orders.error_path));
+    const bool same = orders.descriptors[1] < 0 && orders.output_path != nullptr &&
+                      orders.error_path != nullptr && std::strcmp(orders.output_path, orders.error_path) == 0;
+    error = same ? output : above_standard(open_for_writing(orders.error_path, 0600));
   }
   if (error < 0) fail(orders, Step::kError, errno);
   if (input < 0 || ::dup2(input, 0) < 0 || ::dup2(output, 1) < 0 || ::dup2(error, 2) < 0) {
@@ -219,8 +224,9 @@ Spawned spawn(const Program& program) {
   for (const std::string& path : paths) orders.candidates.push_back(path.c_str());
   if (!program.directory.empty()) orders.directory = program.directory.c_str();
   orders.descriptors = {program.input, program.output, program.error};
-  orders.output_path = program.output_path.empty() ? "/dev/null" : program.output_path.c_str();
-  orders.error_path = program.error_path.empty() ? "/dev/null" : program.error_path.c_str();
+  if (!program.output_path.empty()) orders.output_path = program.output_path.c_str();
+  if (!program.error_path.empty()) orders.error_path = program.error_path.c_str();
+  orders.output_mode = program.private_output ? 0600 : 0666;
   orders.signal_at_parents_end = program.signal_at_parents_end;
   orders.most_descriptors = program.most_descriptors;
   orders.parent = ::getpid();

@@ -18,8 +18,10 @@ struct Program {
   int input = -1;
   int output = -1;
   int error = -1;
+  /// Made new: what lies there is removed first, a link is not followed.
   std::string output_path;
   std::string error_path;
+  bool private_output = true;        ///< only its owner may read it (0600), rather than whom the umask lets
   int signal_at_parents_end = 0;     ///< sent to it when the thread that started it ends; 0: none
   std::size_t most_descriptors = 0;  ///< its soft limit; 0: this process's
 };

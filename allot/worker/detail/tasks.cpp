@@ -64,6 +64,8 @@ void Tasks::start(TaskRequest request) {
   program.directory = request.directory;
   program.output_path = request.stdout_path;
   program.error_path = request.stderr_path;
+  // What becomes the task's output is the user's; all else is kept for the one who runs it.
+  program.private_output = request.stdout_path != request.temporary_output;
   program.signal_at_parents_end = SIGKILL;
   program.most_descriptors = most_descriptors_;
   if ((request.stdout_path.empty() && !task.out.open()) ||

@@ -44,24 +44,31 @@ void Attendant::run_work(const std::function<void()>& work) {
     ended.notify_one();
   });
   {
-    const py::gil_scoped_release released;
+    const Unlocked released;
     std::unique_lock lock(mutex_);
     while (!ended.wait_for(lock, kPatience, [&] { return done; })) {
       if (raised) continue;
       const std::function<void()> message = message_;
       lock.unlock();
       {
-        const py::gil_scoped_acquire held;
+        const Relocked held;
         look_around(message);
+      }
+      if (call_.is_forked()) {
+        // The worker stayed in the parent, perhaps with the mutex.
+        worker.detach();
+        break;
       }
       lock.lock();
     }
-    lock.unlock();
-    worker.join();
+    if (lock.owns_lock()) lock.unlock();
+    if (worker.joinable()) worker.join();
   }
+  if (call_.is_forked()) raise_forked("this call", "do not fork while allot works, or call os._exit there");
   if (!raised) look_around(failed ? nullptr : message_);
   message_ = nullptr;
   if (raised) std::rethrow_exception(raised);
+  call_.check_ending();
   if (failed) std::rethrow_exception(failed);
 }
 

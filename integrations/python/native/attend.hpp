@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "allot/base/stop.hpp"
+#include "integrations/python/native/lifetime.hpp"
 
 namespace allot::python {
 
@@ -27,7 +28,8 @@ class Attendant {
   /// lock, by the waiting thread, perhaps several times; a newer message takes its place.
   void send(std::function<void()> message);
 
-  /// Returns the result of the work, or throws what it threw, or what a signal handler or a message raised.
+  /// Returns the result of the work, or throws what it threw, or what a signal handler or a message raised;
+  /// RuntimeError when the interpreter ended meanwhile, or in a child that a message forked.
   template <typename Work>
   auto run(Work work) {
     std::optional<decltype(work())> result;
@@ -39,6 +41,7 @@ class Attendant {
   void run_work(const std::function<void()>& work);
 
   StopFlag stop_{false};
+  NativeCall call_{&stop_};
   std::mutex mutex_;
   std::function<void()> message_;
 };

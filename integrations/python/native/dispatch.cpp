@@ -17,6 +17,7 @@
 #include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/directory.hpp"
+#include "integrations/python/native/lifetime.hpp"
 #include "integrations/python/native/module.hpp"
 #include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/values.hpp"
@@ -165,7 +166,8 @@ class LiveDispatcher {
       static_cast<void>(dispatcher_.release());
       return;
     }
-    const py::gil_scoped_release released;
+    if (!dispatcher_) return;               // ended with the interpreter
+    const py::gil_scoped_release released;  // of the thread that ends the interpreter, if it is ending
     dispatcher_.reset();
   }
 
@@ -179,14 +181,14 @@ class LiveDispatcher {
   std::optional<LiveTicket> place(py::handle task) {
     const TaskType i = type(task);
     const Clock::time_point now = Clock::now();
-    const std::optional<Ticket> ticket = dispatcher_->place(i, now);
+    const std::optional<Ticket> ticket = live().place(i, now);
     if (!ticket) return {};
     return LiveTicket{directories_, *ticket, now};
   }
 
   LiveTicket place_at(py::handle task, py::handle resource) {
     const Clock::time_point now = Clock::now();
-    return {directories_, dispatcher_->place_at(type(task), this->resource(resource), now), now};
+    return {directories_, live().place_at(type(task), this->resource(resource), now), now};
   }
 
   void complete(py::handle given_back, const py::object& seconds, const py::object& ok) {
@@ -197,17 +199,17 @@ class LiveDispatcher {
                             : number("seconds", seconds, is_amount, "must be a number >= 0");
     const bool succeeded = flag("ok", ok);
     take_back(ticket);
-    dispatcher_->complete(ticket.ticket, busy, succeeded, now);
+    live().complete(ticket.ticket, busy, succeeded, now);
   }
 
   void cancel(py::handle given_back) {
     LiveTicket& ticket = ticket_of(given_back);
     take_back(ticket);
-    dispatcher_->cancel(ticket.ticket);
+    live().cancel(ticket.ticket);
   }
 
   bool allows(py::handle task, py::handle resource) const {
-    return dispatcher_->allows(type(task), this->resource(resource));
+    return live().allows(type(task), this->resource(resource));
   }
 
   // ---- what changes
@@ -218,16 +220,16 @@ class LiveDispatcher {
     std::vector<std::pair<TaskType, Count>> changes;
     for (const auto& [at, value] : values)
       changes.emplace_back(task_type(at), static_cast<Count>(whole("counts", value, 0, kMaxCount)));
-    const py::gil_scoped_release released;
-    for (const auto& [i, count] : changes) dispatcher_->set_count(i, count);
+    const Unlocked released;
+    for (const auto& [i, count] : changes) live().set_count(i, count);
   }
 
   void set_priorities(const py::object& priorities) {
     std::vector<double> values(directories_->tasks.size());
     for (const auto& [at, value] : directories_->tasks.values("priorities", priorities, true))
       values[at] = number("priorities", value);
-    const py::gil_scoped_release released;
-    dispatcher_->set_priorities(values);
+    const Unlocked released;
+    live().set_priorities(values);
   }
 
   void add_task(const py::object& name, const py::object& count, const py::object& rates,
@@ -239,7 +241,7 @@ class LiveDispatcher {
                        {}};
     if (!home.is_none()) added.home = resource(home);
     const std::vector<RatePrior> priors = priors_of(rates, directories_->resources, worth_);
-    dispatcher_->add_type(added, priors);
+    live().add_type(added, priors);
     directories_->tasks.add(added.name);
   }
 
@@ -253,27 +255,27 @@ class LiveDispatcher {
         choice<Discipline>("discipline", discipline, {{"ps", Discipline::kPs}, {"fcfs", Discipline::kFcfs}});
     added.min_depth = static_cast<Count>(whole("min_depth", min_depth, 1, kMaxCount));
     const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks, worth_);
-    dispatcher_->add_resource(added, priors);
+    live().add_resource(added, priors);
     directories_->resources.add(added.name);
   }
 
   void remove_task(py::handle task) {
     const TaskType i = type(task);
-    const py::gil_scoped_release released;
-    dispatcher_->remove_type(i);
+    const Unlocked released;
+    live().remove_type(i);
   }
 
   void change(py::handle resource, void (Dispatcher::*method)(ResourceId)) {
     const ResourceId j = this->resource(resource);
-    const py::gil_scoped_release released;
-    (*dispatcher_.*method)(j);
+    const Unlocked released;
+    (live().*method)(j);
   }
 
   void disable(py::handle task, py::handle resource) {
     const TaskType i = type(task);
     const ResourceId j = this->resource(resource);
-    const py::gil_scoped_release released;
-    dispatcher_->disable(i, j);
+    const Unlocked released;
+    live().disable(i, j);
   }
 
   void report_running(py::handle task, py::handle resource, const py::object& seconds) {
@@ -284,15 +286,15 @@ class LiveDispatcher {
     std::vector<double> busy;
     for (const py::handle value : seconds)
       busy.push_back(number("seconds", value, is_amount, "must be numbers >= 0"));
-    const py::gil_scoped_release released;
-    dispatcher_->report_running(i, j, busy);
+    const Unlocked released;
+    live().report_running(i, j, busy);
   }
 
   // ---- what is known
 
   LivePlan plan() const {
-    const py::gil_scoped_release released;
-    std::shared_ptr<const Plan> plan = dispatcher_->plan();
+    const Unlocked released;
+    std::shared_ptr<const Plan> plan = live().plan();
     auto scenario = std::make_shared<Scenario>(Scenario{"", plan->system, {}, {}, {}, {}});
     return {std::move(scenario), std::move(plan)};
   }
@@ -302,8 +304,8 @@ class LiveDispatcher {
     const ResourceId j = this->resource(resource);
     RateEstimate known;
     {
-      const py::gil_scoped_release released;
-      known = dispatcher_->estimate(i, j);
+      const Unlocked released;
+      known = live().estimate(i, j);
     }
     return record("RateEstimate")(known.seconds, known.seconds_low, known.seconds_high, known.rate,
                                   known.rate_low, known.rate_high, known.weight, known.completions,
@@ -315,10 +317,9 @@ class LiveDispatcher {
     const std::size_t resources = directories_->resources.size();
     std::vector<RateEstimate> known;
     {
-      const py::gil_scoped_release released;
+      const Unlocked released;
       for (const TaskType i : IdRange<TaskType>(types)) {
-        for (const ResourceId j : IdRange<ResourceId>(resources))
-          known.push_back(dispatcher_->estimate(i, j));
+        for (const ResourceId j : IdRange<ResourceId>(resources)) known.push_back(live().estimate(i, j));
       }
     }
     const auto matrix = [&](auto get) {
@@ -345,7 +346,7 @@ class LiveDispatcher {
   }
 
   py::object statistics() const {
-    const DispatchStatistics seen = dispatcher_->statistics();
+    const DispatchStatistics seen = live().statistics();
     const std::size_t resources = directories_->resources.size();
     const auto matrix = [&](const auto& values) {
       py::array_t<Count> array({values.size() / resources, resources});
@@ -363,19 +364,26 @@ class LiveDispatcher {
     const std::uint64_t tries = whole("draws", draws, 1, 1'000'000);
     PlanDoubt doubt;
     {
-      const py::gil_scoped_release released;
-      doubt = dispatcher_->doubt(tries);
+      const Unlocked released;
+      doubt = live().doubt(tries);
     }
     return record("PlanDoubt")(doubt.draws, doubt.would_change, doubt.at_stake);
   }
 
   bool solve(const py::object& always) {
     const bool in_any_case = flag("always", always);
-    const py::gil_scoped_release released;
-    return dispatcher_->solve(Clock::now(), in_any_case);
+    const Unlocked released;
+    return live().solve(Clock::now(), in_any_case);
   }
 
  private:
+  /// Throws RuntimeError where there is none: in a fork, and at the interpreter's end.
+  Dispatcher& live() const {
+    if (getpid() != process_) raise_forked("this dispatcher", "make a new one in the child");
+    if (!dispatcher_) raise_ending();
+    return *dispatcher_;
+  }
+
   TaskType type(py::handle task) const { return task_type(directories_->tasks.at("task", task)); }
   ResourceId resource(py::handle resource) const {
     return resource_id(directories_->resources.at("resource", resource));
@@ -397,6 +405,8 @@ class LiveDispatcher {
   double worth_;
   pid_t process_;
   std::unique_ptr<Dispatcher> dispatcher_;
+  EndedInTime ended_in_time_{
+      [this] { return std::shared_ptr<void>(std::shared_ptr<Dispatcher>(std::move(dispatcher_))); }};
 };
 
 std::unique_ptr<LiveDispatcher> make_dispatcher(const ScenarioPointer& scenario, const py::object& rates,

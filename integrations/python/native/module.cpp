@@ -8,6 +8,7 @@
 #include "allot/base/version.hpp"
 #include "allot/io/result_json.hpp"
 #include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/lifetime.hpp"
 
 namespace allot::python {
 
@@ -40,6 +41,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("version", &allot::version);
   module.def("build_commit", &allot::build_commit);
   module.def("listing", [] { return from_json(allot::list_json(allot::builtin_listing())); });
+  bind_lifetime(module);
   bind_scenario(module);
   bind_solve(module);
   bind_simulate(module);

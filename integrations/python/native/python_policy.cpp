@@ -120,7 +120,7 @@ class PythonPolicy final : public Policy {
  private:
   static void look_around() {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    const py::gil_scoped_release others;
+    const Unlocked others;
   }
 
   /// By index or by name.
@@ -186,6 +186,7 @@ void PythonHost::guarded(const std::function<void()>& call) noexcept {
 
 void PythonHost::rethrow() const {
   if (raised_) std::rethrow_exception(raised_);
+  call_.check_ending();
 }
 
 ChosenPolicy chosen_policy(const char* option, const py::object& value) {

@@ -12,6 +12,7 @@
 
 #include "allot/policy/policy.hpp"
 #include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/lifetime.hpp"
 
 namespace allot::python {
 
@@ -87,6 +88,7 @@ class PythonHost {
   ScenarioPointer scenario_;
   bool may_draw_;
   StopFlag stop_{false};
+  NativeCall call_{&stop_};
   std::exception_ptr raised_;
 };
 

@@ -139,7 +139,7 @@ SolveResult solve_scenario(const ScenarioPointer& scenario, const py::object& ob
     return result;
   };
   if (progress.is_none() && is_brief(*solver, system)) {
-    const py::gil_scoped_release released;
+    const Unlocked released;
     return work();
   }
   Attendant attendant;

@@ -1,0 +1,43 @@
+// Text of others inside something that is read: one function for each reader that would take part of it for
+// its own. docs/background/threats.md says where each stands.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace allot::quote {
+
+/// One word for a POSIX shell: in single quotes where it needs any.
+std::string shell(std::string_view word);
+
+/// Words for `ssh` and its kin, which join their arguments with blanks and hand them to a shell at the far
+/// end.
+std::string ssh(std::span<const std::string> words);
+
+/// For a terminal, on one line: control characters (also C1, and the line end), marks that change the
+/// direction of text, separators of lines and bytes that are no UTF-8 become visible escapes, `\x1b` or
+/// `\u202e`. Beyond `most` bytes it ends with "...".
+std::string terminal(std::string_view text, std::size_t most = 1000);
+
+/// The same for text of many lines that is laid out already: line ends and tabs stay, and each line is cut
+/// for itself.
+std::string terminal_lines(std::string_view text, std::size_t most_of_a_line = 4096);
+
+/// A document for machines, shown on a terminal: the same characters as `terminal_lines`, nothing cut,
+/// written so that JSON stays JSON with the same values (`\u001b`).
+std::string terminal_document(std::string_view text);
+
+/// Content or attribute of HTML and of SVG: &, <, > and quotes as entities, what `terminal` escapes the same
+/// way; line ends and tabs stay.
+std::string html(std::string_view text);
+
+/// A field of comma-separated values (RFC 4180): in double quotes where it needs any. The value stays what it
+/// is.
+std::string csv(std::string_view field);
+
+/// Length of the valid UTF-8 sequence at `at`; 0 where there is none.
+std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
+
+}  // namespace allot::quote

@@ -1,0 +1,169 @@
+#include "allot/report/detail/chart_axis.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace allot::detail {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Beyond, sums and differences of what is drawn would no longer be finite.
+constexpr double kLargest = 1e150;
+constexpr double kLeast = 1e-150;  // and what is between two numbers that are told apart
+constexpr double kFewTicks = 7;
+
+std::string number_text(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g", value == 0 ? 0.0 : value);
+  return text.data();
+}
+
+/// 1, 2 or 5 times a power of ten, at least so large.
+double nice_step(double least) {
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
+
+/// Ticks at multiples of the step from low to high.
+std::vector<Tick> even_ticks(double low, double high, double step) {
+  std::vector<Tick> ticks;
+  const double first = std::ceil(low / step - 1e-9);
+  for (std::size_t k = 0; k <= kMostTicks; ++k) {
+    const double value = (first + static_cast<double>(k)) * step;
+    if (value > high + step * 1e-9) break;
+    ticks.push_back({value, number_text(value)});
+  }
+  return ticks;
+}
+
+/// Powers of ten, every so many; with 2 and 5 times them where that makes no more than a few.
+std::vector<Tick> decade_ticks(double low, double high) {
+  std::vector<Tick> ticks;
+  const double first = std::floor(std::log10(low));
+  const double decades = std::log10(high) - std::log10(low);
+  const double every = std::max(1.0, std::ceil(decades / kFewTicks));
+  const auto add = [&](double value) {
+    if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) ticks.push_back({value, number_text(value)});
+  };
+  for (double at = first; at <= first + decades + 1 && ticks.size() < kMostTicks; at += every) {
+    const double power = std::pow(10.0, at);
+    add(power);
+    if (decades <= 2) {
+      add(2 * power);
+      add(5 * power);
+    }
+  }
+  return ticks;
+}
+
+}  // namespace
+
+double Axis::share(double value) const {
+  if (logarithmic) return (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));
+  return (value - low) / (high - low);
+}
+
+bool is_drawable(const Chart& chart, double x, double y) {
+  const bool log_x = chart.log_x && chart.kind != Chart::Kind::kBars;
+  const auto good = [](double value, bool logarithmic) {
+    return std::abs(value) <= kLargest && (!logarithmic || value >= kLeast);
+  };
+  return good(x, log_x) && good(y, chart.log_y);
+}
+
+Ends ends_of(const Chart& chart, const Series& series, std::size_t point) {
+  const double y = series.y[point];
+  Ends ends{point < series.low.size() ? series.low[point] : y,
+            point < series.high.size() ? series.high[point] : y};
+  if (!(std::abs(ends.low) <= kLargest)) ends.low = y;
+  if (!(std::abs(ends.high) <= kLargest)) ends.high = y;
+  if (chart.log_y) ends.low = std::max(ends.low, y / 10);
+  if (chart.log_y) ends.high = std::max(ends.high, y);
+  return ends;
+}
+
+Axis y_axis(const Chart& chart) {
+  double least = kInfinity, largest = -kInfinity;
+  bool negative = false;
+  for (const Series& series : chart.series) {
+    for (std::size_t point = 0; point < series.y.size() && point < series.x.size(); ++point) {
+      if (!is_drawable(chart, series.x[point], series.y[point])) continue;
+      const Ends ends = ends_of(chart, series, point);
+      negative = negative || series.y[point] < 0;
+      least = std::min({least, series.y[point], ends.low});
+      largest = std::max({largest, series.y[point], ends.high});
+    }
+  }
+  Axis axis;
+  axis.logarithmic = chart.log_y;
+  if (!(least <= largest)) least = largest = 1;
+  if (chart.log_y) {
+    axis.low = std::pow(10.0, std::floor(std::log10(least) + 1e-9));
+    axis.high = std::pow(10.0, std::ceil(std::log10(largest) - 1e-9));
+    if (!(axis.high > axis.low)) axis.high = axis.low * 10;
+    axis.ticks = decade_ticks(axis.low, axis.high);
+    return axis;
+  }
+  bool exact = false;  // the lower end as it is, not rounded
+  if (chart.kind == Chart::Kind::kBars) {
+    least = std::min(least, 0.0);  // what bars stand on
+    largest = std::max(largest, 0.0);
+    exact = !negative;  // nothing to see below 0 but the end of an interval
+  }
+  if (!(largest > least)) {
+    const double half = least == 0 ? 0.5 : std::abs(least) / 10;
+    least -= exact ? 0 : half;
+    largest += half;
+  }
+  if (largest - least < kLeast) largest = least + 1;
+  const double step = nice_step((largest - least) / kFewTicks);
+  axis.low = exact ? least : std::floor(least / step + 1e-9) * step;
+  axis.high = std::ceil(largest / step - 1e-9) * step;
+  if (!(axis.high > axis.low)) axis.high = axis.low + step;
+  axis.ticks = even_ticks(axis.low, axis.high, step);
+  return axis;
+}
+
+Axis x_axis(const Chart& chart) {
+  Axis axis;
+  if (chart.kind == Chart::Kind::kBars) {
+    axis.low = -0.6;
+    axis.high = static_cast<double>(chart.categories.size()) - 0.4;
+    return axis;
+  }
+  std::vector<double> places;
+  for (const Series& series : chart.series) {
+    for (std::size_t point = 0; point < series.x.size(); ++point) {
+      if (is_drawable(chart, series.x[point], 1)) places.push_back(series.x[point]);
+    }
+  }
+  if (places.empty()) places = {1};
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  axis.logarithmic = chart.log_x;
+  if (chart.log_x) {
+    axis.low = places.front() / 1.15;
+    axis.high = places.back() * 1.15;
+    // Few different places: name just these, as 3, 4, 6, 8, ... would not fall on powers of ten.
+    if (places.size() <= kMostTicks) {
+      for (const double place : places) axis.ticks.push_back({place, number_text(place)});
+    } else {
+      axis.ticks = decade_ticks(axis.low, axis.high);
+    }
+    return axis;
+  }
+  const double span = places.back() - places.front();
+  const double margin = span > kLeast ? 0.03 * span : std::max(0.5, std::abs(places.front()) / 10);
+  axis.low = places.front() - margin;
+  axis.high = places.back() + margin;
+  axis.ticks = even_ticks(axis.low, axis.high, nice_step((axis.high - axis.low) / kFewTicks));
+  return axis;
+}
+
+}  // namespace allot::detail

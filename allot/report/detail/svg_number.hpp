@@ -1,0 +1,19 @@
+// Coordinates in SVG.
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace allot::detail {
+
+/// One decimal, which is a twentieth of a pixel and more.
+inline std::string coordinate(double value) {
+  std::array<char, 340> text{};  // as long as a number can get
+  std::snprintf(text.data(), text.size(), "%.1f", value == 0 ? 0.0 : value);
+  std::string out = text.data();
+  if (out.ends_with(".0")) out.resize(out.size() - 2);
+  return out == "-0" ? "0" : out;
+}
+
+}  // namespace allot::detail
