@@ -39,6 +39,8 @@ struct ProofPart {
 };
 
 struct Proof {
+  /// Completions per second: nothing has more. Absent: nothing is feasible at all.
+  std::optional<double> bound;
   std::vector<ProofPart> parts;
 };
 

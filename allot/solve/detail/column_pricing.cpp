@@ -10,7 +10,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kWorst = -std::numeric_limits<double>::infinity();
-/// A range of totals is skipped when it cannot be better by more than this, relative to the resource's rate.
+/// A range of totals is skipped when it cannot be better by more than this, relative.
 constexpr double kSkip = 1e-13;
 
 }  // namespace
@@ -65,7 +65,6 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
   if (lower_.empty()) lower_.assign(types_.size(), 0);
   if (upper_.empty()) upper_ = counts_;
   bool has_premium = false;
-  double largest_gain = 0;
   double paid = 0;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     limits_.least += lower_[t];
@@ -77,15 +76,19 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     gain_[t] = rates_[t] * (1 + premium);
     // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
     most_gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
-    largest_gain = std::max(largest_gain, most_gain_[t]);
     paid += std::abs(task_price_[t]) * static_cast<double>(upper_[t]);
   }
-  // Every value is a sum of at most 2 T products, whose sizes sum to no more than this; keys, orders and
-  // slopes are off by a few roundings each.
-  const double size = paid + largest_gain * static_cast<double>(std::min(servers_, limits_.most));
-  error_ = 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() * size;
+  paid_ = paid;
   has_premium_ = has_premium;
   slopes_.clear();
+}
+
+/// How far a computed value up to `best` may be from the exact one. Every value is what the tasks bring in less
+/// what they pay, each a sum of at most T products, with keys, orders and slopes off by a few roundings; what
+/// they bring in is at most the value and what they pay together.
+double ColumnPricer::error(double best) const noexcept {
+  return 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() *
+         (std::max(best, 0.0) + 2 * paid_);
 }
 
 /// The least that the times of `total` tasks can sum to: the fastest types first.
@@ -265,7 +268,6 @@ double ColumnPricer::bound(Count first, Count last) {
 bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll,
                         Best& result) {
   prepare(prices, domain);
-  const double skip = kSkip * fastest_;
   double best_value = kWorst;
   Count best_total = 0;
   const auto offer = [&](Count total) {
@@ -295,7 +297,7 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
       for (Count total = range.first; total <= range.last; ++total) offer(total);
       continue;
     }
-    if (bound(range.first, range.last) <= best_value + skip) continue;
+    if (bound(range.first, range.last) <= best_value + kSkip * std::abs(best_value)) continue;
     // Totals vary in effect by their ratio, so ranges are split at the geometric middle.
     const double middle =
         std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) * static_cast<double>(range.last));
@@ -306,14 +308,15 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
   }
   if (best_value == kWorst) return false;
   result.total = best_total;
-  result.value = evaluate(best_total, &result.content) + skip + 2 * error_;
+  result.value = evaluate(best_total, &result.content);
+  result.value += kSkip * std::abs(result.value) + 2 * error(result.value);
   return true;
 }
 
 void ColumnPricer::keep_at_least(const Prices& prices, double threshold, StopPoll& poll,
                                  ColumnDomain& domain) {
   prepare(prices, domain);
-  threshold -= 2 * error_;
+  threshold -= 2 * error(threshold);
   std::vector<Interval> kept;
   const auto keep = [&](Count first, Count last) {
     if (!kept.empty() && kept.back().last + 1 == first) {

@@ -84,6 +84,7 @@ class ColumnPricer {
   double fill_between(Count first, Count last, std::vector<Count>* content);
   double bound(Count first, Count last);
   double weight(Count total) const noexcept;
+  double error(double best) const noexcept;
   double least_seconds(Count total) const noexcept;
   void sort_by_key() noexcept;
 
@@ -105,7 +106,7 @@ class ColumnPricer {
   std::vector<double> most_gain_;  // of a task in any state, per unit of weight
   std::vector<double> premium_;    // pi_i
   bool has_premium_ = false;
-  double error_ = 0;  // no value computed here is further from the exact one
+  double paid_ = 0;  // at most, by all tasks that may be here
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;

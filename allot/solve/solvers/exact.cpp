@@ -78,7 +78,13 @@ class BranchAndPrice {
     solution.assignment = incumbent_ ? *incumbent_ : home_assignment(system_);
     solution.outcome = detail::outcome_of(poll_, Outcome::kOptimal);
     if (!has_answer()) {
-      if (solution.outcome == Outcome::kOptimal) {
+      if (unresolved_) {
+        solution.outcome = Outcome::kInfeasible;
+        solution.reason =
+            "found no assignment that keeps every least depth and meets every floor; it is not proven that "
+            "there is none, as tasks of different rates at an fcfs resource with several servers have no exact "
+            "formula";
+      } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
         solution.reason = "proven: no assignment keeps every least depth and meets every floor";
         keep_proof(solution);
@@ -132,7 +138,8 @@ class BranchAndPrice {
     return low;
   }
   void keep_proof(Solution& solution) {
-    if (options_.keep_proof) solution.proof = std::make_shared<const Proof>(Proof{std::move(parts_)});
+    if (!options_.keep_proof) return;
+    solution.proof = std::make_shared<const Proof>(Proof{solution.upper_bound, std::move(parts_)});
   }
 
   /// Takes the assignment if it is feasible and better.
@@ -203,7 +210,10 @@ class BranchAndPrice {
         report();
       }
       if (upper_ <= cutoff()) break;
-      if (open.top().indivisible) return;  // nothing lowers this bound, and it is the largest
+      if (open.top().indivisible) {  // nothing lowers this bound, and it is the largest
+        unresolved_ = true;
+        return;
+      }
       if (poll_.should_stop_now()) return;
       Node node = open.top();
       open.pop();
@@ -455,6 +465,7 @@ class BranchAndPrice {
   std::optional<Assignment> incumbent_;
   double value_ = -kInfinity;  // of the incumbent, when feasible
   double upper_ = kInfinity;
+  bool unresolved_ = false;  // the largest bound left is that of a state without an exact formula
   std::vector<ProofPart> parts_;  // of the proof
 };
 
