@@ -59,8 +59,8 @@ class Value {
     return value;
   }
   std::int64_t whole(std::int64_t least, std::int64_t most) const {
-    const bool fits = json_.is_number_integer() && (!json_.is_number_unsigned() ||
-                                                    json_.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
+    const bool fits = json_.is_number_integer() &&
+                      (!json_.is_number_unsigned() || json_.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
     if (!fits || json_.get<std::int64_t>() < least || json_.get<std::int64_t>() > most) {
       fail("must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
     }
@@ -150,8 +150,8 @@ Part read_part(const Value& value, const Certificate& certificate) {
   const Value split = value["split"];
   Split cut;
   const auto below = [](std::size_t size) { return static_cast<std::int64_t>(size) - 1; };
-  cut.resource = static_cast<std::size_t>(
-      split["resource"].whole(0, below(certificate.machine.resources.size())));
+  cut.resource =
+      static_cast<std::size_t>(split["resource"].whole(0, below(certificate.machine.resources.size())));
   if (split.has("task")) {
     cut.task = static_cast<std::size_t>(split["task"].whole(0, below(certificate.machine.tasks.size())));
   }
@@ -177,8 +177,7 @@ ReadCertificate read_certificate(std::string_view text) {
     certificate.objective = objective == "shares" ? Objective::kShares : Objective::kThroughput;
     certificate.machine = read_machine(root["system"]);
     certificate.claim = read_claim(root["claim"], certificate);
-    certificate.parts =
-        root["proof"].list([&](const Value& value) { return read_part(value, certificate); });
+    certificate.parts = root["proof"].list([&](const Value& value) { return read_part(value, certificate); });
     return {std::move(certificate), {}};
   } catch (const Problem& problem) {
     return {std::nullopt, problem.what()};

@@ -10,9 +10,9 @@ namespace allot::check {
 
 struct Verdict {
   bool accepted = false;
-  std::string reason;       ///< what fails, where not accepted
-  bool optimal = false;     ///< accepted, and the claimed values are within 1e-9 of each other
-  std::size_t parts = 0;    ///< closed or split
+  std::string reason;     ///< what fails, where not accepted
+  bool optimal = false;   ///< accepted, and the claimed values are within 1e-9 of each other
+  std::size_t parts = 0;  ///< closed or split
 };
 
 /// Accepts only what is proven: that the assignment is feasible and completes at least what is claimed, and

@@ -165,8 +165,8 @@ void Column::set_slopes(const std::vector<mpz_class>& price) {
   slopes_.push_back(before + 1);
 }
 
-/// fcfs with one server and m > 1 tasks completes m / S, S the sum of their seconds; type i completes x_i / S,
-/// and its premium is paid as if S were as small as it can be. m / S less what is paid is convex in the
+/// fcfs with one server and m > 1 tasks completes m / S, S the sum of their seconds; type i completes x_i /
+/// S, and its premium is paid as if S were as small as it can be. m / S less what is paid is convex in the
 /// content, so the best content x is one that is cheapest at price + theta seconds for theta = m / S(x)^2:
 /// it suffices to fill by each order that some theta between m / S^2 at the largest and the smallest S gives.
 mpz_class Column::harmonic(std::int64_t total) {

@@ -22,7 +22,7 @@ struct Range {
 
 /// What a resource may hold in one part of the proof.
 struct Domain {
-  std::vector<Range> totals;         ///< disjoint, ascending
+  std::vector<Range> totals;        ///< disjoint, ascending
   std::vector<std::int64_t> lower;  ///< per type
   std::vector<std::int64_t> upper;  ///< per type
 };
@@ -37,7 +37,8 @@ struct Units {
   mpz_class up(const mpq_class& value) const;    ///< rounded up
 };
 
-/// Prices in units: of each task (any value is a valid price, so it may be rounded), and premiums as they are.
+/// Prices in units: of each task (any value is a valid price, so it may be rounded), and premiums as they
+/// are.
 struct UnitPrices {
   std::vector<mpz_class> task;
   std::vector<mpq_class> premium;
@@ -72,7 +73,7 @@ class Column {
   const Units& units_;
   std::int64_t servers_;
   bool fcfs_;
-  bool one_rate_ = true;       // all types that may be here are equally fast
+  bool one_rate_ = true;  // all types that may be here are equally fast
   bool has_premium_ = false;
   std::int64_t least_ = 0;     // sum of the lower bounds
   std::int64_t greatest_ = 0;  // sum of the upper bounds

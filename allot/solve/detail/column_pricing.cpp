@@ -83,9 +83,9 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
   slopes_.clear();
 }
 
-/// How far a computed value up to `best` may be from the exact one. Every value is what the tasks bring in less
-/// what they pay, each a sum of at most T products, with keys, orders and slopes off by a few roundings; what
-/// they bring in is at most the value and what they pay together.
+/// How far a computed value up to `best` may be from the exact one. Every value is what the tasks bring in
+/// less what they pay, each a sum of at most T products, with keys, orders and slopes off by a few roundings;
+/// what they bring in is at most the value and what they pay together.
 double ColumnPricer::error(double best) const noexcept {
   return 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() *
          (std::max(best, 0.0) + 2 * paid_);
@@ -212,7 +212,8 @@ double ColumnPricer::evaluate_served(Count total, std::vector<Count>* content) {
   return bound_served(total, total, content);
 }
 
-/// At most min(last, c) tasks are in service: theta for each of these, and what the tasks are worth beyond it.
+/// At most min(last, c) tasks are in service: theta for each of these, and what the tasks are worth beyond
+/// it.
 double ColumnPricer::bound_served(Count first, Count last, std::vector<Count>* content) {
   const double places = static_cast<double>(std::min(last, servers_));
   double best = std::numeric_limits<double>::infinity();

@@ -11,8 +11,8 @@
 // are below arithmetic ones, and a mean taken over fewer places is never smaller.
 //
 // A waiting fcfs queue with several servers has no formula, but at most c of its tasks are in service, so for
-// every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is taken,
-// an upper bound, and exact where all tasks have one rate.
+// every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is
+// taken, an upper bound, and exact where all tasks have one rate.
 //
 // All values are safe: rounding never makes them smaller than the exact maximum.
 #pragma once

@@ -15,21 +15,6 @@ constexpr double kTiny = 1e-11;
 /// A pair that could complete no more than this part of a unit is left out of the programme.
 constexpr double kNegligible = 1e-13;
 
-/// The most that the threads of a type complete when they have the machine to themselves.
-double most_alone(const System& system, TaskType i) {
-  std::vector<ResourceId> fastest(system.resources_for(i).begin(), system.resources_for(i).end());
-  std::stable_sort(fastest.begin(), fastest.end(),
-                   [&](ResourceId a, ResourceId b) { return system.rate(i, a) > system.rate(i, b); });
-  double most = 0;
-  double left = static_cast<double>(system.count(i));
-  for (const ResourceId j : fastest) {
-    const double units = std::min(left, static_cast<double>(system.resource(j).servers));
-    most += units * system.rate(i, j);
-    left -= units;
-  }
-  return most;
-}
-
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace
@@ -39,12 +24,39 @@ ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const
   level_unit_ = kInfinity;
   for (const TaskType i : system.types()) {
     const double share = system.shares()[index(i)];
-    const double most = most_alone(system, i);
+    const double most = most_alone(i);
     unit_.push_back(most > 0 ? most : 1);
     if (share > 0 && most > 0) level_unit_ = std::min(level_unit_, most / share);
     throughput_unit_ = std::max(throughput_unit_, most);
   }
   if (!std::isfinite(level_unit_)) level_unit_ = 1;
+  build();
+}
+
+/// The most that the threads of a type complete when they have the machine to themselves.
+double ShareProgramme::most_alone(TaskType i) const {
+  std::vector<ResourceId> fastest;
+  for (const Pair& pair : pairs_) {
+    if (pair.i == i) fastest.push_back(pair.j);
+  }
+  std::stable_sort(fastest.begin(), fastest.end(),
+                   [&](ResourceId a, ResourceId b) { return system_.rate(i, a) > system_.rate(i, b); });
+  double most = 0;
+  double left = static_cast<double>(system_.count(i));
+  for (const ResourceId j : fastest) {
+    const double units = std::min(left, static_cast<double>(system_.resource(j).servers));
+    most += units * system_.rate(i, j);
+    left -= units;
+  }
+  return most;
+}
+
+void ShareProgramme::build() {
+  const System& system = system_;
+  const std::vector<Pair>& pairs = pairs_;
+  lp_ = LinearProgram();
+  seconds_.clear();
+  slacks_.clear();
   const int types = static_cast<int>(system.type_count());
   const int resources = static_cast<int>(system.resource_count());
   share_rows_ = lp_.add_rows(system.type_count(), 0, two_stage_ ? kInfinity : 0);
@@ -61,7 +73,8 @@ ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const
     lp_.add_row(n, n);
   }
   for (const TaskType i : system.types()) {
-    lp_.add_row(system.floor(i) * (1 - kFloorTolerance) / unit_[index(i)], kInfinity);
+    lp_.add_row(two_stage_ ? system.floor(i) * (1 - kFloorTolerance) / unit_[index(i)] : -kInfinity,
+                kInfinity);
   }
   depth_rows_ = floor_rows_ + types;
   lp_.add_rows(system.resource_count(), -kInfinity, kInfinity);
@@ -73,15 +86,15 @@ ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const
   for (std::size_t at = 0; at < pairs.size(); ++at) {
     const auto [i, j] = pairs[at];
     const double seconds = unit_[index(i)] * system.seconds_per_task(i, j);
-    const bool counts =
-        seconds * kNegligible < static_cast<double>(system.resource(j).servers) &&
-        (two_stage_ || system.shares()[index(i)] > 0);
+    const bool counts = seconds * kNegligible < static_cast<double>(system.resource(j).servers) &&
+                        (two_stage_ || system.shares()[index(i)] > 0);
     seconds_.push_back(counts ? seconds : 0);
     columns.begin_column(0);
     if (!counts) continue;
     columns.entry(share_rows_ + static_cast<int>(index(i)), 1);
-    columns.entry(capacity_rows_ + static_cast<int>(index(j)), seconds);
     columns.entry(floor_rows_ + static_cast<int>(index(i)), 1);
+    if (seconds < kNegligible) continue;  // it takes no time to speak of
+    columns.entry(capacity_rows_ + static_cast<int>(index(j)), seconds);
     columns.entry(room_rows_ + static_cast<int>(at), std::min(seconds, 1.0));
   }
   for (std::size_t at = 0; at < pairs.size(); ++at) {
@@ -131,24 +144,38 @@ bool ShareProgramme::run(StopPoll& poll) {
   }
 }
 
-bool ShareProgramme::solve(const SharePart& part, Shares& shares, StopPoll& poll) {
-  steps_ = 0;
-  penalty_ = 4;
+void ShareProgramme::bound_columns(const SharePart& part) {
   for (std::size_t at = 0; at < pairs_.size(); ++at) {
     const bool closed = part.use[index(pairs_[at].j)] == Use::kClosed;
     lp_.set_column(static_cast<int>(pairs_.size() + at), closed ? 0 : part.least[at],
                    closed ? 0 : part.most[at]);
+    // However little time it would take: without a task there are no completions.
+    lp_.set_column(static_cast<int>(at), 0, closed || part.most[at] == 0 ? 0 : kInfinity);
   }
   for (const ResourceId j : system_.resource_ids()) {
     const bool open = part.use[index(j)] == Use::kOpen;
     lp_.set_row(depth_rows_ + static_cast<int>(index(j)),
                 open ? static_cast<double>(system_.resource(j).min_depth) : -kInfinity, kInfinity);
   }
+}
+
+bool ShareProgramme::solve(const SharePart& part, Shares& shares, StopPoll& poll) {
+  steps_ = 0;
+  penalty_ = 4;
+  bound_columns(part);
   if (two_stage_) {  // the level first
     lp_.set_column(level_, 0, kInfinity);
     set_costs(-1, 0);
   }
-  if (!run(poll)) return false;
+  // Where the best level is far from what the variables count in, they are to count in other units.
+  for (int again = 0; again < 16; ++again) {
+    if (!run(poll)) return false;
+    const double level = lp_.columns()[static_cast<std::size_t>(level_)];
+    if (two_stage_ || (level > 1e-3 && level < 1e3)) break;
+    level_unit_ *= std::clamp(level, 1e-6, 1e6);
+    build();
+    bound_columns(part);
+  }
   shares.level = lp_.columns()[static_cast<std::size_t>(level_)] * level_unit_;
   if (two_stage_) {  // then the throughput, the level kept
     first_duals_.assign(lp_.duals().begin(), lp_.duals().end());
@@ -210,22 +237,54 @@ ProofPrices ShareProgramme::prices() const {
   ProofPrices prices = plain_prices();
   const auto duals = lp_.duals();
   const auto dual = [&](int rows, std::size_t at) { return duals[static_cast<std::size_t>(rows) + at]; };
-  double sum = 0;
-  for (std::size_t i = 0; i < system_.type_count(); ++i) {
-    const double share = system_.shares()[i];
-    prices.completion[i] = std::max(0.0, dual(floor_rows_, i)) * level_unit_ / unit_[i];
-    // What is to have no share at all has no completions, at whatever price.
-    prices.task[i] = share > 0 ? dual(share_rows_, i) / share : -prices.completion[i];
-    sum += prices.task[i] * share;
-  }
-  if (!(sum > 0.5)) return plain_prices();
-  for (std::size_t i = 0; i < system_.type_count(); ++i) {
-    if (system_.shares()[i] > 0) prices.task[i] *= (1 + 1e-14 * static_cast<double>(unit_.size() + 4)) / sum;
-  }
   for (std::size_t j = 0; j < system_.resource_count(); ++j) {
     prices.unit[j] = std::max(0.0, -dual(capacity_rows_, j)) * level_unit_;
     prices.depth[j] = std::max(0.0, dual(depth_rows_, j)) * level_unit_;
   }
+  for (const TaskType i : system_.types()) {
+    const double share = system_.shares()[index(i)];
+    double& price = prices.task[index(i)];
+    price = share > 0 ? dual(share_rows_, index(i)) / share : 0.0;
+    // A price that is that of a resource's time but for rounding is made so: where rates are far apart, the
+    // rounding would be worth more than all the rest.
+    double cheapest = kInfinity;
+    for (const Pair& pair : pairs_) {
+      if (pair.i == i) cheapest = std::min(cheapest, prices.unit[index(pair.j)] / system_.rate(i, pair.j));
+    }
+    if (share > 0 && std::abs(price - cheapest) * share <= 1e-9) price = cheapest;
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < prices.task.size(); ++i) sum += prices.task[i] * system_.shares()[i];
+  if (!(sum > 0.5)) return plain_prices();
+  scale(prices, 1 / sum);
+  return prices;
+}
+
+/// Multiplies all prices, and by a little more, so that by share they sum to at least 1 whatever rounding
+/// does.
+void ShareProgramme::scale(ProofPrices& prices, double factor) const {
+  double size = 0;
+  for (std::size_t i = 0; i < prices.task.size(); ++i) {
+    size += std::abs(prices.task[i]) * system_.shares()[i];
+  }
+  factor *= 1 + 8 * static_cast<double>(unit_.size() + 4) * std::numeric_limits<double>::epsilon() *
+                    (1 + size * factor);
+  for (auto* list : {&prices.task, &prices.completion, &prices.unit, &prices.depth}) {
+    for (double& price : *list) price *= factor;
+  }
+}
+
+ProofPrices ShareProgramme::against_floor(ProofPrices prices, TaskType k, double excess) const {
+  const double share = system_.shares()[index(k)];
+  if (share == 0) {  // it completes nothing, at whatever price
+    prices.completion[index(k)] = excess;
+    prices.task[index(k)] = -excess;
+    return prices;
+  }
+  scale(prices, 1 + excess);
+  prices.completion[index(k)] = excess / share;
+  prices.task[index(k)] -= excess / share;
+  scale(prices, 1);
   return prices;
 }
 

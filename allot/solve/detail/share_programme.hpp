@@ -1,11 +1,13 @@
 // The linear programme of weighted service: how far shares can be raised within one part of the search, and
 // prices that prove it.
 //
-//     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   f_ij <= n_ij,   sum_j n_ij = N_i
+//     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   f_ij <= n_ij,   sum_j n_ij =
+//     N_i
 //
-// Its variables are completions in units of what each type is to have at the highest conceivable level, so
-// all of them are of the order of 1, however far the rates are apart. Floors and least depths that cannot be
-// met are paid for, so that there is always a solution, and its prices say why nothing is better.
+// Its variables are completions in units of what each type is to have near the best level, so all that matter
+// are of the order of 1, however far the rates are apart. Floors and least depths that cannot be met are paid
+// for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
+// floor is a least level, no more: the programme leaves it to its user.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +15,10 @@
 #include <vector>
 
 #include "allot/base/stop.hpp"
+#include "allot/model/system.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 #include "allot/solve/options.hpp"
 #include "allot/solve/proof.hpp"
-#include "allot/model/system.hpp"
 
 namespace allot::detail {
 
@@ -63,13 +65,20 @@ class ShareProgramme {
   ProofPrices plain_prices() const;
   /// The prices of the last solution (exact reading).
   ProofPrices prices() const;
+  /// From prices that bound X by less than what a floor of type k asks for: prices that show a contradiction.
+  /// `excess`: how much of the level is taken from the shares and charged to the floor.
+  ProofPrices against_floor(ProofPrices prices, TaskType k, double excess) const;
   /// No time shares in the part that keep the shares exactly complete more: rounding never makes it smaller.
   /// Minus infinity when its bounds leave no counts at all.
   double bound(const SharePart& part, const ProofPrices& prices) const;
 
  private:
+  void build();
+  void bound_columns(const SharePart& part);
   bool run(StopPoll& poll);
   double missed() const;
+  double most_alone(TaskType i) const;
+  void scale(ProofPrices& prices, double factor) const;
   void set_costs(double level, double throughput);
 
   const System& system_;

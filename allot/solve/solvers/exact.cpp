@@ -41,7 +41,7 @@ struct Node {
   double bound = kInfinity;
   std::vector<ColumnDomain> domains;
   Prices prices;
-  std::size_t part = 0;     // of the proof
+  std::size_t part = 0;      // of the proof
   bool indivisible = false;  // one assignment, whose throughput has no exact formula
 };
 
@@ -82,7 +82,8 @@ class BranchAndPrice {
         solution.outcome = Outcome::kInfeasible;
         solution.reason =
             "found no assignment that keeps every least depth and meets every floor; it is not proven that "
-            "there is none, as tasks of different rates at an fcfs resource with several servers have no exact "
+            "there is none, as tasks of different rates at an fcfs resource with several servers have no "
+            "exact "
             "formula";
       } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
@@ -259,16 +260,15 @@ class BranchAndPrice {
     if (!result.complete) return;
     polish(detail::rounded(system_, bound_, result.support));
     if (!totals_decide()) return;
-    const auto exact = detail::transport(system_, detail::rounded_totals(system_, result.support),
-                                         bound_.scale(), poll_);
+    const auto exact =
+        detail::transport(system_, detail::rounded_totals(system_, result.support), bound_.scale(), poll_);
     if (exact) {
       consider(exact->assignment);
       polish(exact->assignment);
     }
   }
 
-  void branch(Node node, const ConfigurationBound::Result& result,
-              Open& open) {
+  void branch(Node node, const ConfigurationBound::Result& result, Open& open) {
     std::vector<double> mean(system_.resource_count());
     std::vector<double> weight(system_.resource_count());
     for (const WeightedContent& part : result.support) {
@@ -330,8 +330,7 @@ class BranchAndPrice {
     return true;
   }
 
-  void split_totals(const Node& node, ResourceId j, Count at,
-                    Open& open) {
+  void split_totals(const Node& node, ResourceId j, Count at, Open& open) {
     Node low = node;
     keep_totals(low.domains[index(j)], 0, at);
     Node high = node;
@@ -342,8 +341,7 @@ class BranchAndPrice {
     if (!high.domains[index(j)].empty()) open.push(std::move(high));
   }
 
-  void split_count(const Node& node, ResourceId j, std::size_t t, Count at,
-                   Open& open) {
+  void split_count(const Node& node, ResourceId j, std::size_t t, Count at, Open& open) {
     const auto types = bound_.pricer(j).types();
     const auto with_bounds = [&](Node child) {
       ColumnDomain& domain = child.domains[index(j)];
@@ -364,8 +362,7 @@ class BranchAndPrice {
   }
 
   /// Splits the count that the programme is least decided about; false when it mixes no counts.
-  bool split_counts(const Node& node, const ConfigurationBound::Result& result,
-                    Open& open) {
+  bool split_counts(const Node& node, const ConfigurationBound::Result& result, Open& open) {
     double widest = 1e-6;
     ResourceId at_resource{};
     std::size_t at_type = 0;
@@ -465,7 +462,7 @@ class BranchAndPrice {
   std::optional<Assignment> incumbent_;
   double value_ = -kInfinity;  // of the incumbent, when feasible
   double upper_ = kInfinity;
-  bool unresolved_ = false;  // the largest bound left is that of a state without an exact formula
+  bool unresolved_ = false;       // the largest bound left is that of a state without an exact formula
   std::vector<ProofPart> parts_;  // of the proof
 };
 

@@ -67,7 +67,10 @@ class WeightedSearch {
       : system_(system), options_(options), poll_(options.stop, 1) {
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
-      for (const ResourceId j : system.resources_for(i)) pairs_.push_back({i, j});
+      for (const ResourceId j : system.resources_for(i)) {
+        if (system.reach(j) >= system.resource(j).min_depth)
+          pairs_.push_back({i, j});  // else it stays closed
+      }
     }
   }
 
@@ -78,10 +81,7 @@ class WeightedSearch {
     root.least.assign(pairs_.size(), 0.0);
     for (const Pair& pair : pairs_) root.most.push_back(static_cast<double>(system_.count(pair.i)));
     for (const ResourceId j : system_.resource_ids()) {
-      const Count depth = system_.resource(j).min_depth;
-      root.use.push_back(depth <= 1                ? Use::kUndecided
-                         : system_.reach(j) < depth ? Use::kClosed
-                                                    : Use::kUndecided);
+      root.use.push_back(system_.reach(j) < system_.resource(j).min_depth ? Use::kClosed : Use::kUndecided);
     }
     proof_.parts.assign(1, {});
     close(root, programme.plain_prices());
@@ -94,7 +94,7 @@ class WeightedSearch {
       process(std::move(part), programme, first, open);
       first = false;
     }
-    return answer(!open.empty() || poll_.stopped());
+    return answer(programme, !open.empty() || poll_.stopped());
   }
 
  private:
@@ -156,8 +156,8 @@ class WeightedSearch {
   bool is_exact() const noexcept { return options_.shares == ShareReading::kExact; }
   /// Nothing at or below this is of interest: no throughput is negative.
   double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
-  /// Exact shares: whether these prices show that the part holds nothing of interest. The programme's own value
-  /// is no proof.
+  /// Exact shares: whether these prices show that the part holds nothing of interest. The programme's own
+  /// value is no proof.
   bool closes(const SharePart& part, const ShareProgramme& programme, const ProofPrices& prices) {
     if (programme.bound(part, prices) > cutoff()) return false;
     close(part, prices);
@@ -169,7 +169,8 @@ class WeightedSearch {
 
   void process(SharePart part, ShareProgramme& programme, bool first, Open& open) {
     // A part is known by what it came from; with floors that is all there is.
-    if (!is_exact() && found_ && !is_better(part.level, part.throughput, best_.level, best_.throughput)) return;
+    if (!is_exact() && found_ && !is_better(part.level, part.throughput, best_.level, best_.throughput))
+      return;
     const ProofPrices plain = programme.plain_prices();
     scale_ = first ? programme.bound(part, plain) : scale_;
     if (is_exact() && closes(part, programme, plain)) return;
@@ -228,7 +229,7 @@ class WeightedSearch {
     has_level_ = has_level;
   }
 
-  Solution answer(bool stopped) {
+  Solution answer(const ShareProgramme& programme, bool stopped) {
     if (!found_) {
       if (stopped) {
         Solution solution = infeasible("no realisable time shares were found in time");
@@ -236,9 +237,13 @@ class WeightedSearch {
         return solution;
       }
       Solution solution = infeasible(missed_floor());
-      if (unresolved_) solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (unresolved_)
+        solution.reason = "found no time shares that keep every least depth and meet every floor";
       if (is_exact() && !unresolved_) keep_proof(solution, std::nullopt);
       return solution;
+    }
+    if (const std::optional<TaskType> k = is_exact() ? highest_floor() : std::nullopt) {
+      if (value_ < least_level(*k)) return below_floor(programme, *k);
     }
     Solution solution = std::move(settled_);
     solution.binding = binding_;
@@ -249,6 +254,40 @@ class WeightedSearch {
     solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);
     solution.proven_optimal = is_exact() && solution.outcome == Outcome::kOptimal;
     if (solution.proven_optimal) keep_proof(solution, cutoff());
+    return solution;
+  }
+
+  // ---- floors: with exact shares, the throughput that they ask for
+
+  double least_level(TaskType k) const noexcept {
+    const double least = system_.floor(k) * (1 - kFloorTolerance);
+    return system_.shares()[index(k)] > 0 ? least / system_.shares()[index(k)] : kInfinity;
+  }
+
+  std::optional<TaskType> highest_floor() const {
+    std::optional<TaskType> highest;
+    for (const TaskType i : system_.types()) {
+      if (system_.floor(i) > 0 && (!highest || least_level(i) > least_level(*highest))) highest = i;
+    }
+    return highest;
+  }
+
+  /// The best that keeps the shares is below a floor.
+  Solution below_floor(const ShareProgramme& programme, TaskType k) {
+    Solution solution = infeasible(missed_floor());
+    if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
+      solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (poll_.stopped()) solution.outcome = detail::outcome_of(poll_);
+      return solution;
+    }
+    // At most the cutoff, and at least the floor's level: twice the one is less than the difference's worth.
+    const bool has_share = system_.shares()[index(k)] > 0;
+    const double level = has_share ? least_level(k) : system_.floor(k);
+    const double excess = 2 * std::max(cutoff(), 1e-6 * level) / (has_share ? level - cutoff() : level / 2);
+    for (ProofPart& part : proof_.parts) {
+      for (ProofPrices& prices : part.prices) prices = programme.against_floor(prices, k, excess);
+    }
+    keep_proof(solution, std::nullopt);
     return solution;
   }
 
@@ -347,7 +386,8 @@ class WeightedSearch {
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       const double n = shares.counts[at];
       counts(pairs_[at].i, pairs_[at].j) = static_cast<Count>(std::llround(n));
-      const double off = std::abs(n - std::round(n));
+      // However little time it is: it takes a task.
+      const double off = shares.time[at] > 0 && n < 0.5 ? 1.0 : std::abs(n - std::round(n));
       if (off <= worst) continue;
       worst = off;
       cut = Cut{std::nullopt, at, std::floor(n)};
@@ -388,7 +428,8 @@ class WeightedSearch {
   }
 
   /// The threads that no time share asks for go where the type's time shares are largest per thread.
-  void spread_rest(TaskType i, const SharePart& part, const Shares& shares, Count rest, Assignment& counts) const {
+  void spread_rest(TaskType i, const SharePart& part, const Shares& shares, Count rest,
+                   Assignment& counts) const {
     double total = 0;
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       if (pairs_[at].i == i) total += shares.time[at];
@@ -440,12 +481,15 @@ class WeightedSearch {
     double factor = 1;
     std::vector<double> busy(system_.resource_count());
     std::vector<double> by_task(system_.type_count());
+    std::vector<double> time(pairs_.size());
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       const auto [i, j] = pairs_[at];
-      busy[index(j)] += shares.time[at];
-      by_task[index(i)] += shares.time[at] * system_.rate(i, j);
       const double n = static_cast<double>(solution.assignment(i, j));
-      if (n > 0) factor = std::max(factor, shares.time[at] / n);
+      if (n == 0) continue;
+      time[at] = shares.time[at];
+      busy[index(j)] += time[at];
+      by_task[index(i)] += time[at] * system_.rate(i, j);
+      factor = std::max(factor, time[at] / n);
     }
     for (const ResourceId j : system_.resource_ids()) {
       factor = std::max(factor, busy[index(j)] / static_cast<double>(system_.resource(j).servers));
@@ -459,11 +503,10 @@ class WeightedSearch {
       const std::size_t i = index(pairs_[at].i);
       const double share = system_.shares()[i];
       // Scaling every type down to the lowest makes the shares exact.
-      const double slower = !is_exact()                    ? 1.0
+      const double slower = !is_exact()                   ? 1.0
                             : share > 0 && by_task[i] > 0 ? share * level / by_task[i]
                                                           : 0.0;
-      solution.time_shares[i * system_.resource_count() + index(pairs_[at].j)] =
-          shares.time[at] * slower / factor;
+      solution.time_shares[i * system_.resource_count() + index(pairs_[at].j)] = time[at] * slower / factor;
     }
     for (const TaskType i : system_.types()) {
       if (system_.count(i) > 0 && system_.shares()[index(i)] == 0 && by_task[index(i)] <= 0) {
