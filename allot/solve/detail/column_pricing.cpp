@@ -65,7 +65,9 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
   if (lower_.empty()) lower_.assign(types_.size(), 0);
   if (upper_.empty()) upper_ = counts_;
   bool has_premium = false;
-  double paid = 0;
+  double largest_gain = 0;
+  paid_ = 0;
+  earned_ = 0;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     limits_.least += lower_[t];
     limits_.most += upper_[t];
@@ -76,19 +78,22 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     gain_[t] = rates_[t] * (1 + premium);
     // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
     most_gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
-    paid += std::abs(task_price_[t]) * static_cast<double>(upper_[t]);
+    const double paid = task_price_[t] * static_cast<double>(upper_[t]);
+    (paid > 0 ? paid_ : earned_) += std::abs(paid);
+    if (upper_[t] > 0) largest_gain = std::max(largest_gain, most_gain_[t]);
   }
-  paid_ = paid;
+  brought_in_ = largest_gain * static_cast<double>(std::min(servers_, limits_.most));
   has_premium_ = has_premium;
   slopes_.clear();
 }
 
-/// How far a computed value up to `best` may be from the exact one. Every value is what the tasks bring in
-/// less what they pay, each a sum of at most T products, with keys, orders and slopes off by a few roundings;
-/// what they bring in is at most the value and what they pay together.
+/// How far a computed value may be from the exact one where that is at least `best`. A value is what the
+/// tasks bring in less what they pay, each a sum of at most T products, with keys, orders and slopes off by a
+/// few roundings. Contents worth `best` pay no more than they bring in or earn beyond it.
 double ColumnPricer::error(double best) const noexcept {
+  const double paid = std::min(paid_, brought_in_ + earned_ + std::max(-best, 0.0));
   return 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() *
-         (std::max(best, 0.0) + 2 * paid_);
+         (std::max(best, 0.0) + 2 * (paid + earned_));
 }
 
 /// The least that the times of `total` tasks can sum to: the fastest types first.

@@ -106,7 +106,9 @@ class ColumnPricer {
   std::vector<double> most_gain_;  // of a task in any state, per unit of weight
   std::vector<double> premium_;    // pi_i
   bool has_premium_ = false;
-  double paid_ = 0;  // at most, by all tasks that may be here
+  double paid_ = 0;        // at most, by the tasks that may be here and have a price above 0
+  double earned_ = 0;      // at most, by those with a price below 0
+  double brought_in_ = 0;  // at most, by all
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;
