@@ -200,8 +200,7 @@ std::string walk(const Certificate& certificate) {
     const Part& part = certificate.parts[at];
     const std::string where = "part " + std::to_string(at) + " of the proof";
     for (const Prices& prices : part.prices) {
-      if (is_empty(domains)) break;
-      proof.strike(prices, domains);
+      if (!is_empty(domains)) proof.strike(prices, domains);
     }
     if (!part.split) {
       if (is_empty(domains)) continue;
@@ -223,7 +222,9 @@ std::string walk(const Certificate& certificate) {
       open.emplace_back(next, std::move(side));
     }
   }
-  return {};
+  const auto stray = std::find(seen.begin(), seen.end(), false);
+  if (stray == seen.end()) return {};
+  return "part " + std::to_string(stray - seen.begin()) + " of the proof belongs to no split";
 }
 
 }  // namespace
