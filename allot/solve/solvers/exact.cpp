@@ -97,7 +97,9 @@ class BranchAndPrice {
     }
     // Without time for a better one: every unit busy with its fastest type.
     if (!std::isfinite(upper_)) upper_ = bound_.scale() * (1 + 1e-12);
-    solution.upper_bound = std::max(upper_, cutoff());
+    upper_ = std::max({upper_, settled_, value_});
+    solution.upper_bound = upper_;
+    report();
     keep_proof(solution);
     if (evaluate(system_, *incumbent_).approximate) {
       if (solution.outcome == Outcome::kOptimal) solution.outcome = Outcome::kConverged;
@@ -123,6 +125,9 @@ class BranchAndPrice {
     return value_ * (1 + (options_.gap_tolerance > 1e-9 ? options_.gap_tolerance
                                                         : std::min(options_.gap_tolerance, 0.9 * kProven)));
   }
+
+  /// Something is dropped that is at most this.
+  void settle(double bound) noexcept { settled_ = std::max(settled_, bound); }
 
   // The proof, where it is asked for: what closes each part, and how the others were split.
   static ProofPrices as_proof(const Prices& prices) { return {prices.task, prices.completion, {}, {}}; }
@@ -210,7 +215,10 @@ class BranchAndPrice {
         upper_ = open.top().bound;
         report();
       }
-      if (upper_ <= cutoff()) break;
+      if (upper_ <= cutoff()) {
+        settle(upper_);
+        break;
+      }
       if (open.top().indivisible) {  // nothing lowers this bound, and it is the largest
         unresolved_ = true;
         return;
@@ -222,7 +230,7 @@ class BranchAndPrice {
       process(std::move(node), open, false);
       if (poll_.stopped()) return;  // what was under way is lost, but its bound still holds
     }
-    upper_ = has_answer() ? cutoff() : -kInfinity;
+    upper_ = settled_;
   }
 
   void process(Node node, Open& open, bool is_root) {
@@ -245,12 +253,16 @@ class BranchAndPrice {
     }
     if (result.end == ConfigurationBound::End::kBelowCutoff ||
         result.end == ConfigurationBound::End::kEmpty) {
-      if (is_root) upper_ = has_answer() ? cutoff() : -kInfinity;
+      settle(result.bound);
       return;
     }
     if (poll_.stopped()) return;
     try_support(result);
-    if (node.bound <= cutoff()) return;
+    if (node.bound <= cutoff()) {
+      settle(node.bound);
+      return;
+    }
+    settle(cutoff());  // totals that are not above it are struck out
     if (!bound_.shrink(node.domains, node.prices, cutoff())) return;
     branch(std::move(node), result, open);
   }
@@ -325,7 +337,9 @@ class BranchAndPrice {
   /// Whether nothing in the part is better than the cutoff at these prices.
   bool closes(const Node& node, const Prices& prices) {
     std::vector<double> values;
-    if (bound_.lagrangian(node.domains, prices, values) > cutoff()) return false;
+    const double bound = bound_.lagrangian(node.domains, prices, values);
+    if (bound > cutoff()) return false;
+    settle(bound);
     close(node.part, prices);
     return true;
   }
@@ -462,6 +476,7 @@ class BranchAndPrice {
   std::optional<Assignment> incumbent_;
   double value_ = -kInfinity;  // of the incumbent, when feasible
   double upper_ = kInfinity;
+  double settled_ = -kInfinity;   // no part that was dropped holds more
   bool unresolved_ = false;       // the largest bound left is that of a state without an exact formula
   std::vector<ProofPart> parts_;  // of the proof
 };
