@@ -1,12 +1,13 @@
 # What the library is built from. All of it is private: the installed headers need nothing but the standard library.
-#   ALLOT_CLP, ALLOT_NLOPT, ALLOT_SQLITE: libraries to link, empty when switched off
+#   ALLOT_CLP, ALLOT_NLOPT, ALLOT_SQLITE, ALLOT_GMP: libraries to link, empty when switched off
 #   allot::random123, allot::eigen, allot::tomlplusplus, allot::nlohmann_json: headers only, nothing to link, nothing to install
 include_guard(GLOBAL)
 
 set(ALLOT_CLP "")
 set(ALLOT_NLOPT "")
 set(ALLOT_SQLITE "")
-if(ALLOT_WITH_CLP OR ALLOT_WITH_NLOPT OR ALLOT_WITH_SQLITE)
+set(ALLOT_GMP "")
+if(ALLOT_WITH_CLP OR ALLOT_WITH_NLOPT OR ALLOT_WITH_SQLITE OR ALLOT_WITH_GMP)
   find_package(PkgConfig REQUIRED)
 endif()
 if(ALLOT_WITH_CLP)
@@ -20,6 +21,11 @@ endif()
 if(ALLOT_WITH_SQLITE)
   pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
   set(ALLOT_SQLITE PkgConfig::sqlite3)
+endif()
+
+if(ALLOT_WITH_GMP)
+  pkg_check_modules(gmp REQUIRED IMPORTED_TARGET gmpxx)
+  set(ALLOT_GMP PkgConfig::gmp)
 endif()
 
 function(allot_headers_only NAME HEADER)

@@ -116,7 +116,16 @@ void System::derive() {
   for (const ResourceId j : resource_ids()) {
     const Resource& r = resource(j);
     has_depths_ |= r.min_depth > 1;
-    approximate_ |= r.discipline == Discipline::kFcfs && r.servers > 1 && reach(j) > r.servers;
+    if (r.discipline != Discipline::kFcfs || r.servers == 1 || reach(j) <= r.servers ||
+        reach(j) < r.min_depth) {
+      continue;
+    }
+    double common = 0;  // with one rate for all, fcfs is exact however many wait
+    for (const TaskType i : types()) {
+      if (count(i) == 0 || !can_run(i, j)) continue;
+      approximate_ |= common != 0 && rate(i, j) != common;
+      common = rate(i, j);
+    }
   }
   if (tasks_.front().priority) {
     double weight = 0;

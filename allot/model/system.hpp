@@ -79,8 +79,8 @@ class System {
   bool has_depths() const noexcept { return has_depths_; }
   /// The most tasks that could ever sit at a resource: the threads of all types that can run there.
   Count reach(ResourceId j) const noexcept { return reach_[index(j)]; }
-  /// Whether some state has no exact throughput formula (fcfs, several servers, tasks waiting). Then
-  /// nothing can be proven about the optimum.
+  /// Whether some state has no exact throughput formula: an fcfs resource with several servers at which tasks
+  /// of different rates can wait. Whether a given state is one of those is in its Performance.
   bool approximate() const noexcept { return approximate_; }
   /// Whether every type's home is its fastest resource (the paper's affinity rule, as its prose has it).
   bool has_affinity() const noexcept;

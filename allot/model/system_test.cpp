@@ -183,6 +183,18 @@ TEST(System, IsApproximateOnlyWhereAnFcfsQueueCanFormBehindSeveralServers) {
   EXPECT_FALSE(parts.build().approximate());
 }
 
+TEST(System, IsNotApproximateWhereOneRateServesTheWholeQueue) {
+  const auto build = [](double second, Count count, Count depth) {
+    return System({{.name = "r", .servers = 2, .discipline = Discipline::kFcfs, .min_depth = depth}},
+                  {{.name = "x", .count = 4}, {.name = "y", .count = count}}, Rates(2, 1, {3, second}));
+  };
+  EXPECT_TRUE(build(5, 1, 1).approximate());
+  EXPECT_FALSE(build(3, 1, 1).approximate());  // the same rate
+  EXPECT_FALSE(build(5, 0, 1).approximate());  // no threads
+  EXPECT_FALSE(build(0, 0, 1).approximate());  // one type alone
+  EXPECT_FALSE(build(5, 1, 6).approximate());  // closed: five threads never make a depth of six
+}
+
 TEST(System, KnowsWhetherFloorsOrDepthsMatter) {
   Parts parts;
   EXPECT_FALSE(parts.build().has_floors());

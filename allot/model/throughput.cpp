@@ -21,6 +21,17 @@ void complete(const System& system, Performance& p) {
   }
 }
 
+/// Whether tasks of different rates sit at resource j.
+bool rates_differ(const System& system, const Assignment& assignment, ResourceId j) noexcept {
+  double common = 0;
+  for (const TaskType i : system.types()) {
+    if (assignment(i, j) == 0) continue;
+    if (common != 0 && system.rate(i, j) != common) return true;
+    common = system.rate(i, j);
+  }
+  return false;
+}
+
 }  // namespace
 
 ColumnSums column_sums(const System& system, const Assignment& assignment, ResourceId j) noexcept {
@@ -40,8 +51,8 @@ Performance evaluate(const System& system, const Assignment& assignment) {
     const Resource& resource = system.resource(j);
     const ColumnSums sums = column_sums(system, assignment, j);
     p.throughput_by_resource[index(j)] = column_throughput(resource.discipline, resource.servers, sums);
-    p.approximate |=
-        resource.discipline == Discipline::kFcfs && resource.servers > 1 && sums.tasks > resource.servers;
+    p.approximate |= resource.discipline == Discipline::kFcfs && resource.servers > 1 &&
+                     sums.tasks > resource.servers && rates_differ(system, assignment, j);
     const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);
     for (const TaskType i : system.types()) {
       p.throughput_by_task[index(i)] +=

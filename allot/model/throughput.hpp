@@ -32,7 +32,7 @@ struct ColumnSums {
 
 /// Completions per second X_j of a resource with `servers` units under `discipline`. O(1).
 /// ps: min(n, c) times the mean rate. fcfs: the sum of the rates while nobody waits, else c times the
-/// harmonic mean (exact for one server, an approximation for several).
+/// harmonic mean (exact for one server and where all rates are the same, else an approximation).
 inline double column_throughput(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
   if (sums.tasks <= servers) return sums.tasks == 0 ? 0.0 : sums.rates;
   const double n = static_cast<double>(sums.tasks);

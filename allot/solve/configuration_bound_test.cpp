@@ -53,7 +53,7 @@ TEST(ConfigurationBound, LoweredAsFarAsItGoesIsStillABoundAndATightOne) {
     const double best = *allot::testing::brute_force(system).max_throughput;
     StopPoll poll({});
     ConfigurationBound bound(system, poll);
-    const auto result = bound.lower(bound.whole_domains(), {}, kNoCutoff, 1000);
+    const auto result = bound.lower(bound.whole_domains(), bound.zero_prices(), kNoCutoff, 1000);
     EXPECT_EQ(result.end, ConfigurationBound::End::kConverged);
     EXPECT_GE(result.bound, best * (1 - 1e-12));
     EXPECT_LE(result.bound, bound.scale() * (1 + 1e-9));
@@ -82,7 +82,7 @@ TEST(ConfigurationBound, ShrinkingLosesNoStateAboveTheCutoff) {
     if (!best) continue;
     StopPoll poll({});
     ConfigurationBound bound(system, poll);
-    const auto result = bound.lower(bound.whole_domains(), {}, kNoCutoff, 1000);
+    const auto result = bound.lower(bound.whole_domains(), bound.zero_prices(), kNoCutoff, 1000);
     std::vector<ColumnDomain> domains = bound.whole_domains();
     const double cutoff = 0.97 * *best;
     ASSERT_TRUE(bound.shrink(domains, result.prices, cutoff) || *best == 0);
@@ -106,7 +106,7 @@ TEST(ConfigurationBound, LowersNothingOnceStopped) {
   const StopFlag flag = true;
   StopPoll poll({.flag = &flag});
   ConfigurationBound bound(system, poll);
-  const auto result = bound.lower(bound.whole_domains(), {}, kNoCutoff, 1000);
+  const auto result = bound.lower(bound.whole_domains(), bound.zero_prices(), kNoCutoff, 1000);
   EXPECT_EQ(result.end, ConfigurationBound::End::kStopped);
   EXPECT_GE(result.bound, *allot::testing::brute_force(system).max_throughput * (1 - 1e-12));
 }

@@ -67,6 +67,8 @@ struct SolveOptions {
   bool slsqp_even_start = true;
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
+  /// `exact`, `weighted`: keep what proves the answer, for a certificate.
+  bool keep_proof = false;
 };
 
 }  // namespace allot

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "allot/model/assignment.hpp"
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
+#include "allot/solve/proof.hpp"
 
 namespace allot {
 
@@ -55,6 +57,8 @@ struct Solution {
   std::vector<double> time_shares;
   /// `weighted`: what keeps the throughput from being larger, one sentence each.
   std::vector<std::string> binding;
+  /// With `SolveOptions::keep_proof`: why nothing is above the bound, or nothing is feasible. Else null.
+  std::shared_ptr<const Proof> proof;
 
   /// (bound - X) / bound; absent without a bound. 0 for an empty system.
   std::optional<double> gap() const {

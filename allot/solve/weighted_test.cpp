@@ -251,6 +251,26 @@ TEST(Weighted, NeverBeatsTheRelaxedProgrammeAndNearlyAttainsItWithManyThreads) {
   }
 }
 
+// Rates a billion apart: the fast type needs next to no time, but some.
+TEST(Weighted, FindsTheBestSharesWhereRatesAreFarApart) {
+  const System system({{.name = "r0"}, {.name = "r1"}},
+                      {{.name = "a", .count = 2, .priority = 1}, {.name = "b", .count = 2, .priority = 1}},
+                      Rates(2, 2, {8000, 4e9, 0.007, 0.1}));
+  const Solution solution = weighted(system, ShareReading::kExact);
+  EXPECT_TRUE(solution.proven_optimal);
+  EXPECT_NEAR(solution.performance.throughput, 0.214, 1e-6);
+  EXPECT_NEAR(*solution.performance.priority_error, 0, 1e-15);
+}
+
+TEST(Weighted, KeepsAResourceWithALeastDepthInUseWhereThatIsBest) {
+  const System system({{.name = "r0"}, {.name = "r1", .min_depth = 3}},
+                      {{.name = "a", .count = 3, .priority = 1}, {.name = "b", .count = 1, .priority = 1}},
+                      Rates(2, 2, {1, 6, 9, 6}));
+  const Solution solution = weighted(system, ShareReading::kExact);
+  EXPECT_TRUE(solution.proven_optimal);
+  EXPECT_NEAR(solution.performance.throughput, 12, 1e-9);
+}
+
 TEST(Weighted, KeepsLeastDepths) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);

@@ -11,6 +11,7 @@
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/progress.hpp"
+#include "apps/allot/proof_file.hpp"
 #include "apps/allot/report.hpp"
 
 namespace allot::app {
@@ -20,17 +21,21 @@ struct Arguments {
   std::string file;
   std::optional<double> time_limit = 10.0;
   bool json = false;
+  std::string proof;
   SolveOptions options;
 };
 
-/// Which resource has states without an exact formula.
-std::string why_nothing_is_proven(const System& system) {
-  for (const ResourceId j : system.resource_ids()) {
-    const Resource& r = system.resource(j);
-    if (r.discipline == Discipline::kFcfs && r.servers > 1 && system.reach(j) > r.servers) {
-      return in_quotes(r.name) + " is fcfs with " + counted(r.servers, "server") + " and may hold up to " +
-             counted(system.reach(j), "task") +
-             ", and while tasks wait there its throughput has no exact formula";
+/// Why nothing is proven about the assignment.
+std::string why_nothing_is_proven(const System& system, const Solution& solution) {
+  if (solution.performance.approximate) {
+    for (const ResourceId j : system.resource_ids()) {
+      const Resource& r = system.resource(j);
+      const Count tasks = solution.assignment.column_sum(j);
+      if (r.discipline == Discipline::kFcfs && r.servers > 1 && tasks > r.servers) {
+        return in_quotes(r.name) + " is fcfs with " + counted(r.servers, "server") + " and holds " +
+               counted(tasks, "task") +
+               ", and while tasks of different rates wait there its throughput has no exact formula";
+      }
     }
   }
   return "there was no time to find a bound";
@@ -49,15 +54,20 @@ void print_verdict(Console& console, const System& system, const Solution& solut
   } else if (solution.proven_optimal) {
     say(Style::kGood,
         "Proven optimal: no assignment completes more than " + number(throughput) + " tasks/s.");
-  } else if (solution.upper_bound && *solution.gap() > 0) {
+  } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
     const int digits = digits_for(*solution.gap());
     say(Style::kBold, "Within " + percent(*solution.gap()) +
                           " of the optimum, proven: this assignment completes " + number(throughput, digits) +
                           " tasks/s, and none completes more than " +
                           number_above(*solution.upper_bound, digits) + ".");
   } else {
-    say(Style::kBad, (system.approximate() ? "Nothing can be proven: " : "Nothing is proven: ") +
-                         why_nothing_is_proven(system) + ".");
+    say(Style::kBad, (solution.performance.approximate ? "Nothing can be proven about this assignment: "
+                                                       : "Nothing is proven: ") +
+                         why_nothing_is_proven(system, solution) + ".");
+    if (solution.upper_bound) {
+      say(Style::kBold, "No assignment completes more than " + number_above(*solution.upper_bound, 6) +
+                            " tasks/s, proven.");
+    }
   }
   if (solution.outcome == Outcome::kTimeLimit)
     say(Style::kPlain, "The time limit came first; more time may prove more.");
@@ -72,6 +82,7 @@ Exit run_certify(const Arguments& arguments, Console& console) {
   options.stop = start_clock(arguments.time_limit);
   ProgressLine progress(console);
   options.progress = progress.of_proof();
+  options.keep_proof = !arguments.proof.empty();
   const Solution solution = solve(*solver, Problem{scenario.system, Objective::kThroughput}, options);
   progress.clear();
   if (arguments.json) {
@@ -87,6 +98,7 @@ Exit run_certify(const Arguments& arguments, Console& console) {
     console.gap();
     print_comparison(console, scenario.system, solution, options);
   }
+  write_proof(arguments.proof, scenario.system, solution);
   if (interrupted()) return Exit::kInterrupted;
   return solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
@@ -99,6 +111,7 @@ Action declare(CLI::App& command) {
   add_seed(command, a.options.seed);
   add_part(command, "--gap", a.options.gap_tolerance,
            "be content when proven within this part of the optimum, as in 0.1% (default 1e-9)", true);
+  add_proof(command, a.proof);
   add_json(command, a.json);
   return [arguments](Console& console) { return run_certify(*arguments, console); };
 }
@@ -108,7 +121,8 @@ Action declare(CLI::App& command) {
 extern const Command certify_command;
 const Command certify_command{"certify", "Find the best assignment, and prove how good it is.",
                               "allot certify examples/workstation.toml\n"
-                              "allot certify examples/workstation.toml --time-limit 60 --json",
+                              "allot certify examples/workstation.toml --time-limit 60 --json\n"
+                              "allot certify examples/workstation.toml --proof proof.json",
                               declare};
 
 }  // namespace allot::app

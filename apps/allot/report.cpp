@@ -167,8 +167,13 @@ void print_bound(Console& console, const Solution& solution) {
                   number(*solution.relaxed_throughput));
   }
   if (!solution.upper_bound || solution.proven_optimal) return;
-  console.print("No assignment completes more than {} tasks/s, proven: this one is within {}.\n",
-                number_above(*solution.upper_bound), percent(*solution.gap()));
+  const std::string bound = number_above(*solution.upper_bound);
+  if (solution.performance.approximate) {
+    console.print("No assignment completes more than {} tasks/s, proven.\n", bound);
+  } else {
+    console.print("No assignment completes more than {} tasks/s, proven: this one is within {}.\n", bound,
+                  percent(*solution.gap()));
+  }
 }
 
 /// "27% less", "3.1% more" or "the same".

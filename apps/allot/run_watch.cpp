@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <sstream>
 #include <utility>
 
 #include "allot/io/journal_text.hpp"
@@ -60,6 +59,7 @@ void AttemptLog::add(const AttemptRow& row) {
 RunWatch::RunWatch(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
                    AttemptLog& log, std::string title, std::int64_t run_number)
     : arguments_(arguments),
+      console_(console),
       run_number_(run_number),
       job_(job),
       signals_(signals),

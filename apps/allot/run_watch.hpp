@@ -56,6 +56,7 @@ class RunWatch final : public RunObserver {
   void print(const AttemptOutput& output);
 
   const RunArguments& arguments_;
+  Console& console_;
   std::int64_t run_number_;
   const Job& job_;
   const RunSignals& signals_;

@@ -10,6 +10,7 @@
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
+#include "apps/allot/proof_file.hpp"
 #include "apps/allot/report.hpp"
 
 namespace allot::app {
@@ -23,6 +24,7 @@ struct Arguments {
   bool explain = false;
   bool json = false;
   bool slsqp_unoccupied = false;
+  std::string proof;
   SolveOptions options;
 };
 
@@ -76,6 +78,7 @@ Exit run_solve(const Arguments& arguments, Console& console) {
   }
   SolveOptions options = arguments.options;
   options.slsqp_occupied = !arguments.slsqp_unoccupied;
+  options.keep_proof = !arguments.proof.empty();
   options.stop = start_clock(arguments.time_limit);
   const Solution solution = solve(*solver, Problem{system, objective}, options);
   const bool refused = was_refused(solution);
@@ -93,6 +96,7 @@ Exit run_solve(const Arguments& arguments, Console& console) {
     print_comparison(console, system, solution, options);
     if (arguments.explain) print_explanation(console, system, solution, placements);
   }
+  write_proof(arguments.proof, system, solution);
   if (interrupted()) return Exit::kInterrupted;
   return refused || solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
@@ -113,6 +117,7 @@ Action declare(CLI::App& command) {
                  "stop after this time, with the best so far, as in 30 or 10m (default: no limit)");
   add_seed(command, a.options.seed);
   command.add_flag("--explain", a.explain, "say what moving a task elsewhere would change");
+  add_proof(command, a.proof);
   add_json(command, a.json);
 
   const char* const details = "Details of single solvers";

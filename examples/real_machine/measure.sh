@@ -14,7 +14,7 @@ mkdir -p "$build" "$out"
 {
   cmake -S "$root" -B "$build" -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_FLAGS=-march=native -D CMAKE_INCLUDE_PATH="$headers" \
     -D ALLOT_BUILD_APPS=OFF -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_EXAMPLES=ON \
-    -D ALLOT_WITH_CLP=OFF -D ALLOT_WITH_NLOPT=OFF -D ALLOT_WITH_SQLITE=OFF -D ALLOT_WITH_PYTHON=OFF -D ALLOT_WITH_STARPU=OFF &&
+    -D ALLOT_WITH_CLP=OFF -D ALLOT_WITH_NLOPT=OFF -D ALLOT_WITH_SQLITE=OFF -D ALLOT_WITH_GMP=OFF -D ALLOT_WITH_PYTHON=OFF -D ALLOT_WITH_STARPU=OFF &&
     cmake --build "$build" --target real_machine -j "$(nproc)"
 } >"$build.log" 2>&1 || { tail -50 "$build.log" >&2; exit 1; }
 program=$build/examples/real_machine/real_machine

@@ -312,11 +312,54 @@ TEST(Command, CertifySaysWhyNothingCanBeProven) {
   if (!is_built("exact")) GTEST_SKIP();
   const TemporaryFile file(".toml",
                            "[[resources]]\nname = \"gpu\"\nservers = 2\ndiscipline = \"fcfs\"\n"
-                           "[[tasks]]\nname = \"t\"\ncount = 5\nrates = { gpu = 1 }\n");
+                           "[[tasks]]\nname = \"t\"\ncount = 5\nrates = { gpu = 1 }\n"
+                           "[[tasks]]\nname = \"u\"\ncount = 5\nrates = { gpu = 2 }\n");
   const Finished finished = run_allot({"certify", file.path()});
   EXPECT_EQ(finished.status, 0) << finished.err;
-  EXPECT_THAT(finished.out, HasSubstr("Nothing can be proven: 'gpu' is fcfs with 2 servers"));
-  EXPECT_TRUE(json_of({"certify", file.path()}).at("upper_bound").is_null());
+  EXPECT_THAT(finished.out, HasSubstr("Nothing can be proven about this assignment: 'gpu' is fcfs with 2"));
+  // But two servers never complete more than twice the faster rate.
+  EXPECT_THAT(finished.out, HasSubstr("No assignment completes more than 4 tasks/s, proven."));
+  const Json answer = json_of({"certify", file.path()});
+  EXPECT_NEAR(answer.at("upper_bound").get<double>(), 4, 1e-8);
+  EXPECT_FALSE(answer.at("proven_optimal").get<bool>());
+  EXPECT_TRUE(answer.at("approximate").get<bool>());
+}
+
+TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
+  if (run_allot({"--help"}).out.find("  check ") == std::string::npos) GTEST_SKIP() << "no GMP in this build";
+  const TemporaryFile proof(".json", "");
+  EXPECT_EQ(run_allot({"certify", kWorkstation, "--proof", proof.path()}).status, 0);
+  const Json verdict = json_of({"check", proof.path(), "--scenario", kWorkstation});
+  EXPECT_TRUE(verdict.at("accepted").get<bool>());
+  EXPECT_EQ(verdict.at("claim"), "optimal");
+  EXPECT_LE(verdict.at("gap").get<double>(), 1e-9);
+  EXPECT_THAT(run_allot({"check", proof.path()}).out, StartsWith("Accepted: optimal."));
+
+  const Finished other = run_allot({"check", proof.path(), "--scenario", kNoPriorities});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.out, HasSubstr("another system"));
+
+  std::ifstream file(proof.path());
+  Json certificate = Json::parse(file);
+  certificate["claim"]["at_least"] = certificate["claim"]["at_least"].get<double>() * 1.001;
+  const TemporaryFile raised(".json", certificate.dump());
+  const Finished rejected = run_allot({"check", raised.path()});
+  EXPECT_EQ(rejected.status, 1);
+  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment completes"));
+
+  certificate["claim"].erase("at_most");
+  const TemporaryFile broken(".json", certificate.dump());
+  const Finished invalid = run_allot({"check", broken.path()});
+  EXPECT_EQ(invalid.status, 3);
+  EXPECT_THAT(invalid.err, HasSubstr("certificate.claim: 'at_most' is missing"));
+  EXPECT_EQ(run_allot({"check", "/nowhere/proof.json"}).status, 3);
+
+  const TemporaryFile shares(".json", "");
+  EXPECT_EQ(run_allot({"solve", kWorkstation, "--solver", "weighted", "--proof", shares.path()}).status, 0);
+  EXPECT_EQ(json_of({"check", shares.path()}).at("objective"), "shares");
+  const Finished nothing = run_allot({"solve", kWorkstation, "--solver", "map", "--proof", shares.path()});
+  EXPECT_EQ(nothing.status, 1);
+  EXPECT_THAT(nothing.err, HasSubstr("nothing is proven"));
 }
 
 TEST(Command, ParetoGoesFromTheLargestThroughputToTheSmallestError) {

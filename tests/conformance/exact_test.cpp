@@ -105,6 +105,69 @@ TEST_P(ExactAgainstEnumeration, GivesABoundThatHoldsWhenStoppedEarly) {
 INSTANTIATE_TEST_SUITE_P(Mixes, ExactAgainstEnumeration, ::testing::ValuesIn(kMixes),
                          [](const auto& test) { return std::string(test.param.name); });
 
+// What cannot run must not matter: neither the rates of a type without threads nor those of a closed
+// resource.
+TEST(Exact, ProvesTheOptimumWhateverTheRatesOfWhatCannotRun) {
+  for (const double absurd : {1e12, 1e15, 1e18}) {
+    SCOPED_TRACE(absurd);
+    const System absent({{.name = "r0"}, {.name = "r1"}},
+                        {{.name = "a", .count = 3}, {.name = "b", .count = 3}, {.name = "absent"}},
+                        Rates(3, 2, {0.6, 3.8, 4.9, 8.4, absurd, 0}));
+    const System closed({{.name = "r0"}, {.name = "r1"}, {.name = "closed", .min_depth = 7}},
+                        {{.name = "a", .count = 3}, {.name = "b", .count = 3}},
+                        Rates(2, 3, {0.6, 3.8, absurd, 4.9, 8.4, absurd}));
+    for (const System& system : {absent, closed}) {
+      const Solution found = solve(exact(), {system, Objective::kThroughput});
+      EXPECT_TRUE(found.proven_optimal);
+      EXPECT_NEAR(found.performance.throughput, *testing::brute_force(system).max_throughput, 1e-9);
+      EXPECT_NEAR(found.performance.throughput, 10.72, 0.005);
+    }
+  }
+}
+
+TEST(Exact, FindsAnAssignmentThatKeepsALeastDepthBehindSeveralFcfsServers) {
+  const System system({{.name = "r0", .servers = 3},
+                       {.name = "r1", .servers = 2, .discipline = Discipline::kFcfs, .min_depth = 3}},
+                      {{.name = "t0", .count = 2}, {.name = "t1", .count = 1}}, Rates(2, 2, {4, 4, 0, 4}));
+  const Solution found = solve(exact(), {system, Objective::kThroughput});
+  EXPECT_EQ(found.outcome, Outcome::kOptimal) << found.reason;
+  EXPECT_TRUE(found.proven_optimal);
+  EXPECT_NEAR(found.performance.throughput, 8, 1e-9);
+}
+
+// An accelerator of several fcfs servers that one type alone can reach has an exact formula: min(n, c) mu.
+TEST(Exact, ProvesTheOptimumOfABoxWithAnAcceleratorOfSeveralServers) {
+  const Discipline fcfs = Discipline::kFcfs;
+  const System system(
+      {{.name = "cpu", .servers = 16},
+       {.name = "g1", .discipline = fcfs},
+       {.name = "g2", .discipline = fcfs},
+       {.name = "enc", .kind = Kind::kSpecialized, .servers = 2, .discipline = fcfs}},
+      {{.name = "decode", .count = 12},
+       {.name = "detect", .count = 10},
+       {.name = "encode", .count = 8},
+       {.name = "ocr", .count = 6},
+       {.name = "hash", .count = 4}},
+      Rates(5, 4, {30, 220, 140, 0, 2.2, 160, 38, 0, 6, 0, 0, 90, 4, 55, 18, 0, 250, 0, 0, 0}));
+  EXPECT_FALSE(system.approximate());
+  const Solution found = solve(exact(), {system, Objective::kThroughput});
+  EXPECT_TRUE(found.proven_optimal);
+  EXPECT_NEAR(found.performance.throughput, 1762.82, 0.005);
+}
+
+// States without a formula are bounded by what their servers could do at best: where even that is not enough,
+// the best state with a formula is proven.
+TEST(Exact, ProvesTheOptimumWhereOnlyOtherStatesHaveNoFormula) {
+  const System system(
+      {{.name = "cpu", .servers = 8}, {.name = "slow", .servers = 2, .discipline = Discipline::kFcfs}},
+      {{.name = "a", .count = 4}, {.name = "b", .count = 3}}, Rates(2, 2, {5, 1, 6, 2}));
+  EXPECT_TRUE(system.approximate());
+  const Solution found = solve(exact(), {system, Objective::kThroughput});
+  EXPECT_TRUE(found.proven_optimal);
+  EXPECT_FALSE(found.performance.approximate);
+  EXPECT_NEAR(found.performance.throughput, 38, 1e-9);
+}
+
 TEST(Exact, AgreesWithEnumerationOnTwoProcessorsAndTwoAccelerators) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {

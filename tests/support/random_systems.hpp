@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -26,7 +27,19 @@ struct SystemShape {
   bool floors = false;
   bool priorities = false;
   bool zero_priorities = false;  ///< some types are to have no share
+  bool extreme_rates = false;    ///< some rates lie anywhere from 1e-18 to 1e18, and floors and shares follow
+  bool closed = false;           ///< some resources ask for more tasks than there are
 };
+
+/// Everything together.
+inline constexpr SystemShape kEverything{.max_types = 3,
+                                         .max_resources = 3,
+                                         .max_count = 4,
+                                         .several_fcfs = true,
+                                         .depths = true,
+                                         .floors = true,
+                                         .extreme_rates = true,
+                                         .closed = true};
 
 /// The same seed and shape always give the same system: paste the seed to replay.
 inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
@@ -46,6 +59,7 @@ inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
       if (!shape.several_fcfs) resource.servers = 1;
     }
     if (shape.depths && random.below(3) == 0) resource.min_depth = 2 + static_cast<Count>(random.below(2));
+    if (shape.closed && random.below(8) == 0) resource.min_depth = 1000;
     if (j > 0 && random.below(4) == 0) resource.kind = Kind::kSpecialized;
   }
   for (std::size_t i = 0; i < types; ++i) {
@@ -58,8 +72,13 @@ inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
       // Sometimes equal or round rates, where ties lurk.
       rates[i * resources + j] =
           random.below(6) == 0 ? 1.0 + static_cast<double>(random.below(3)) : random.uniform(0.1, 10);
+      // Not for every system: half of them keep ordinary rates.
+      if (shape.extreme_rates && seed % 2 == 1 && random.below(2) == 0) {
+        rates[i * resources + j] = std::pow(10.0, random.uniform(-18, 18));
+      }
     }
     if (shape.floors && random.below(3) == 0) task.floor = random.uniform(0, 3);
+    if (shape.extreme_rates && task.floor && random.below(2) == 0) *task.floor *= rates[i * resources] / 2;
     if (shape.priorities) task.priority = random.uniform(0.05, 1);
     if (shape.zero_priorities && i > 0 && random.below(3) == 0) task.priority = 0.0;
   }

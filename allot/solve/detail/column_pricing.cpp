@@ -10,7 +10,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kWorst = -std::numeric_limits<double>::infinity();
-/// A range of totals is skipped when it cannot be better by more than this, relative to the resource's rate.
+/// A range of totals is skipped when it cannot be better by more than this, relative.
 constexpr double kSkip = 1e-13;
 
 }  // namespace
@@ -28,6 +28,8 @@ ColumnPricer::ColumnPricer(const System& system, ResourceId j)
     reach_ += system.count(i);
     fastest_ = std::max(fastest_, system.rate(i, j));
   }
+  served_ = system.resource(j).discipline == Discipline::kFcfs && servers_ > 1 && reach_ > servers_ &&
+            std::any_of(rates_.begin(), rates_.end(), [&](double rate) { return rate != fastest_; });
   order_.resize(types_.size());
   std::iota(order_.begin(), order_.end(), 0U);
   key_.resize(types_.size());
@@ -63,6 +65,9 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
   if (lower_.empty()) lower_.assign(types_.size(), 0);
   if (upper_.empty()) upper_ = counts_;
   bool has_premium = false;
+  double largest_gain = 0;
+  paid_ = 0;
+  earned_ = 0;
   for (std::size_t t = 0; t < types_.size(); ++t) {
     limits_.least += lower_[t];
     limits_.most += upper_[t];
@@ -73,9 +78,22 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     gain_[t] = rates_[t] * (1 + premium);
     // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
     most_gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
+    const double paid = task_price_[t] * static_cast<double>(upper_[t]);
+    (paid > 0 ? paid_ : earned_) += std::abs(paid);
+    if (upper_[t] > 0) largest_gain = std::max(largest_gain, most_gain_[t]);
   }
+  brought_in_ = largest_gain * static_cast<double>(std::min(servers_, limits_.most));
   has_premium_ = has_premium;
   slopes_.clear();
+}
+
+/// How far a computed value may be from the exact one where that is at least `best`. A value is what the
+/// tasks bring in less what they pay, each a sum of at most T products, with keys, orders and slopes off by a
+/// few roundings. Contents worth `best` pay no more than they bring in or earn beyond it.
+double ColumnPricer::error(double best) const noexcept {
+  const double paid = std::min(paid_, brought_in_ + earned_ + std::max(-best, 0.0));
+  return 8 * static_cast<double>(types_.size() + 8) * std::numeric_limits<double>::epsilon() *
+         (std::max(best, 0.0) + 2 * (paid + earned_));
 }
 
 /// The least that the times of `total` tasks can sum to: the fastest types first.
@@ -103,7 +121,9 @@ void ColumnPricer::sort_by_key() noexcept {
 
 double ColumnPricer::evaluate(Count total, std::vector<Count>* content) {
   if (total < limits_.least || total > limits_.most) return kWorst;
-  return harmonic_ && total > 1 ? evaluate_harmonic(total, content) : evaluate_linear(total, content);
+  if (harmonic_ && total > 1) return evaluate_harmonic(total, content);
+  if (served_ && total > servers_) return evaluate_served(total, content);
+  return evaluate_linear(total, content);
 }
 
 double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
@@ -193,15 +213,40 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
   return best;
 }
 
-/// No total from first to last has a larger value.
-double ColumnPricer::bound(Count first, Count last) {
-  first = std::max(first, limits_.least);
-  last = std::min(last, limits_.most);
-  if (first > last) return kWorst;
-  const double w = weight(first);
-  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = most_gain_[t] * w - task_price_[t];
+double ColumnPricer::evaluate_served(Count total, std::vector<Count>* content) {
+  return bound_served(total, total, content);
+}
+
+/// At most min(last, c) tasks are in service: theta for each of these, and what the tasks are worth beyond
+/// it.
+double ColumnPricer::bound_served(Count first, Count last, std::vector<Count>* content) {
+  const double places = static_cast<double>(std::min(last, servers_));
+  double best = std::numeric_limits<double>::infinity();
+  double best_theta = 0;
+  const auto value_at = [&](double theta, std::vector<Count>* into) {
+    for (std::size_t t = 0; t < types_.size(); ++t) {
+      key_[t] = std::max(gain_[t] - theta, 0.0) - task_price_[t];
+    }
+    return places * theta + fill_between(first, last, into);
+  };
+  effort_ += (types_.size() + 1) * (types_.size() + 8) / 128;
+  for (std::size_t t = 0; t <= types_.size(); ++t) {
+    const double theta = t < types_.size() ? gain_[t] : 0.0;
+    const double value = value_at(theta, nullptr);
+    if (value < best) {
+      best = value;
+      best_theta = theta;
+    }
+  }
+  if (content != nullptr) value_at(best_theta, content);
+  return best;
+}
+
+/// The most that first to last places, filled by the keys, are worth.
+double ColumnPricer::fill_between(Count first, Count last, std::vector<Count>* content) {
   sort_by_key();
   double value = 0;
+  if (content != nullptr) *content = lower_;
   for (std::size_t t = 0; t < types_.size(); ++t) value += key_[t] * static_cast<double>(lower_[t]);
   Count placed = limits_.least;
   for (const std::uint32_t t : order_) {
@@ -210,14 +255,25 @@ double ColumnPricer::bound(Count first, Count last) {
     const Count n = std::min(room, upper_[t] - lower_[t]);
     value += key_[t] * static_cast<double>(n);
     placed += n;
+    if (content != nullptr) (*content)[t] += n;
   }
   return value;
+}
+
+/// No total from first to last has a larger value.
+double ColumnPricer::bound(Count first, Count last) {
+  first = std::max(first, limits_.least);
+  last = std::min(last, limits_.most);
+  if (first > last) return kWorst;
+  if (served_ && last > servers_) return bound_served(first, last, nullptr);
+  const double w = weight(first);
+  for (std::size_t t = 0; t < types_.size(); ++t) key_[t] = most_gain_[t] * w - task_price_[t];
+  return fill_between(first, last, nullptr);
 }
 
 bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll,
                         Best& result) {
   prepare(prices, domain);
-  const double skip = kSkip * (fastest_ + 1e-300);
   double best_value = kWorst;
   Count best_total = 0;
   const auto offer = [&](Count total) {
@@ -247,7 +303,7 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
       for (Count total = range.first; total <= range.last; ++total) offer(total);
       continue;
     }
-    if (bound(range.first, range.last) <= best_value + skip) continue;
+    if (bound(range.first, range.last) <= best_value + kSkip * std::abs(best_value)) continue;
     // Totals vary in effect by their ratio, so ranges are split at the geometric middle.
     const double middle =
         std::sqrt(static_cast<double>(std::max<Count>(range.first, 1)) * static_cast<double>(range.last));
@@ -258,13 +314,15 @@ bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count 
   }
   if (best_value == kWorst) return false;
   result.total = best_total;
-  result.value = evaluate(best_total, &result.content) + skip;
+  result.value = evaluate(best_total, &result.content);
+  result.value += kSkip * std::abs(result.value) + 2 * error(result.value);
   return true;
 }
 
 void ColumnPricer::keep_at_least(const Prices& prices, double threshold, StopPoll& poll,
                                  ColumnDomain& domain) {
   prepare(prices, domain);
+  threshold -= 2 * error(threshold);
   std::vector<Interval> kept;
   const auto keep = [&](Count first, Count last) {
     if (!kept.empty() && kept.back().last + 1 == first) {

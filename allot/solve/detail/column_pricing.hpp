@@ -9,6 +9,12 @@
 // server it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy fillings by
 // lambda_i + theta / mu_ij. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
 // are below arithmetic ones, and a mean taken over fewer places is never smaller.
+//
+// A waiting fcfs queue with several servers has no formula, but at most c of its tasks are in service, so for
+// every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is
+// taken, an upper bound, and exact where all tasks have one rate.
+//
+// All values are safe: rounding never makes them smaller than the exact maximum.
 #pragma once
 
 #include <span>
@@ -55,12 +61,12 @@ class ColumnPricer {
     std::vector<Count> content;  ///< per type of the pricer
   };
 
-  /// The maximum over the domain; false when the domain allows no content. `hint`: a total worth trying
-  /// first. For fcfs resources with completion prices the value is an upper bound on the maximum. Once the
-  /// poll says stop, the result is meaningless.
+  /// The maximum over the domain, or slightly more: never less. False when the domain allows no content.
+  /// `hint`: a total worth trying first. For fcfs resources with completion prices or several servers the
+  /// value is an upper bound on the maximum. Once the poll says stop, the result is meaningless.
   bool best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll, Best& result);
 
-  /// Removes from the domain totals whose value is below the threshold; none once the poll says stop.
+  /// Removes from the domain totals whose value is safely below the threshold; none once the poll says stop.
   void keep_at_least(const Prices& prices, double threshold, StopPoll& poll, ColumnDomain& domain);
 
  private:
@@ -73,14 +79,19 @@ class ColumnPricer {
   double evaluate(Count total, std::vector<Count>* content);
   double evaluate_linear(Count total, std::vector<Count>* content);
   double evaluate_harmonic(Count total, std::vector<Count>* content);
+  double evaluate_served(Count total, std::vector<Count>* content);
+  double bound_served(Count first, Count last, std::vector<Count>* content);
+  double fill_between(Count first, Count last, std::vector<Count>* content);
   double bound(Count first, Count last);
   double weight(Count total) const noexcept;
+  double error(double best) const noexcept;
   double least_seconds(Count total) const noexcept;
   void sort_by_key() noexcept;
 
   Count servers_;
   Count min_depth_;
-  bool harmonic_;  // fcfs with one server: harmonic means for totals above 1
+  bool harmonic_;        // fcfs with one server: harmonic means for totals above 1
+  bool served_ = false;  // fcfs with several servers, and tasks of different rates may wait
   std::vector<TaskType> types_;
   std::vector<double> rates_;
   std::vector<double> seconds_;
@@ -95,6 +106,9 @@ class ColumnPricer {
   std::vector<double> most_gain_;  // of a task in any state, per unit of weight
   std::vector<double> premium_;    // pi_i
   bool has_premium_ = false;
+  double paid_ = 0;        // at most, by the tasks that may be here and have a price above 0
+  double earned_ = 0;      // at most, by those with a price below 0
+  double brought_in_ = 0;  // at most, by all
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "allot/model/throughput.hpp"
 #include "allot/solve/detail/linear_program.hpp"
@@ -20,6 +21,11 @@ std::uint64_t hash_of(const std::vector<Count>& content) noexcept {
   return hash;
 }
 
+/// What rounding may take from a sum of so many terms whose sizes sum to `size`, with room to spare.
+double rounding(std::size_t terms, double size) noexcept {
+  return 2 * static_cast<double>(terms + 4) * std::numeric_limits<double>::epsilon() * size;
+}
+
 }  // namespace
 
 ConfigurationBound::ConfigurationBound(const System& system, StopPoll& poll)
@@ -28,8 +34,9 @@ ConfigurationBound::ConfigurationBound(const System& system, StopPoll& poll)
   for (const ResourceId j : system.resource_ids()) {
     pricers_.emplace_back(system, j);
     hints_.push_back(system.resource(j).servers);
+    if (system.reach(j) < system.resource(j).min_depth) continue;  // closed
     double fastest = 0;
-    for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
+    for (const TaskType i : pricers_.back().types()) fastest = std::max(fastest, system.rate(i, j));
     scale_ += fastest * static_cast<double>(std::min(system.resource(j).servers, system.reach(j)));
   }
   if (!(scale_ > 0)) scale_ = 1;
@@ -39,6 +46,13 @@ std::vector<ColumnDomain> ConfigurationBound::whole_domains() const {
   std::vector<ColumnDomain> domains;
   for (const ColumnPricer& pricer : pricers_) domains.push_back(pricer.whole_domain());
   return domains;
+}
+
+Prices ConfigurationBound::zero_prices() const {
+  Prices prices;
+  prices.task.assign(system_.type_count(), 0.0);
+  if (system_.has_floors()) prices.completion.assign(system_.type_count(), 0.0);
+  return prices;
 }
 
 void ConfigurationBound::add_assignment(const Assignment& assignment) {
@@ -98,9 +112,15 @@ bool ConfigurationBound::fits(const Pooled& pooled, const ColumnDomain& domain) 
 double ConfigurationBound::lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
                                       std::vector<double>& values) {
   double sum = 0;
+  double size = 0;  // of everything that is summed
   for (const TaskType i : system_.types()) {
-    sum += prices.task[index(i)] * static_cast<double>(system_.count(i));
-    if (!prices.completion.empty()) sum -= prices.completion[index(i)] * system_.floor(i);
+    const double paid = prices.task[index(i)] * static_cast<double>(system_.count(i));
+    sum += paid;
+    size += std::abs(paid);
+    if (prices.completion.empty()) continue;
+    const double premium = prices.completion[index(i)] * (system_.floor(i) * (1 - kFloorTolerance));
+    sum -= premium;
+    size += premium;
   }
   values.assign(pricers_.size(), 0.0);
   for (const ResourceId j : system_.resource_ids()) {
@@ -110,9 +130,10 @@ double ConfigurationBound::lagrangian(const std::vector<ColumnDomain>& domains, 
     values[index(j)] = best_.value;
     hints_[index(j)] = best_.total;
     sum += best_.value;
+    size += std::abs(best_.value);
     offer(j, best_.content);
   }
-  return sum;
+  return sum + rounding(2 * system_.type_count() + system_.resource_count(), size);
 }
 
 bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices& prices, double cutoff) {
@@ -121,7 +142,8 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
   if (bound == -kInfinity) return false;
   if (bound == kInfinity) return true;
   for (const ResourceId j : system_.resource_ids()) {
-    const double threshold = cutoff - (bound - values[index(j)]) - 1e-12 * scale_;
+    const double size = std::abs(bound) + std::abs(values[index(j)]) + std::abs(cutoff);
+    const double threshold = cutoff - (bound - values[index(j)]) - rounding(2, size);
     pricers_[index(j)].keep_at_least(prices, threshold, poll_, domains[index(j)]);
     if (domains[index(j)].empty()) return false;
   }
@@ -136,10 +158,6 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   Result result;
   result.bound = kInfinity;
   result.prices = start;
-  if (result.prices.task.empty()) {
-    result.prices.task.assign(types, 0.0);
-    if (floors) result.prices.completion.assign(types, 0.0);
-  }
   std::vector<double> values;
   std::size_t known = pool_.size();
   result.bound = lagrangian(domains, result.prices, values);
@@ -156,7 +174,9 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   }
   for (std::size_t j = 0; j < pricers_.size(); ++j) programme.add_row(1, 1);
   if (floors) {
-    for (const TaskType i : system_.types()) programme.add_row(system_.floor(i) / scale_, kInfinity);
+    for (const TaskType i : system_.types()) {
+      programme.add_row(system_.floor(i) * (1 - kFloorTolerance) / scale_, kInfinity);
+    }
   }
   // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
   // prices bounded; if a solution still pays them, they are raised.
@@ -198,7 +218,10 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   add_new(0);
   known = pool_.size();
 
-  double smoothing = start.task.empty() ? 0.0 : kSmoothing;
+  // Prices of zero are no knowledge to stay near to.
+  const bool informed =
+      std::any_of(start.task.begin(), start.task.end(), [](double price) { return price != 0; });
+  double smoothing = informed ? kSmoothing : 0.0;
   Prices tried = result.prices;
   result.end = End::kStalled;
   for (int round = 0; round < max_rounds; ++round) {

@@ -6,7 +6,8 @@
 //     L(lambda) = sum_i lambda_i N_i + sum_j max over contents x of [X_j(x) - sum_i lambda_i x_i]
 //
 // is an upper bound for every lambda. A linear programme over the contents seen so far proposes the next
-// prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions.
+// prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions. Whatever the
+// programme makes of rounding, L is evaluated so that rounding never makes it smaller.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +35,10 @@ class ConfigurationBound {
 
   const ColumnPricer& pricer(ResourceId j) const noexcept { return pricers_[index(j)]; }
   std::vector<ColumnDomain> whole_domains() const;
-  /// The largest throughput that rates and servers would allow: the size of the numbers here.
+  /// The largest throughput that servers and the rates of what can run allow: the size of the numbers here.
   double scale() const noexcept { return scale_; }
+
+  Prices zero_prices() const;
 
   /// Offers the columns of an assignment to the linear programme.
   void add_assignment(const Assignment& assignment);
@@ -56,14 +59,13 @@ class ConfigurationBound {
     bool complete = false;                 ///< the support places every thread: no penalty was paid
   };
 
-  /// Lowers the bound over the domains. `start`: prices to begin with (may be empty). `watch` is told each
-  /// lower bound.
+  /// Lowers the bound over the domains. `start`: prices to begin with. `watch` is told each lower bound.
   Result lower(const std::vector<ColumnDomain>& domains, const Prices& start, double cutoff, int max_rounds,
                const std::function<void(double)>& watch = {});
 
-  /// L at the prices, from best contents of each resource; the contents are offered to the programme.
-  /// Minus infinity when a domain is empty, infinity when stopped. `values`: the inner maxima, one per
-  /// resource.
+  /// L at the prices or slightly more, never less, from best contents of each resource; the contents are
+  /// offered to the programme. Minus infinity when a domain is empty, infinity when stopped. `values`: the
+  /// inner maxima, one per resource.
   double lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
                     std::vector<double>& values);
 

@@ -5,7 +5,7 @@
 // cannot beat the best assignment known is dropped, another is split where the bound's linear programme mixes
 // contents. Under ps a part in which every resource has one total is a transportation problem, whose linear
 // programme has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts
-// too.
+// too. Nothing is dropped but by a safe bound at known prices, and these prices are the proof.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -17,6 +17,7 @@
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/start.hpp"
+#include "allot/solve/detail/whole_tasks.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::solvers {
@@ -29,8 +30,8 @@ using detail::kInfinity;
 using detail::Prices;
 using detail::WeightedContent;
 
-/// A relative gap up to this is called none.
-constexpr double kProven = 1e-9;
+/// A relative gap up to this is called none; what remains to 1e-9 is for rounding in the throughput itself.
+constexpr double kProven = 0.999e-9;
 
 constexpr int kRootRounds = 2000;
 constexpr int kNodeRounds = 60;
@@ -40,11 +41,16 @@ struct Node {
   double bound = kInfinity;
   std::vector<ColumnDomain> domains;
   Prices prices;
+  std::size_t part = 0;      // of the proof
+  bool indivisible = false;  // one assignment, whose throughput has no exact formula
 };
 
 struct LowerBound {
   bool operator()(const Node& a, const Node& b) const noexcept { return a.bound < b.bound; }
 };
+
+/// The parts that wait, best bound first; a drained queue tells what was left.
+using Open = std::priority_queue<Node, std::vector<Node>, LowerBound>;
 
 /// Cuts a domain in two: totals up to `at` and totals above.
 void keep_totals(ColumnDomain& domain, Count first, Count last) {
@@ -68,21 +74,21 @@ class BranchAndPrice {
   Solution run() {
     Solution solution;
     find_first_answer();
-    if (system_.approximate()) {
-      // No formula, no proof: the bound below would be one on an approximation.
-      if (!incumbent_) return detail::no_placement(system_);
-      solution.assignment = *incumbent_;
-      solution.outcome = detail::outcome_of(poll_);
-      solution.reason = "nothing is proven: an fcfs resource with several servers has no exact formula";
-      return solution;
-    }
     explore();
     solution.assignment = incumbent_ ? *incumbent_ : home_assignment(system_);
     solution.outcome = detail::outcome_of(poll_, Outcome::kOptimal);
     if (!has_answer()) {
-      if (solution.outcome == Outcome::kOptimal) {
+      if (unresolved_) {
+        solution.outcome = Outcome::kInfeasible;
+        solution.reason =
+            "found no assignment that keeps every least depth and meets every floor; it is not proven that "
+            "there is none, as tasks of different rates at an fcfs resource with several servers have no "
+            "exact "
+            "formula";
+      } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
         solution.reason = "proven: no assignment keeps every least depth and meets every floor";
+        keep_proof(solution);
       } else {
         solution.reason =
             "no assignment that keeps every least depth and meets every floor was found in time";
@@ -90,12 +96,19 @@ class BranchAndPrice {
       return solution;
     }
     // Without time for a better one: every unit busy with its fastest type.
-    if (!std::isfinite(upper_)) upper_ = bound_.scale();
-    solution.upper_bound = std::max(upper_, value_);
-    if (upper_ <= value_ + kProven * std::abs(value_)) {  // the difference is rounding
+    if (!std::isfinite(upper_)) upper_ = bound_.scale() * (1 + 1e-12);
+    upper_ = std::max({upper_, settled_, value_});
+    solution.upper_bound = upper_;
+    report();
+    keep_proof(solution);
+    if (evaluate(system_, *incumbent_).approximate) {
+      if (solution.outcome == Outcome::kOptimal) solution.outcome = Outcome::kConverged;
+      solution.reason =
+          "nothing is proven about this assignment: tasks of different rates wait at an fcfs resource with "
+          "several servers, which has no exact formula";
+    } else if (*solution.upper_bound <= value_ + kProven * value_) {
       solution.proven_optimal = true;
       solution.outcome = Outcome::kOptimal;
-      solution.upper_bound = value_;
     } else if (solution.outcome == Outcome::kOptimal) {
       solution.outcome = Outcome::kConverged;  // as close as was asked for
     }
@@ -107,7 +120,32 @@ class BranchAndPrice {
   /// Nothing at or below this is of interest. Without an answer that is a little below zero: no throughput is
   /// negative, so a part whose bound is holds no feasible assignment.
   double cutoff() const noexcept {
-    return has_answer() ? value_ + options_.gap_tolerance * std::abs(value_) : -1e-6 * bound_.scale();
+    if (!has_answer()) return -1e-6 * bound_.scale();
+    // Asked for the gap that is called none, it leaves room for rounding.
+    return value_ * (1 + (options_.gap_tolerance > 1e-9 ? options_.gap_tolerance
+                                                        : std::min(options_.gap_tolerance, 0.9 * kProven)));
+  }
+
+  /// Something is dropped that is at most this.
+  void settle(double bound) noexcept { settled_ = std::max(settled_, bound); }
+
+  // The proof, where it is asked for: what closes each part, and how the others were split.
+  static ProofPrices as_proof(const Prices& prices) { return {prices.task, prices.completion, {}, {}}; }
+  void close(std::size_t part, const Prices& prices) {
+    if (options_.keep_proof) parts_[part].prices = {as_proof(prices)};
+  }
+  /// Two new parts, to be given to the sides of the split.
+  std::size_t split(const Node& node, ResourceId j, std::optional<TaskType> i, Count at) {
+    if (!options_.keep_proof) return 0;
+    const std::size_t low = parts_.size();
+    parts_[node.part].prices = {as_proof(node.prices)};
+    parts_[node.part].split = ProofSplit{j, i, at, low, low + 1};
+    parts_.resize(low + 2);
+    return low;
+  }
+  void keep_proof(Solution& solution) {
+    if (!options_.keep_proof) return;
+    solution.proof = std::make_shared<const Proof>(Proof{solution.upper_bound, std::move(parts_)});
   }
 
   /// Takes the assignment if it is feasible and better.
@@ -145,92 +183,6 @@ class BranchAndPrice {
     consider(state_.assignment());
   }
 
-  /// The mean content that the linear programme gives a resource, rounded within each type to whole tasks.
-  Assignment rounded(const std::vector<WeightedContent>& support) const {
-    Assignment result(system_.type_count(), system_.resource_count());
-    std::vector<double> mean(system_.resource_count());
-    for (const TaskType i : system_.types()) {
-      std::fill(mean.begin(), mean.end(), 0.0);
-      for (const WeightedContent& part : support) {
-        const auto types = bound_.pricer(part.resource).types();
-        const auto at = std::lower_bound(types.begin(), types.end(), i);
-        if (at != types.end() && *at == i) {
-          mean[index(part.resource)] +=
-              part.weight *
-              static_cast<double>((*part.content)[static_cast<std::size_t>(at - types.begin())]);
-        }
-      }
-      round_row(i, mean, result);
-    }
-    return result;
-  }
-
-  /// Largest remainders, so that the row sums to N_i.
-  void round_row(TaskType i, std::vector<double>& mean, Assignment& result) const {
-    Count placed = 0;
-    for (const ResourceId j : system_.resources_for(i)) {
-      const double whole = std::floor(mean[index(j)] + 1e-9);
-      result(i, j) = static_cast<Count>(whole);
-      mean[index(j)] -= whole;
-      placed += result(i, j);
-    }
-    while (placed != system_.count(i)) {
-      const Count step = placed < system_.count(i) ? 1 : -1;
-      std::optional<ResourceId> best;
-      for (const ResourceId j : system_.resources_for(i)) {
-        if (step < 0 && result(i, j) == 0) continue;
-        if (!best ||
-            static_cast<double>(step) * mean[index(j)] > static_cast<double>(step) * mean[index(*best)]) {
-          best = j;
-        }
-      }
-      // A row far from its sum (the programme was stopped early) is made up at one resource at once.
-      const Count missing = std::abs(system_.count(i) - placed);
-      const Count n = missing > static_cast<Count>(system_.resource_count()) ? missing : 1;
-      const Count moved = step > 0 ? n : std::min(n, result(i, *best));
-      result(i, *best) += step * moved;
-      mean[index(*best)] -= static_cast<double>(step * moved);
-      placed += step * moved;
-    }
-  }
-
-  /// With every total given, ps is a transportation problem: solved exactly.
-  std::optional<Assignment> transport(const std::vector<Count>& totals) {
-    detail::LinearProgram programme;
-    for (const TaskType i : system_.types()) {
-      programme.add_row(static_cast<double>(system_.count(i)), static_cast<double>(system_.count(i)));
-    }
-    for (const ResourceId j : system_.resource_ids()) {
-      programme.add_row(static_cast<double>(totals[index(j)]), static_cast<double>(totals[index(j)]));
-    }
-    detail::LinearProgram::Batch batch;
-    std::vector<std::pair<TaskType, ResourceId>> places;
-    for (const TaskType i : system_.types()) {
-      if (system_.count(i) == 0) continue;
-      for (const ResourceId j : system_.resources_for(i)) {
-        const Count m = totals[index(j)];
-        if (m == 0) continue;
-        const double weight =
-            static_cast<double>(std::min(m, system_.resource(j).servers)) / static_cast<double>(m);
-        batch.begin_column(-weight * system_.rate(i, j) / bound_.scale());
-        batch.entry(static_cast<int>(index(i)), 1.0);
-        batch.entry(static_cast<int>(system_.type_count() + index(j)), 1.0);
-        places.emplace_back(i, j);
-      }
-    }
-    programme.add_columns(std::move(batch));
-    if (programme.solve(&poll_) != detail::LinearProgram::Status::kOptimal) return std::nullopt;
-    Assignment result(system_.type_count(), system_.resource_count());
-    const auto solution = programme.columns();
-    for (std::size_t at = 0; at < places.size(); ++at) {
-      result(places[at].first, places[at].second) = static_cast<Count>(std::llround(solution[at]));
-    }
-    for (const TaskType i : system_.types()) {
-      if (result.row_sum(i) != system_.count(i)) return std::nullopt;
-    }
-    return result;
-  }
-
   /// Whether every resource's throughput is linear in its content once its total is known, and nothing else
   /// constrains the types: ps, or fcfs where nobody ever waits, and no floors.
   bool totals_decide() const noexcept {
@@ -243,30 +195,45 @@ class BranchAndPrice {
   }
 
   void explore() {
-    std::priority_queue<Node, std::vector<Node>, LowerBound> open;
+    Open open;
     Node root;
     root.domains = bound_.whole_domains();
+    root.prices = bound_.zero_prices();
+    parts_.assign(1, {});
+    search(std::move(root), open);
+    for (; options_.keep_proof && !open.empty(); open.pop()) close(open.top().part, open.top().prices);
+  }
+
+  void search(Node root, Open& open) {
     upper_ = kInfinity;
+    close(0, root.prices);
     if (poll_.stopped()) return;
-    process(std::move(root), open, kRootRounds);
+    process(std::move(root), open, true);
     if (poll_.stopped()) return;  // whatever the root proved is in upper_
     while (!open.empty()) {
       if (open.top().bound < upper_) {
         upper_ = open.top().bound;
         report();
       }
-      if (upper_ <= cutoff()) break;
+      if (upper_ <= cutoff()) {
+        settle(upper_);
+        break;
+      }
+      if (open.top().indivisible) {  // nothing lowers this bound, and it is the largest
+        unresolved_ = true;
+        return;
+      }
       if (poll_.should_stop_now()) return;
       Node node = open.top();
       open.pop();
-      process(std::move(node), open, kNodeRounds);
+      close(node.part, node.prices);  // should it be stopped
+      process(std::move(node), open, false);
       if (poll_.stopped()) return;  // what was under way is lost, but its bound still holds
     }
-    upper_ = has_answer() ? cutoff() : -kInfinity;
+    upper_ = settled_;
   }
 
-  void process(Node node, std::priority_queue<Node, std::vector<Node>, LowerBound>& open, int rounds) {
-    const bool is_root = node.prices.task.empty();
+  void process(Node node, Open& open, bool is_root) {
     std::function<void(double)> watch;
     if (is_root && options_.progress) {
       watch = [this](double bound) {
@@ -274,21 +241,28 @@ class BranchAndPrice {
         report();
       };
     }
-    ConfigurationBound::Result result = bound_.lower(node.domains, node.prices, cutoff(), rounds, watch);
+    ConfigurationBound::Result result =
+        bound_.lower(node.domains, node.prices, cutoff(), is_root ? kRootRounds : kNodeRounds, watch);
+    if (poll_.stopped() && !is_root && result.bound > node.bound) return;
+    node.bound = result.bound;
+    node.prices = result.prices;
+    close(node.part, node.prices);
     if (is_root) {
       upper_ = result.bound;
       report();
     }
     if (result.end == ConfigurationBound::End::kBelowCutoff ||
         result.end == ConfigurationBound::End::kEmpty) {
-      if (is_root) upper_ = has_answer() ? cutoff() : -kInfinity;
+      settle(result.bound);
       return;
     }
     if (poll_.stopped()) return;
-    node.bound = std::min(node.bound, result.bound);
-    node.prices = result.prices;
     try_support(result);
-    if (node.bound <= cutoff()) return;
+    if (node.bound <= cutoff()) {
+      settle(node.bound);
+      return;
+    }
+    settle(cutoff());  // totals that are not above it are struck out
     if (!bound_.shrink(node.domains, node.prices, cutoff())) return;
     branch(std::move(node), result, open);
   }
@@ -296,35 +270,17 @@ class BranchAndPrice {
   /// Assignments near the linear programme's solution.
   void try_support(const ConfigurationBound::Result& result) {
     if (!result.complete) return;
-    polish(rounded(result.support));
+    polish(detail::rounded(system_, bound_, result.support));
     if (!totals_decide()) return;
-    // The totals, rounded so that they sum to Q.
-    std::vector<double> mean(system_.resource_count());
-    for (const WeightedContent& part : result.support) {
-      mean[index(part.resource)] += part.weight * static_cast<double>(part.total);
-    }
-    std::vector<Count> totals;
-    Count sum = 0;
-    for (const double m : mean) {
-      totals.push_back(static_cast<Count>(std::floor(m + 1e-9)));
-      sum += totals.back();
-    }
-    for (; sum < system_.population(); ++sum) {
-      std::size_t largest = 0;
-      for (std::size_t j = 1; j < mean.size(); ++j) {
-        if (mean[j] - static_cast<double>(totals[j]) > mean[largest] - static_cast<double>(totals[largest]))
-          largest = j;
-      }
-      ++totals[largest];
-    }
-    if (const std::optional<Assignment> exact = transport(totals)) {
-      consider(*exact);
-      polish(*exact);
+    const auto exact =
+        detail::transport(system_, detail::rounded_totals(system_, result.support), bound_.scale(), poll_);
+    if (exact) {
+      consider(exact->assignment);
+      polish(exact->assignment);
     }
   }
 
-  void branch(Node node, const ConfigurationBound::Result& result,
-              std::priority_queue<Node, std::vector<Node>, LowerBound>& open) {
+  void branch(Node node, const ConfigurationBound::Result& result, Open& open) {
     std::vector<double> mean(system_.resource_count());
     std::vector<double> weight(system_.resource_count());
     for (const WeightedContent& part : result.support) {
@@ -364,28 +320,42 @@ class BranchAndPrice {
       split_totals(node, *largest, totals.front().first + (most - 1) / 2, open);
       return;
     }
-    if (totals_decide()) {
-      // Every total is known: the transportation problem is the whole truth about this part.
-      std::vector<Count> totals;
-      for (const ColumnDomain& domain : node.domains) totals.push_back(domain.totals.front().first);
-      if (const std::optional<Assignment> exact = transport(totals)) consider(*exact);
-      return;
-    }
+    if (totals_decide() && closes_with_totals(node)) return;
     split_widest_count(node, open);
   }
 
-  void split_totals(const Node& node, ResourceId j, Count at,
-                    std::priority_queue<Node, std::vector<Node>, LowerBound>& open) {
+  /// Every total is known: the transportation problem is the whole truth about this part.
+  bool closes_with_totals(const Node& node) {
+    std::vector<Count> totals;
+    for (const ColumnDomain& domain : node.domains) totals.push_back(domain.totals.front().first);
+    const auto exact = detail::transport(system_, totals, bound_.scale(), poll_);
+    if (!exact) return false;
+    consider(exact->assignment);
+    return closes(node, exact->prices);
+  }
+
+  /// Whether nothing in the part is better than the cutoff at these prices.
+  bool closes(const Node& node, const Prices& prices) {
+    std::vector<double> values;
+    const double bound = bound_.lagrangian(node.domains, prices, values);
+    if (bound > cutoff()) return false;
+    settle(bound);
+    close(node.part, prices);
+    return true;
+  }
+
+  void split_totals(const Node& node, ResourceId j, Count at, Open& open) {
     Node low = node;
     keep_totals(low.domains[index(j)], 0, at);
     Node high = node;
     keep_totals(high.domains[index(j)], at + 1, system_.population());
+    low.part = split(node, j, std::nullopt, at);
+    high.part = low.part + 1;
     if (!low.domains[index(j)].empty()) open.push(std::move(low));
     if (!high.domains[index(j)].empty()) open.push(std::move(high));
   }
 
-  void split_count(const Node& node, ResourceId j, std::size_t t, Count at,
-                   std::priority_queue<Node, std::vector<Node>, LowerBound>& open) {
+  void split_count(const Node& node, ResourceId j, std::size_t t, Count at, Open& open) {
     const auto types = bound_.pricer(j).types();
     const auto with_bounds = [&](Node child) {
       ColumnDomain& domain = child.domains[index(j)];
@@ -399,13 +369,14 @@ class BranchAndPrice {
     low.domains[index(j)].upper[t] = std::min(low.domains[index(j)].upper[t], at);
     Node high = with_bounds(node);
     high.domains[index(j)].lower[t] = std::max(high.domains[index(j)].lower[t], at + 1);
+    low.part = split(node, j, types[t], at);
+    high.part = low.part + 1;
     open.push(std::move(low));
     open.push(std::move(high));
   }
 
   /// Splits the count that the programme is least decided about; false when it mixes no counts.
-  bool split_counts(const Node& node, const ConfigurationBound::Result& result,
-                    std::priority_queue<Node, std::vector<Node>, LowerBound>& open) {
+  bool split_counts(const Node& node, const ConfigurationBound::Result& result, Open& open) {
     double widest = 1e-6;
     ResourceId at_resource{};
     std::size_t at_type = 0;
@@ -440,8 +411,8 @@ class BranchAndPrice {
     return true;
   }
 
-  /// Last resort: halves the widest range of a count. When every count is known, the part is one assignment.
-  void split_widest_count(const Node& node, std::priority_queue<Node, std::vector<Node>, LowerBound>& open) {
+  /// Last resort: halves the widest range of a count.
+  void split_widest_count(const Node& node, Open& open) {
     Count widest = 0;
     ResourceId at_resource{};
     std::size_t at_type = 0;
@@ -464,9 +435,36 @@ class BranchAndPrice {
     }
     if (widest > 0) {
       split_count(node, at_resource, at_type, at, open);
-    } else if (is_placement(system_, single)) {
-      consider(single);
+    } else {
+      judge(node, single, open);
     }
+  }
+
+  /// The part is one assignment.
+  void judge(Node node, const Assignment& single, Open& open) {
+    Prices prices = bound_.zero_prices();
+    if (is_placement(system_, single)) {
+      consider(single);
+      if (closes(node, prices)) return;
+      // Else a floor is missed, for whose completions one may pay any price.
+      const Performance performance = evaluate(system_, single);
+      for (const TaskType i : system_.types()) {
+        const double missing = system_.floor(i) - performance.throughput_by_task[index(i)];
+        if (missing > kFloorTolerance * system_.floor(i)) {
+          prices.completion[index(i)] =
+              2 * bound_.scale() / (missing - kFloorTolerance * system_.floor(i)) * (1 + 1e-6);
+        }
+      }
+    } else {
+      // Tasks too many or too few: any price, too.
+      for (const TaskType i : system_.types()) {
+        const Count spare = single.row_sum(i) - system_.count(i);
+        if (spare != 0) prices.task[index(i)] = 2 * bound_.scale() * (spare > 0 ? 1 : -1);
+      }
+    }
+    if (closes(node, prices)) return;
+    node.indivisible = true;
+    open.push(std::move(node));
   }
 
   const System& system_;
@@ -478,6 +476,9 @@ class BranchAndPrice {
   std::optional<Assignment> incumbent_;
   double value_ = -kInfinity;  // of the incumbent, when feasible
   double upper_ = kInfinity;
+  double settled_ = -kInfinity;   // no part that was dropped holds more
+  bool unresolved_ = false;       // the largest bound left is that of a state without an exact formula
+  std::vector<ProofPart> parts_;  // of the proof
 };
 
 Solution exact_search(const Problem& problem, const SolveOptions& options) {

@@ -10,21 +10,28 @@
 // level s with X_i >= p_i s as far as it goes, then X.
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <vector>
 
-#include "allot/solve/detail/linear_program.hpp"
 #include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/share_programme.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::solvers {
 namespace {
 
 using detail::kInfinity;
-using detail::LinearProgram;
+using detail::Pair;
+using detail::SharePart;
+using detail::ShareProgramme;
+using detail::Shares;
+using detail::Use;
 
-/// Time shares below this are rounding.
+/// Relative differences below this are rounding.
 constexpr double kTiny = 1e-9;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
@@ -35,23 +42,10 @@ std::string number(double value) {
   return text;
 }
 
-/// A pair that can run, as variables of the programme.
-struct Pair {
-  TaskType i{};
-  ResourceId j{};
-};
-
-/// Bounds on the counts n_ij in one part of the search.
-struct Part {
-  std::vector<double> least;
-  std::vector<double> most;
-  // Of the part it came from: no better level is in it, and at that level no better throughput.
-  double level = kInfinity;
-  double throughput = kInfinity;
-};
-
 /// Levels that differ by less than this, relative, are the same: rounding in the programme.
 constexpr double kSameLevel = 1e-9;
+/// Exact shares: what is not better by more than this, relative, is not looked for.
+constexpr double kGap = 0.5e-9;
 
 /// Whether one answer is better than another: first by level, then by throughput.
 bool is_better(double level, double throughput, double other_level, double other_throughput) noexcept {
@@ -62,156 +56,9 @@ bool is_better(double level, double throughput, double other_level, double other
 }
 
 struct Worse {
-  bool operator()(const Part& a, const Part& b) const noexcept {
+  bool operator()(const SharePart& a, const SharePart& b) const noexcept {
     return a.level != b.level ? a.level < b.level : a.throughput < b.throughput;
   }
-};
-
-struct Shares {
-  double level = 0;  // X with exact shares, s with floors
-  double throughput = 0;
-  std::vector<double> time;  // per pair
-};
-
-/// The programme over f (per pair), n (per pair) and the level, with rates scaled to at most 1.
-class Programme {
- public:
-  Programme(const System& system, ShareReading reading, const std::vector<Pair>& pairs)
-      : system_(system), pairs_(pairs) {
-    for (const Pair& pair : pairs) scale_ = std::max(scale_, system.rate(pair.i, pair.j));
-    if (!(scale_ > 0)) scale_ = 1;
-    const bool exact = reading == ShareReading::kExact;
-    for (std::size_t i = 0; i < system.type_count(); ++i)
-      share_rows_.push_back(lp_.add_row(0, exact ? 0 : kInfinity));
-    for (const ResourceId j : system.resource_ids()) {
-      capacity_rows_.push_back(lp_.add_row(-kInfinity, static_cast<double>(system.resource(j).servers)));
-    }
-    for (const TaskType i : system.types()) {
-      const double n = static_cast<double>(system.count(i));
-      thread_rows_.push_back(lp_.add_row(n, n));
-    }
-    for (const TaskType i : system.types())
-      floor_rows_.push_back(lp_.add_row(system.floor(i) / scale_, kInfinity));
-    const int room_rows = lp_.add_rows(pairs.size(), -kInfinity, 0);
-    const int throughput_row = lp_.add_row(-kInfinity, kInfinity);
-    LinearProgram::Batch columns;
-    for (std::size_t at = 0; at < pairs.size(); ++at) {
-      const Pair& pair = pairs[at];
-      const double rate = system.rate(pair.i, pair.j) / scale_;
-      times_.push_back(static_cast<int>(columns.size()));
-      columns.begin_column(0);
-      columns.entry(share_rows_[index(pair.i)], rate);
-      columns.entry(capacity_rows_[index(pair.j)], 1);
-      columns.entry(floor_rows_[index(pair.i)], rate);
-      columns.entry(room_rows + static_cast<int>(at), 1);
-      columns.entry(throughput_row, rate);
-    }
-    for (std::size_t at = 0; at < pairs.size(); ++at) {
-      counts_.push_back(static_cast<int>(columns.size()));
-      columns.begin_column(0);
-      columns.entry(thread_rows_[index(pairs[at].i)], 1);
-      columns.entry(room_rows + static_cast<int>(at), -1);
-    }
-    lp_.add_columns(std::move(columns));
-    std::vector<int> rows;
-    std::vector<double> values;
-    for (const TaskType i : system.types()) {
-      if (system.shares()[index(i)] == 0) continue;
-      rows.push_back(share_rows_[index(i)]);
-      values.push_back(-system.shares()[index(i)]);
-    }
-    level_ = lp_.add_column(-1, 0, kInfinity, rows, values);
-    two_stage_ = !exact;
-  }
-
-  /// What the last `solve` took.
-  std::uint64_t steps() const noexcept { return steps_; }
-
-  /// The best time shares in the part; nothing when there are none.
-  bool solve(const Part& part, Shares& shares, StopPoll& poll) {
-    steps_ = 0;
-    for (std::size_t at = 0; at < pairs_.size(); ++at)
-      lp_.set_column(counts_[at], part.least[at], part.most[at]);
-    if (two_stage_) {  // the level first
-      lp_.set_column(level_, 0, kInfinity);
-      set_costs(-1, 0);
-    }
-    if (!solve_programme(poll)) return false;
-    shares.level = lp_.columns()[static_cast<std::size_t>(level_)] * scale_;
-    if (two_stage_) {  // then the throughput, the level kept
-      first_duals_.assign(lp_.duals().begin(), lp_.duals().end());
-      const double kept = shares.level / scale_;
-      lp_.set_column(level_, kept * (1 - 1e-12), kInfinity);
-      set_costs(0, -1);
-      if (!solve_programme(poll)) return false;
-    }
-    shares.time.assign(pairs_.size(), 0.0);
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      const double f = lp_.columns()[static_cast<std::size_t>(times_[at])];
-      shares.time[at] = f > kTiny ? f : 0.0;
-    }
-    shares.throughput = throughput_of(shares.time);
-    return true;
-  }
-
-  /// Sentences about the constraints with a price in the last solution.
-  std::vector<std::string> binding() const {
-    const auto last = lp_.duals();
-    const std::vector<double> duals =
-        two_stage_ ? first_duals_ : std::vector<double>(last.begin(), last.end());
-    std::vector<std::string> sentences;
-    for (const ResourceId j : system_.resource_ids()) {
-      if (std::abs(duals[static_cast<std::size_t>(capacity_rows_[index(j)])]) > 1e-9) {
-        sentences.push_back("resource " + in_quotes(system_.resource(j).name) + " is busy all the time");
-      }
-    }
-    for (const TaskType i : system_.types()) {
-      if (system_.count(i) > 0 && std::abs(duals[static_cast<std::size_t>(thread_rows_[index(i)])]) > 1e-9) {
-        sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " +
-                            in_quotes(system_.task(i).name) + " are running");
-      }
-      if (std::abs(duals[static_cast<std::size_t>(floor_rows_[index(i)])]) > 1e-9) {
-        sentences.push_back("the floor of " + in_quotes(system_.task(i).name) + " holds it back");
-      }
-    }
-    return sentences;
-  }
-
-  double throughput_of(const std::vector<double>& time) const {
-    double x = 0;
-    for (std::size_t at = 0; at < pairs_.size(); ++at)
-      x += time[at] * system_.rate(pairs_[at].i, pairs_[at].j);
-    return x;
-  }
-
- private:
-  bool solve_programme(StopPoll& poll) {
-    const LinearProgram::Status status = lp_.solve(&poll);
-    steps_ += lp_.steps();
-    return status == LinearProgram::Status::kOptimal;
-  }
-
-  void set_costs(double level, double throughput) {
-    lp_.set_cost(level_, level);
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      lp_.set_cost(times_[at], throughput * system_.rate(pairs_[at].i, pairs_[at].j) / scale_);
-    }
-  }
-
-  const System& system_;
-  const std::vector<Pair>& pairs_;
-  LinearProgram lp_;
-  double scale_ = 0;
-  std::uint64_t steps_ = 0;
-  bool two_stage_ = false;
-  int level_ = 0;
-  std::vector<int> share_rows_;
-  std::vector<int> capacity_rows_;
-  std::vector<int> thread_rows_;
-  std::vector<int> floor_rows_;
-  std::vector<int> times_;
-  std::vector<int> counts_;
-  std::vector<double> first_duals_;
 };
 
 class WeightedSearch {
@@ -220,78 +67,34 @@ class WeightedSearch {
       : system_(system), options_(options), poll_(options.stop, 1) {
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
-      for (const ResourceId j : system.resources_for(i)) pairs_.push_back({i, j});
+      for (const ResourceId j : system.resources_for(i)) {
+        if (system.reach(j) >= system.resource(j).min_depth)
+          pairs_.push_back({i, j});  // else it stays closed
+      }
     }
   }
 
   Solution run() {
     if (std::string reason = share_without_threads(); !reason.empty()) return infeasible(std::move(reason));
-    Programme programme(system_, options_.shares, pairs_);
-    Part root;
+    ShareProgramme programme(system_, options_.shares, pairs_);
+    SharePart root;
     root.least.assign(pairs_.size(), 0.0);
     for (const Pair& pair : pairs_) root.most.push_back(static_cast<double>(system_.count(pair.i)));
-    std::priority_queue<Part, std::vector<Part>, Worse> open;
+    for (const ResourceId j : system_.resource_ids()) {
+      root.use.push_back(system_.reach(j) < system_.resource(j).min_depth ? Use::kClosed : Use::kUndecided);
+    }
+    proof_.parts.assign(1, {});
+    close(root, programme.plain_prices());
+    std::priority_queue<SharePart, std::vector<SharePart>, Worse> open;
     open.push(std::move(root));
-    bool found = false;
     bool first = true;
-    Solution solution;
-    Shares best;
-    while (!open.empty()) {
-      if (poll_.should_stop_now()) break;
-      Part part = open.top();
+    while (!open.empty() && !poll_.should_stop_now()) {
+      SharePart part = open.top();
       open.pop();
-      if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
-      Shares shares;
-      const bool solved = programme.solve(part, shares, poll_);
-      poll_.spend(programme.steps());
-      if (solved && first) solution.binding = programme.binding();
+      process(std::move(part), programme, first, open);
       first = false;
-      if (poll_.stopped()) break;
-      if (!solved) continue;
-      part.level = shares.level;
-      part.throughput = shares.throughput;
-      if (found && !is_better(part.level, part.throughput, best.level, best.throughput)) continue;
-      Assignment counts;
-      std::size_t split = 0;
-      if (realise(part, shares, counts, split)) {
-        found = true;
-        best = shares;
-        solution.assignment = std::move(counts);
-        continue;
-      }
-      if (too_shallow_) {
-        if (close(part, *too_shallow_)) open.push(std::move(part));
-        continue;
-      }
-      if (split == pairs_.size()) continue;
-      Part low = part;
-      low.most[split] = std::floor(shares.time[split]);
-      Part high = std::move(part);
-      high.least[split] = std::ceil(shares.time[split]);
-      open.push(std::move(low));
-      open.push(std::move(high));
     }
-    if (!found) {
-      if (poll_.stopped()) {
-        solution = infeasible("no realisable time shares were found in time");
-        solution.outcome = detail::outcome_of(poll_);
-        return solution;
-      }
-      if (closed_for_depth_) {
-        return infeasible(
-            "found no time shares that keep every least depth; they are searched for, not proven");
-      }
-      return infeasible(missed_floor());
-    }
-    const bool resolved = settle(best, solution);
-    if (!resolved) {
-      solution.reason = "rates differ by so much that the time shares of some type are lost in rounding";
-    }
-    const bool proven = resolved && !closed_for_depth_;
-    solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);
-    solution.proven_optimal =
-        options_.shares == ShareReading::kExact && solution.outcome == Outcome::kOptimal;
-    return solution;
+    return answer(programme, !open.empty() || poll_.stopped());
   }
 
  private:
@@ -346,51 +149,278 @@ class WeightedSearch {
     return "no whole numbers of tasks realise the shares with every least depth kept";
   }
 
-  /// Does without a resource whose least depth cannot be kept. False when the part does so already.
-  bool close(Part& part, ResourceId j) const {
-    bool was_open = false;
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      if (pairs_[at].j != j) continue;
-      was_open |= part.most[at] > 0;
-      part.least[at] = part.most[at] = 0;
-    }
-    return was_open;
+  // ---- the search
+
+  using Open = std::priority_queue<SharePart, std::vector<SharePart>, Worse>;
+
+  bool is_exact() const noexcept { return options_.shares == ShareReading::kExact; }
+  /// Nothing at or below this is of interest: no throughput is negative.
+  double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
+  /// Exact shares: whether these prices show that the part holds nothing of interest. The programme's own
+  /// value is no proof.
+  bool closes(const SharePart& part, const ShareProgramme& programme, const ProofPrices& prices) {
+    if (programme.bound(part, prices) > cutoff()) return false;
+    close(part, prices);
+    return true;
+  }
+  void close(const SharePart& part, const ProofPrices& prices) {
+    if (options_.keep_proof) proof_.parts[part.proof].prices = {prices};
   }
 
-  /// Whole numbers n_ij >= f_ij with row sums N_i. Where a type needs more threads than it has, `split` is
-  /// the pair to branch on.
-  bool realise(const Part& part, Shares& shares, Assignment& counts, std::size_t& split) {
+  void process(SharePart part, ShareProgramme& programme, bool first, Open& open) {
+    // A part is known by what it came from; with floors that is all there is.
+    if (!is_exact() && found_ && !is_better(part.level, part.throughput, best_.level, best_.throughput))
+      return;
+    const ProofPrices plain = programme.plain_prices();
+    scale_ = first ? programme.bound(part, plain) : scale_;
+    if (is_exact() && closes(part, programme, plain)) return;
+    if (programme.bound(part, plain) == -kInfinity) return;  // no counts at all
+    Shares shares;
+    const bool solved = programme.solve(part, shares, poll_);
+    poll_.spend(programme.steps());
+    if (solved && first) binding_ = programme.binding();
+    if (poll_.stopped()) return;
+    if (!solved) {
+      unresolved_ = true;
+      return;
+    }
+    const ProofPrices prices = is_exact() ? programme.prices() : plain;
+    if (is_exact() && closes(part, programme, prices)) return;
+    if (!is_exact()) {
+      if (!shares.complete) return;
+      if (found_ && !is_better(shares.level, shares.throughput, best_.level, best_.throughput)) return;
+    }
+    part.level = shares.level;
+    part.throughput = shares.throughput;
+    std::optional<Cut> cut;
+    if (!shares.complete) {
+      cut = widest(part);
+    } else {
+      Assignment counts;
+      cut = realise(part, shares, counts);
+      if (!cut) {
+        take(shares, std::move(counts));
+        if (!is_exact() || closes(part, programme, prices)) return;
+        cut = widest(part);
+      }
+    }
+    if (!cut) {
+      unresolved_ = true;  // one way to place the threads, and rounding in the way of a proof
+      return;
+    }
+    split(std::move(part), *cut, prices, open);
+  }
+
+  /// A better answer: settled, and worth what it is then.
+  void take(const Shares& shares, Assignment counts) {
+    Solution settled;
+    settled.assignment = std::move(counts);
+    const bool has_level = settle(shares, settled);
+    double value = 0;
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      value += settled.time_shares[index(pairs_[at].i) * system_.resource_count() + index(pairs_[at].j)] *
+               system_.rate(pairs_[at].i, pairs_[at].j);
+    }
+    if (found_ && is_exact() && value <= value_) return;
+    found_ = true;
+    value_ = value;
+    best_ = shares;
+    settled_ = std::move(settled);
+    has_level_ = has_level;
+  }
+
+  Solution answer(const ShareProgramme& programme, bool stopped) {
+    if (!found_) {
+      if (stopped) {
+        Solution solution = infeasible("no realisable time shares were found in time");
+        solution.outcome = detail::outcome_of(poll_);
+        return solution;
+      }
+      Solution solution = infeasible(missed_floor());
+      if (unresolved_)
+        solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (is_exact() && !unresolved_) keep_proof(solution, std::nullopt);
+      return solution;
+    }
+    if (const std::optional<TaskType> k = is_exact() ? highest_floor() : std::nullopt) {
+      if (value_ < least_level(*k)) return below_floor(programme, *k);
+    }
+    Solution solution = std::move(settled_);
+    solution.binding = binding_;
+    if (!has_level_) {
+      solution.reason = "rates differ by so much that the time shares of some type are lost in rounding";
+    }
+    const bool proven = has_level_ && !unresolved_;
+    solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);
+    solution.proven_optimal = is_exact() && solution.outcome == Outcome::kOptimal;
+    if (solution.proven_optimal) keep_proof(solution, cutoff());
+    return solution;
+  }
+
+  // ---- floors: with exact shares, the throughput that they ask for
+
+  double least_level(TaskType k) const noexcept {
+    const double least = system_.floor(k) * (1 - kFloorTolerance);
+    return system_.shares()[index(k)] > 0 ? least / system_.shares()[index(k)] : kInfinity;
+  }
+
+  std::optional<TaskType> highest_floor() const {
+    std::optional<TaskType> highest;
+    for (const TaskType i : system_.types()) {
+      if (system_.floor(i) > 0 && (!highest || least_level(i) > least_level(*highest))) highest = i;
+    }
+    return highest;
+  }
+
+  /// The best that keeps the shares is below a floor.
+  Solution below_floor(const ShareProgramme& programme, TaskType k) {
+    Solution solution = infeasible(missed_floor());
+    if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
+      solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (poll_.stopped()) solution.outcome = detail::outcome_of(poll_);
+      return solution;
+    }
+    // At most the cutoff, and at least the floor's level: twice the one is less than the difference's worth.
+    const bool has_share = system_.shares()[index(k)] > 0;
+    const double level = has_share ? least_level(k) : system_.floor(k);
+    const double excess = 2 * std::max(cutoff(), 1e-6 * level) / (has_share ? level - cutoff() : level / 2);
+    for (ProofPart& part : proof_.parts) {
+      for (ProofPrices& prices : part.prices) prices = programme.against_floor(prices, k, excess);
+    }
+    keep_proof(solution, std::nullopt);
+    return solution;
+  }
+
+  void keep_proof(Solution& solution, std::optional<double> bound) {
+    if (!options_.keep_proof) return;
+    proof_.bound = bound;
+    solution.proof = std::make_shared<const Proof>(std::move(proof_));
+  }
+
+  /// Where a part is split: by whether a resource is in use at all, or by a count.
+  struct Cut {
+    std::optional<ResourceId> resource;
+    std::size_t pair = 0;
+    double at = 0;  // the largest count of the lower part
+  };
+
+  void split(SharePart part, const Cut& cut, const ProofPrices& prices, Open& open) {
+    SharePart low = part;
+    SharePart high = part;
+    if (cut.resource) {
+      low.use[index(*cut.resource)] = Use::kClosed;
+      high.use[index(*cut.resource)] = Use::kOpen;
+    } else {
+      low.most[cut.pair] = cut.at;
+      high.least[cut.pair] = cut.at + 1;
+    }
+    if (options_.keep_proof) {
+      low.proof = proof_.parts.size();
+      high.proof = low.proof + 1;
+      proof_.parts.resize(low.proof + 2);
+      ProofSplit record;
+      record.resource = cut.resource ? *cut.resource : pairs_[cut.pair].j;
+      if (!cut.resource) record.type = pairs_[cut.pair].i;
+      record.at = static_cast<Count>(cut.resource ? 0 : cut.at);
+      record.low = low.proof;
+      record.high = high.proof;
+      proof_.parts[part.proof].split = record;
+      proof_.parts[part.proof].prices.clear();
+      close(low, prices);
+      close(high, prices);
+    }
+    open.push(std::move(low));
+    open.push(std::move(high));
+  }
+
+  /// A cut that always makes the part smaller; nothing when there is only one way to place the threads.
+  std::optional<Cut> widest(const SharePart& part) const {
+    for (const ResourceId j : system_.resource_ids()) {
+      if (part.use[index(j)] == Use::kUndecided && system_.resource(j).min_depth > 1) return Cut{j, 0, 0};
+    }
+    Cut cut;
+    double width = 0;
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      if (part.use[index(pairs_[at].j)] == Use::kClosed) continue;
+      const double range = part.most[at] - part.least[at];
+      if (range <= width) continue;
+      width = range;
+      cut = {std::nullopt, at, part.least[at] + std::floor((range - 1) / 2)};
+    }
+    if (width == 0) return std::nullopt;
+    return cut;
+  }
+
+  /// Whole numbers n_ij >= f_ij with row sums N_i and every least depth kept; else where to split the part.
+  std::optional<Cut> realise(const SharePart& part, const Shares& shares, Assignment& counts) {
     counts.reset(system_.type_count(), system_.resource_count());
-    too_shallow_.reset();
-    split = pairs_.size();
     for (const TaskType i : system_.types()) {
       if (system_.count(i) == 0) continue;
       Count needed = 0;
       double worst = kTiny;
+      std::optional<Cut> cut;
       for (std::size_t at = 0; at < pairs_.size(); ++at) {
         if (pairs_[at].i != i) continue;
         const double f = shares.time[at];
-        const double n = std::max(part.least[at], std::ceil(f - kTiny));
+        const double n = std::max(least(part, at), whole_above(f));
         counts(i, pairs_[at].j) = static_cast<Count>(n);
         needed += static_cast<Count>(n);
         const double unused = n - f;  // of a thread that this pair keeps busy only in part
-        if (f > kTiny && n > part.least[at] && unused > worst) {
+        if (f > 0 && n > least(part, at) && unused > worst) {
           worst = unused;
-          split = at;
+          cut = Cut{std::nullopt, at, n - 1};
         }
       }
-      if (needed > system_.count(i)) return false;
-      split = pairs_.size();
+      if (needed > system_.count(i)) return cut ? cut : whole_or_cut(part, shares, counts);
       spread_rest(i, part, shares, system_.count(i) - needed, counts);
     }
-    return deepen(shares, counts);
+    if (deepen(part, shares, counts)) return std::nullopt;
+    return whole_or_cut(part, shares, counts);
+  }
+
+  /// The programme's own counts where they are whole and deep enough; else where to split the part.
+  std::optional<Cut> whole_or_cut(const SharePart& part, const Shares& shares, Assignment& counts) const {
+    counts.reset(system_.type_count(), system_.resource_count());
+    std::optional<Cut> cut;
+    double worst = 1e-6;
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      const double n = shares.counts[at];
+      counts(pairs_[at].i, pairs_[at].j) = static_cast<Count>(std::llround(n));
+      // However little time it is: it takes a task.
+      const double off = shares.time[at] > 0 && n < 0.5 ? 1.0 : std::abs(n - std::round(n));
+      if (off <= worst) continue;
+      worst = off;
+      cut = Cut{std::nullopt, at, std::floor(n)};
+    }
+    if (cut) return cut;
+    for (const ResourceId j : system_.resource_ids()) {
+      const Count depth = counts.column_sum(j);
+      if (depth > 0 && depth < system_.resource(j).min_depth && part.use[index(j)] == Use::kUndecided) {
+        return Cut{j, 0, 0};
+      }
+    }
+    bool holds = is_placement(system_, counts);
+    for (std::size_t at = 0; at < pairs_.size(); ++at) {
+      holds = holds && shares.time[at] <= static_cast<double>(counts(pairs_[at].i, pairs_[at].j)) + kTiny;
+    }
+    return holds ? std::nullopt : widest(part);
+  }
+
+  static double whole_above(double f) noexcept {
+    return f <= 0 ? 0.0 : std::max(1.0, std::ceil(f * (1 - kTiny)));
+  }
+  double least(const SharePart& part, std::size_t at) const noexcept {
+    return part.use[index(pairs_[at].j)] == Use::kClosed ? 0.0 : part.least[at];
+  }
+  bool may_be(const SharePart& part, std::size_t at) const noexcept {
+    return part.use[index(pairs_[at].j)] != Use::kClosed && part.most[at] > 0;
   }
 
   /// Where threads of a starved type wait.
-  ResourceId resting_place(const Part& part, TaskType i) const noexcept {
+  ResourceId resting_place(const SharePart& part, TaskType i) const noexcept {
     std::optional<ResourceId> first_open;
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      if (pairs_[at].i != i || part.most[at] == 0) continue;
+      if (pairs_[at].i != i || !may_be(part, at)) continue;
       if (pairs_[at].j == *system_.home(i)) return pairs_[at].j;
       if (!first_open) first_open = pairs_[at].j;
     }
@@ -398,19 +428,20 @@ class WeightedSearch {
   }
 
   /// The threads that no time share asks for go where the type's time shares are largest per thread.
-  void spread_rest(TaskType i, const Part& part, const Shares& shares, Count rest, Assignment& counts) const {
+  void spread_rest(TaskType i, const SharePart& part, const Shares& shares, Count rest,
+                   Assignment& counts) const {
     double total = 0;
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       if (pairs_[at].i == i) total += shares.time[at];
     }
-    if (total <= kTiny) {  // starved: at home, or else at the first resource that is open to it
+    if (total <= 0) {  // starved: at home, or else at the first resource that is open to it
       counts(i, resting_place(part, i)) += rest;
       return;
     }
     Count left = rest;
     std::size_t busiest = pairs_.size();
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      if (pairs_[at].i != i || shares.time[at] <= kTiny) continue;
+      if (pairs_[at].i != i || shares.time[at] <= 0) continue;
       const Count n = static_cast<Count>(static_cast<double>(rest) * shares.time[at] / total);
       counts(i, pairs_[at].j) += n;
       left -= n;
@@ -419,17 +450,17 @@ class WeightedSearch {
     counts(i, pairs_[busiest].j) += left;
   }
 
-  /// Brings spare threads to resources below their least depth. False, and too_shallow_ set, where there are
-  /// too few.
-  bool deepen(const Shares& shares, Assignment& counts) {
+  /// Brings spare threads to resources below their least depth. False where there are too few, or a count is
+  /// not what the part allows.
+  bool deepen(const SharePart& part, const Shares& shares, Assignment& counts) {
     for (const ResourceId j : system_.resource_ids()) {
       Count missing = system_.resource(j).min_depth - counts.column_sum(j);
-      if (counts.column_sum(j) == 0 || missing <= 0) continue;
+      if (missing <= 0 || (counts.column_sum(j) == 0 && part.use[index(j)] != Use::kOpen)) continue;
       for (std::size_t at = 0; at < pairs_.size() && missing > 0; ++at) {
         const TaskType i = pairs_[at].i;
         const ResourceId a = pairs_[at].j;
         if (a == j || !system_.can_run(i, j)) continue;
-        const Count spare = std::min(counts(i, a) - static_cast<Count>(std::ceil(shares.time[at] - kTiny)),
+        const Count spare = std::min(counts(i, a) - static_cast<Count>(whole_above(shares.time[at])),
                                      counts.column_sum(a) - system_.resource(a).min_depth);
         const Count n = std::min(spare, missing);
         if (n <= 0) continue;
@@ -437,22 +468,31 @@ class WeightedSearch {
         counts(i, j) += n;
         missing -= n;
       }
-      if (missing > 0) {
-        closed_for_depth_ = true;
-        too_shallow_ = j;
-        return false;
-      }
+      if (missing > 0) return false;
     }
     return true;
   }
 
-  /// Makes the shares exact to the last digit and writes the matrix. False when some type that is to have a
-  /// share has none left.
-  bool settle(const Shares& best, Solution& solution) const {
+  /// Makes the time shares fit and the shares exact, and writes the matrix. False when some type that is to
+  /// have a share has none left.
+  bool settle(const Shares& shares, Solution& solution) const {
     solution.time_shares.assign(system_.type_count() * system_.resource_count(), 0.0);
+    // The programme meets its limits to a tolerance: one factor makes all of them hold.
+    double factor = 1;
+    std::vector<double> busy(system_.resource_count());
     std::vector<double> by_task(system_.type_count());
+    std::vector<double> time(pairs_.size());
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      by_task[index(pairs_[at].i)] += best.time[at] * system_.rate(pairs_[at].i, pairs_[at].j);
+      const auto [i, j] = pairs_[at];
+      const double n = static_cast<double>(solution.assignment(i, j));
+      if (n == 0) continue;
+      time[at] = shares.time[at];
+      busy[index(j)] += time[at];
+      by_task[index(i)] += time[at] * system_.rate(i, j);
+      factor = std::max(factor, time[at] / n);
+    }
+    for (const ResourceId j : system_.resource_ids()) {
+      factor = std::max(factor, busy[index(j)] / static_cast<double>(system_.resource(j).servers));
     }
     double level = kInfinity;
     for (const TaskType i : system_.types()) {
@@ -462,15 +502,14 @@ class WeightedSearch {
     for (std::size_t at = 0; at < pairs_.size(); ++at) {
       const std::size_t i = index(pairs_[at].i);
       const double share = system_.shares()[i];
-      // The programme meets the shares to its tolerance; scaling every type down to the lowest makes them
-      // exact.
-      const double factor = options_.shares == ShareReading::kFloor ? 1.0
-                            : share > 0 && by_task[i] > 0           ? share * level / by_task[i]
-                                                                    : 0.0;
-      solution.time_shares[i * system_.resource_count() + index(pairs_[at].j)] = best.time[at] * factor;
+      // Scaling every type down to the lowest makes the shares exact.
+      const double slower = !is_exact()                   ? 1.0
+                            : share > 0 && by_task[i] > 0 ? share * level / by_task[i]
+                                                          : 0.0;
+      solution.time_shares[i * system_.resource_count() + index(pairs_[at].j)] = time[at] * slower / factor;
     }
     for (const TaskType i : system_.types()) {
-      if (system_.count(i) > 0 && system_.shares()[index(i)] == 0 && by_task[index(i)] <= kTiny) {
+      if (system_.count(i) > 0 && system_.shares()[index(i)] == 0 && by_task[index(i)] <= 0) {
         solution.reason += (solution.reason.empty() ? "" : "; ") +
                            ("task type " + in_quotes(system_.task(i).name)) +
                            " has priority 0 and is starved";
@@ -483,8 +522,15 @@ class WeightedSearch {
   const SolveOptions& options_;
   StopPoll poll_;
   std::vector<Pair> pairs_;
-  std::optional<ResourceId> too_shallow_;
-  bool closed_for_depth_ = false;  // then a better answer may exist that keeps the resource
+  std::vector<std::string> binding_;
+  bool found_ = false;
+  bool has_level_ = false;
+  bool unresolved_ = false;  // some part could not be judged: nothing is proven
+  double value_ = 0;         // throughput of the best answer
+  double scale_ = 1;         // no throughput is larger
+  Shares best_;
+  Solution settled_;
+  Proof proof_;
 };
 
 Solution weighted_search(const Problem& problem, const SolveOptions& options) {

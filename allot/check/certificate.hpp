@@ -1,0 +1,86 @@
+// A certificate: a claim about a system, and what proves it. Plain data, as the file has it; nothing in this
+// room includes the solvers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace allot::check {
+
+struct Resource {
+  std::string name;
+  std::int64_t servers = 1;
+  bool fcfs = false;
+  std::int64_t min_depth = 1;
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+struct Task {
+  std::string name;
+  std::int64_t count = 0;
+  double floor = 0;
+  std::optional<double> priority;
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+/// What of a scenario a proof is about. Numbers are exactly the doubles that the text denotes.
+struct Machine {
+  std::vector<Resource> resources;
+  std::vector<Task> tasks;
+  std::vector<std::vector<double>> rates;  ///< [type][resource]; 0: cannot run there
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+enum class Objective {
+  kThroughput,  ///< the most completions per second of all assignments
+  kShares,      ///< the most completions per second of all time shares that keep the priorities exactly
+};
+
+struct Claim {
+  bool infeasible = false;                            ///< then nothing else is claimed
+  std::vector<std::vector<std::int64_t>> assignment;  ///< [type][resource]; empty: only a bound is claimed
+  std::vector<std::vector<double>> time_shares;       ///< with kShares, [type][resource]
+  double at_least = 0;                                ///< the assignment completes this much ...
+  double at_most = 0;                                 ///< ... and nothing completes more than this
+};
+
+struct Prices {
+  std::vector<double> task;
+  std::vector<double> completion;  ///< >= 0; empty: all 0
+  std::vector<double> unit;        ///< >= 0; kShares only
+  std::vector<double> depth;       ///< >= 0; kShares only
+};
+
+struct Split {
+  std::size_t resource = 0;
+  std::optional<std::size_t> task;  ///< absent: by all tasks at the resource
+  std::int64_t at = 0;
+  std::size_t low = 0;   ///< part with at most `at`
+  std::size_t high = 0;  ///< part with more
+};
+
+struct Part {
+  std::vector<Prices> prices;
+  std::optional<Split> split;
+};
+
+struct Certificate {
+  Objective objective = Objective::kThroughput;
+  Machine machine;
+  Claim claim;
+  std::vector<Part> parts;  ///< the first is the whole; parts come after those they are split from
+};
+
+/// Reads a certificate. On failure `certificate` is absent and `problem` says what is wrong, and where.
+/// Never throws for what is in the text.
+struct ReadCertificate {
+  std::optional<Certificate> certificate;
+  std::string problem;
+};
+ReadCertificate read_certificate(std::string_view text);
+
+}  // namespace allot::check

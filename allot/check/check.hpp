@@ -1,0 +1,23 @@
+// Verifies a certificate with exact integer and rational arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "allot/check/certificate.hpp"
+
+namespace allot::check {
+
+struct Verdict {
+  bool accepted = false;
+  std::string reason;     ///< what fails, where not accepted
+  bool optimal = false;   ///< accepted, and the claimed values are within 1e-9 of each other
+  std::size_t parts = 0;  ///< closed or split
+};
+
+/// Accepts only what is proven: that the assignment is feasible and completes at least what is claimed, and
+/// that every part of the tree is split completely or closed at its prices. Cost: about R Q T log T steps of
+/// integer arithmetic for each price vector, mostly much less. Thread-safe.
+Verdict check(const Certificate& certificate);
+
+}  // namespace allot::check

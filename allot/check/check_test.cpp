@@ -1,0 +1,208 @@
+// Certificates by hand: true ones are accepted, false ones of every kind rejected, and what is no certificate
+// is named with its place. The system: two resources, ps and fcfs, whose optimum is known.
+#include "allot/check/check.hpp"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace allot::check {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+/// x: 2 threads, rates 3 and 1; y: 1 thread, rate 4 at the second resource only. Best: both x at `a` (ps, 3
+/// tasks/s), y at `b` (4 tasks/s): 7, as no resource completes more than its fastest type.
+Json certificate() {
+  return Json::parse(R"({
+    "allot_certificate": 1, "objective": "throughput",
+    "system": {
+      "resources": [{"name": "a", "servers": 1, "discipline": "ps", "min_depth": 1},
+                    {"name": "b", "servers": 1, "discipline": "fcfs", "min_depth": 1}],
+      "tasks": [{"name": "x", "count": 2}, {"name": "y", "count": 1}],
+      "rates": [[3, 1], [0, 4]]},
+    "claim": {"assignment": [[2, 0], [0, 1]], "at_least": 7, "at_most": 7},
+    "proof": [{"prices": [{"task": [0, 0]}]}]})");
+}
+
+Verdict verdict_on(const Json& json) {
+  const ReadCertificate read = read_certificate(json.dump());
+  EXPECT_TRUE(read.certificate.has_value()) << read.problem;
+  return read.certificate ? check(*read.certificate) : Verdict{};
+}
+
+void expect_rejected(const Json& json, const std::string& why) {
+  const Verdict verdict = verdict_on(json);
+  EXPECT_FALSE(verdict.accepted) << json.dump();
+  EXPECT_THAT(verdict.reason, HasSubstr(why));
+}
+
+TEST(Check, AcceptsATrueCertificate) {
+  const Verdict verdict = verdict_on(certificate());
+  EXPECT_TRUE(verdict.accepted) << verdict.reason;
+  EXPECT_TRUE(verdict.optimal);
+}
+
+TEST(Check, AcceptsABoundAlone) {
+  Json json = certificate();
+  json["claim"] = {{"at_most", 7}};
+  const Verdict verdict = verdict_on(json);
+  EXPECT_TRUE(verdict.accepted);
+  EXPECT_FALSE(verdict.optimal);
+}
+
+TEST(Check, RejectsMoreThroughputThanTheAssignmentHasByHoweverLittle) {
+  Json json = certificate();
+  json["claim"]["at_least"] = 7.000000000000001;
+  json["claim"]["at_most"] = 8;
+  expect_rejected(json, "completes 7 tasks/s, less than");
+}
+
+TEST(Check, RejectsABoundThatThePricesDoNotProveByHoweverLittle) {
+  Json json = certificate();
+  json["claim"] = {{"at_most", 6.999999999999999}};
+  expect_rejected(json, "part 0 of the proof is neither split nor closed");
+}
+
+TEST(Check, RejectsAssignmentsThatAreNone) {
+  Json json = certificate();
+  json["claim"]["assignment"] = {{1, 0}, {0, 1}};
+  expect_rejected(json, "places 1 threads of 'x', which has 2");
+  json["claim"]["assignment"] = {{3, 0}, {0, 1}};
+  expect_rejected(json, "places 3 threads of 'x'");
+  json["claim"]["assignment"] = {{2, 0}, {1, 0}};
+  expect_rejected(json, "cannot run");
+  json = certificate();
+  json["system"]["resources"][0]["min_depth"] = 3;
+  expect_rejected(json, "below its least depth");
+  json = certificate();
+  json["system"]["tasks"][0]["floor"] = 3.0000001;
+  expect_rejected(json, "below its floor");
+}
+
+TEST(Check, RejectsAStateWithoutAnExactFormula) {
+  Json json = certificate();
+  json["system"]["resources"][1]["servers"] = 2;
+  json["claim"] = {{"assignment", {{2, 0}, {0, 1}}}, {"at_least", 1}, {"at_most", 9}};
+  EXPECT_TRUE(verdict_on(json).accepted);
+  json["claim"]["assignment"] = {{0, 2}, {0, 1}};
+  expect_rejected(json, "no exact formula");
+}
+
+TEST(Check, RejectsATreeWithAHoleAStrayPartOrALoop) {
+  Json json = certificate();
+  const Json leaf = {{"prices", {{{"task", {0, 0}}}}}};
+  const auto split = [](int low, int high) {
+    return Json{{"prices", Json::array()},
+                {"split", {{"resource", 0}, {"at", 0}, {"low", low}, {"high", high}}}};
+  };
+  json["proof"] = {split(1, 2), leaf, leaf};
+  EXPECT_TRUE(verdict_on(json).accepted);
+  json["proof"] = {split(1, 2), leaf};
+  expect_rejected(json, "part 2, which is missing");
+  json["proof"] = {split(1, 1), leaf};
+  expect_rejected(json, "not a new one");
+  json["proof"] = {split(0, 1), leaf};
+  expect_rejected(json, "not a new one");
+  json["proof"] = {split(1, 2), leaf, leaf, leaf};
+  expect_rejected(json, "part 3 of the proof belongs to no split");
+  json["proof"] = {split(1, 2), leaf, {{"prices", Json::array()}}};
+  expect_rejected(json, "part 2 of the proof is neither");
+  json["proof"] = Json::array();
+  expect_rejected(json, "no parts");
+}
+
+TEST(Check, RejectsThatNothingIsFeasibleWhereSomethingIs) {
+  Json json = certificate();
+  json["claim"] = {{"infeasible", true}};
+  for (const double price : {0.0, 1e9, -1e9}) {
+    json["proof"] = {{{"prices", {{{"task", {price, price}}}}}}};
+    expect_rejected(json, "nothing feasible");
+  }
+  // Three threads never make a depth of four at `b`, the only place for y.
+  json["system"]["resources"][1]["min_depth"] = 4;
+  json["proof"] = {{{"prices", {{{"task", {0, -100}}}}}}};
+  EXPECT_TRUE(verdict_on(json).accepted);
+}
+
+TEST(Check, CountsPremiumsOfFloorsOnlyWhereTheyArePaid) {
+  Json json = certificate();
+  json["system"]["tasks"][0]["floor"] = 100;  // far beyond x's rates
+  json["claim"] = {{"infeasible", true}};
+  json["proof"] = {{{"prices", {{{"task", {0, 0}}, {"completion", {0, 0}}}}}}};
+  expect_rejected(json, "nothing feasible");
+  json["proof"][0]["prices"][0]["completion"] = {1000, 0};
+  EXPECT_TRUE(verdict_on(json).accepted);
+  json["system"]["tasks"][0]["floor"] = 3;  // which it completes with both threads at `a`
+  expect_rejected(json, "nothing feasible");
+}
+
+Json share_certificate() {
+  return Json::parse(R"({
+    "allot_certificate": 1, "objective": "shares",
+    "system": {
+      "resources": [{"name": "a", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "x", "count": 1, "priority": 1}, {"name": "y", "count": 1, "priority": 1}],
+      "rates": [[2], [2]]},
+    "claim": {"assignment": [[1], [1]], "time_shares": [[0.5], [0.5]], "at_least": 2, "at_most": 2},
+    "proof": [{"prices": [{"task": [1, 1], "unit": [2], "depth": [0]}]}]})");
+}
+
+TEST(Check, ProvesSharesByDualValues) {
+  EXPECT_TRUE(verdict_on(share_certificate()).optimal);
+  Json json = share_certificate();
+  json["claim"]["at_most"] = 1.999;
+  expect_rejected(json, "part 0");
+  json = share_certificate();
+  json["claim"]["time_shares"] = {{0.6}, {0.6}};  // more than the resource has: counts as what fits
+  json["claim"]["at_least"] = 2.1;
+  expect_rejected(json, "complete 2 tasks/s, less than");
+  json = share_certificate();
+  json["claim"]["time_shares"] = {{0.9}, {0.1}};  // uneven: counts as the lower
+  expect_rejected(json, "complete 0.4 tasks/s");
+  json = share_certificate();
+  json["proof"][0]["prices"][0]["task"] = {0.9, 0.9};  // such prices bound nothing
+  expect_rejected(json, "part 0");
+  json = share_certificate();
+  json["proof"][0]["prices"][0]["unit"] = {1};  // too cheap: the threads are worth the difference
+  expect_rejected(json, "part 0");
+  json = share_certificate();
+  json["system"]["tasks"][0].erase("priority");
+  expect_rejected(json, "priority of 'x'");
+}
+
+TEST(ReadCertificate, NamesWhatIsWrongAndWhere) {
+  const auto problem = [](const Json& json) { return read_certificate(json.dump()).problem; };
+  EXPECT_THAT(read_certificate("").problem, HasSubstr("not valid JSON"));
+  EXPECT_THAT(read_certificate("[1").problem, HasSubstr("not valid JSON"));
+  EXPECT_THAT(problem(Json::array()), HasSubstr("certificate: must be an object"));
+  Json json = certificate();
+  json["allot_certificate"] = 2;
+  EXPECT_THAT(problem(json), HasSubstr("certificate.allot_certificate: must be 1"));
+  json = certificate();
+  json["system"]["rates"][1] = {0};
+  EXPECT_THAT(problem(json), HasSubstr("certificate.system.rates[1]: must have 2 elements, has 1"));
+  json = certificate();
+  json["system"]["rates"][0][0] = -3;
+  EXPECT_THAT(problem(json), HasSubstr("rates[0][0]: must not be negative"));
+  json = certificate();
+  json["claim"]["assignment"][0][0] = 1.5;
+  EXPECT_THAT(problem(json), HasSubstr("claim.assignment[0][0]: must be a whole number"));
+  json = certificate();
+  json["proof"][0]["prices"][0]["completion"] = {0, -1};
+  EXPECT_THAT(problem(json), HasSubstr("completion[1]: must not be negative"));
+  json = certificate();
+  json["proof"][0].erase("prices");
+  EXPECT_THAT(problem(json), HasSubstr("certificate.proof[0]: 'prices' is missing"));
+  json = certificate();
+  json["system"]["resources"][0]["discipline"] = "lifo";
+  EXPECT_THAT(problem(json), HasSubstr("must be 'ps' or 'fcfs'"));
+  std::string text = certificate().dump();
+  text.replace(text.find("\"at_least\":7"), 12, "\"at_least\":1e999");
+  EXPECT_FALSE(read_certificate(text).certificate.has_value());
+}
+
+}  // namespace
+}  // namespace allot::check

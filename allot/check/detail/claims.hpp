@@ -1,0 +1,16 @@
+// Whether what a claim shows is as good as it says.
+#pragma once
+
+#include <string>
+
+#include "allot/check/certificate.hpp"
+
+namespace allot::check::detail {
+
+/// Floors count as met within this part of themselves: 1 / 10^9.
+inline constexpr long kFloorTolerance = 1'000'000'000;
+
+/// What is wrong with the assignment, or its throughput, or its time shares; empty when nothing is. Exact.
+std::string problem_of_answer(const Certificate& certificate);
+
+}  // namespace allot::check::detail

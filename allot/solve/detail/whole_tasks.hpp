@@ -1,0 +1,31 @@
+// From the mixtures of the configuration bound's linear programme to assignments of whole tasks.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/model/system.hpp"
+#include "allot/solve/detail/configuration_bound.hpp"
+
+namespace allot::detail {
+
+/// The mean content that the programme gives each resource, rounded within each type to whole tasks.
+Assignment rounded(const System& system, const ConfigurationBound& bound,
+                   const std::vector<WeightedContent>& support);
+
+/// The mean totals that the programme gives the resources, rounded so that they sum to Q.
+std::vector<Count> rounded_totals(const System& system, const std::vector<WeightedContent>& support);
+
+struct Transport {
+  Assignment assignment;
+  Prices prices;  ///< at which the Lagrangian bound of these totals is the assignment's throughput
+};
+
+/// The best assignment with given totals where every resource is ps or never has a task waiting: a
+/// transportation problem, whose linear programme has whole solutions. `scale`: the size of the throughputs.
+/// Nothing when there is none, or rounding spoilt it.
+std::optional<Transport> transport(const System& system, const std::vector<Count>& totals, double scale,
+                                   StopPoll& poll);
+
+}  // namespace allot::detail
