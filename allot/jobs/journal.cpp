@@ -44,7 +44,6 @@ std::string bounded(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most) + "...";
 }
 
-
 struct RunEnd {
   std::string outcome;
   double end_unix;

@@ -348,7 +348,8 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
       make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
   attempt.request.id = id;
   attempt.request.grace_s = options_.grace_s;
-  files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(), journal_.last_run(at));
+  files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(),
+                 journal_.last_run(at));
   attempt.start = {at,
                    number,
                    resource.name,

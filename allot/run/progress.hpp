@@ -12,8 +12,8 @@
 #include "allot/model/system.hpp"
 #include "allot/run/attempts.hpp"
 #include "allot/run/crew.hpp"
-#include "allot/run/detail/recent.hpp"
 #include "allot/run/placer.hpp"
+#include "allot/run/recent.hpp"
 #include "allot/run/view.hpp"
 
 namespace allot {
@@ -64,7 +64,7 @@ class Progress {
   RunView view_;
   std::vector<std::uint64_t> done_by_pair_;
   std::vector<double> busy_s_;
-  detail::RecentCompletions recent_;
+  RecentCompletions recent_;
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
 };

@@ -142,11 +142,15 @@ void Console::document(std::string_view text) {
 
 void Console::note(std::string_view text) const noexcept {
   if (!said_.emplace(text).second) return;
-  complain(styled(Style::kAccent, "note: ").append(for_locale(std::string(text.substr(0, kMostOfANote)))).append("\n"));
+  complain(styled(Style::kAccent, "note: ")
+               .append(for_locale(std::string(text.substr(0, kMostOfANote))))
+               .append("\n"));
 }
 
 void Console::error(std::string_view text) const noexcept {
-  complain(styled(Style::kBad, "error: ").append(for_locale(std::string(text.substr(0, kMostOfANote)))).append("\n"));
+  complain(styled(Style::kBad, "error: ")
+               .append(for_locale(std::string(text.substr(0, kMostOfANote))))
+               .append("\n"));
 }
 
 void Console::complain(std::string_view text) const noexcept {

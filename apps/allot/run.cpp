@@ -72,12 +72,13 @@ RunObjective chosen_objective(const RunArguments& arguments, const Job& job) {
 
 /// No task may write over what the run itself reads and writes.
 void spare_own_files(const std::vector<std::string>& outputs, const RunArguments& arguments, const Job& job) {
-  std::vector<std::string> own = {job.path, arguments.journal + ".out"};
+  std::vector<std::string> own = {arguments.journal + ".out"};
+  if (!job.path.empty()) own.push_back(job.path);
   for (const char* const ending : {"", "-wal", "-shm", ".allot-lock"})
     own.push_back(arguments.journal + ending);
   if (!arguments.log.empty()) own.push_back(arguments.log);
   if (const std::string output = first_output_over(outputs, own); !output.empty()) {
-    throw Failure(Exit::kInvalidInput, arguments.file + ": a task would write " + in_quotes(output) +
+    throw Failure(Exit::kInvalidInput, name_of(job) + ": a task would write " + in_quotes(output) +
                                            ", which the run itself needs");
   }
 }

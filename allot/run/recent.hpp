@@ -8,7 +8,7 @@
 #include "allot/base/stop.hpp"
 #include "allot/model/ids.hpp"
 
-namespace allot::detail {
+namespace allot {
 
 class RecentCompletions {
  public:
@@ -47,4 +47,4 @@ class RecentCompletions {
   std::deque<Completion> all_;
 };
 
-}  // namespace allot::detail
+}  // namespace allot
