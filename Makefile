@@ -65,7 +65,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cd explorer && npm test --silent
 	$(call heading,build: asan)
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan --target $(unit_tests)
+	@cmake --build --preset asan --target allot_unit_tests
 	$(call heading,test: asan)
 	@ctest --preset asan --label-regex unit
 	$(call heading,fuzz: $(FUZZ_SECONDS) s each)
@@ -73,9 +73,6 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cmake --build --preset fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 	$(call heading,all passed)
-
-# What the sanitizers see in every run: the tests of the rooms. `make test-long` gives them all others too.
-unit_tests = base_test model_test solve_test size_test policy_test policy_allocation_test simulate_test analyze_test dispatch_test dispatch_allocation_test sweep_test jobs_test journal_faults_test report_test worker_test run_test io_test wasm_answer_test starpu_test
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600

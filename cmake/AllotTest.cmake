@@ -32,6 +32,13 @@ function(allot_test NAME)
   if(TARGET allot_command)
     add_dependencies(${NAME}_test allot_command)
   endif()
+  # What the sanitizers see in every run.
+  if(TEST_LABEL STREQUAL "unit")
+    if(NOT TARGET allot_unit_tests)
+      add_custom_target(allot_unit_tests)
+    endif()
+    add_dependencies(allot_unit_tests ${NAME}_test)
+  endif()
   gtest_discover_tests(
     ${NAME}_test
     DISCOVERY_MODE PRE_TEST

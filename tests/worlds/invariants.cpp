@@ -29,7 +29,7 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
   // Exact shares are kept by idling: a hundred times what a task takes, for one that has next to no share.
   const bool idles =
       scene.options.objective == RunObjective::kPriority && scene.options.shares == ShareReading::kExact;
-  patience_s_ = (idles ? 100 : 10) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
+  patience_s_ = (idles ? 100 : 4) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
 }
 
 Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now) {

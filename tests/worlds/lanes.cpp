@@ -31,6 +31,9 @@ SimulatedLane::SimulatedLane(Town& town, const std::vector<std::string>& launch)
   std::size_t resource = 0;
   if (launch.empty()) {
     while (!town.scene.job.resources[resource].launch.empty()) ++resource;
+    capacity_ = 0;
+    for (const JobResource& each : town.scene.job.resources)
+      capacity_ += each.launch.empty() ? static_cast<std::size_t>(each.servers) : 0;
   } else {
     resource = static_cast<std::size_t>(std::atoi(launch.back().c_str()));
   }
@@ -103,6 +106,7 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
 void SimulatedLane::send(const TaskRequest& request) {
   const std::size_t number = town_.numbers.at(value_of(request, "ALLOT_TASK"));
   if (town_.scene.manners[number] == Manner::kTooLarge) throw InvalidModel("argv", "too large");
+  if (tasks_.size() >= capacity_) town_.overbooked();
   Task task = make_task(request);
   if (task.manner == Manner::kKillsWorker && !task.record.not_found && task.ends != kNever) {
     lost_ = std::min(lost_, task.ends);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -29,6 +30,8 @@ struct Town {
   std::map<std::string, std::size_t> numbers;  ///< of tasks, by identity
   /// Called when a task begins to run: its number.
   std::function<void(std::size_t task)> executed;
+  /// Called when a worker is given more than it has slots for.
+  std::function<void()> overbooked;
   /// Called when an attempt is lost with its worker: the ids of all that were lost.
   std::function<void(const std::vector<std::uint64_t>& ids)> lost;
 
@@ -75,6 +78,7 @@ class SimulatedLane final : public Lane {
   Task make_task(const TaskRequest& request);
 
   Town& town_;
+  std::size_t capacity_ = 1;  ///< slots
   LaneManner manner_;
   Phase phase_ = Phase::kOpening;
   Clock::time_point opens_ = kNever;

@@ -171,7 +171,7 @@ void draw_events(Draw& draw, Scene& scene, double trouble) {
     const auto kind = draw.one_of({Signal::Kind::kDrain, Signal::Kind::kTerminate, Signal::Kind::kKill});
     scene.signals.push_back({draw.uniform(0, scale), kind});
   }
-  if (may_never_end(scene)) scene.signals.push_back({draw.uniform(60, 200), Signal::Kind::kTerminate});
+  if (may_never_end(scene)) scene.signals.push_back({draw.uniform(100, 500), Signal::Kind::kTerminate});
   const auto sooner = [](const auto& a, const auto& b) { return a.at < b.at; };
   std::sort(scene.signals.begin(), scene.signals.end(), sooner);
   std::sort(scene.freezes.begin(), scene.freezes.end(), sooner);
