@@ -25,6 +25,17 @@ std::string digest_of(const std::vector<std::pair<std::string, Template>>& env) 
   return out;
 }
 
+/// An identity that no row of a journal, no environment and no screen has room for is known by its beginning
+/// and a digest.
+std::string shortened(std::string text) {
+  constexpr std::size_t kLongest = std::size_t{64} << 10;
+  constexpr std::size_t kBeginning = 200;
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kBeginning;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // whole characters
+  return text.substr(0, end) + "...sha256:" + sha256_hex(text);
+}
+
 }  // namespace
 
 std::vector<JobItem> list_items(const Job& job) {
@@ -34,7 +45,7 @@ std::vector<JobItem> list_items(const Job& job) {
     const JobTask& task = job.tasks[type];
     std::unordered_map<std::string, std::size_t> seen;
     for (std::size_t row = 0; row < task.inputs.rows(); ++row) {
-      std::string text = identity_text(task.name, task.inputs.row(row), 1);
+      std::string text = shortened(identity_text(task.name, task.inputs.row(row), 1));
       const std::size_t occurrence = ++seen[text];
       if (occurrence > 1) text += "#" + std::to_string(occurrence);
       items.push_back({task_type(type), row, std::move(text)});

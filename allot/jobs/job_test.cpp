@@ -49,5 +49,19 @@ TEST(Job, SaysWhatEachTypeDoes) {
   EXPECT_EQ(work[1], (WorkDefinition{"decode", "output", "", ""}));
 }
 
+TEST(Job, VeryLongInputsAreKnownByADigest) {
+  Job job;
+  job.resources.resize(1);
+  JobTask& task = job.tasks.emplace_back();
+  task.name = "t";
+  task.inputs.values = {std::string(1 << 20, 'x'), std::string(1 << 20, 'y'), std::string(1 << 20, 'x'), "short"};
+  const std::vector<JobItem> items = list_items(job);
+  ASSERT_EQ(items.size(), 4U);
+  for (const JobItem& item : items) EXPECT_LT(item.identity.size(), 400U);
+  EXPECT_NE(items[0].identity, items[1].identity);
+  EXPECT_EQ(items[2].identity, items[0].identity + "#2");
+  EXPECT_EQ(items[3].identity, "t:short");
+}
+
 }  // namespace
 }  // namespace allot
