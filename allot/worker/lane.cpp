@@ -160,6 +160,7 @@ struct WorkerLane::State {
   bool greeted = false;
   bool finishing = false;
   bool not_found = false;
+  bool is_stranger = false;
   Phase phase = Phase::kStarting;
   std::string why;
   Clock::time_point opened;
@@ -277,6 +278,12 @@ struct WorkerLane::State {
     if (!why.empty()) terminate();
   }
 
+  /// The same: whoever is there is no worker, or none that this end understands.
+  void lose_stranger(std::string reason, Clock::time_point now) {
+    is_stranger = true;
+    lose(std::move(reason), now);
+  }
+
   void finish() {
     if (!open() || finishing) return;
     finishing = true;
@@ -324,7 +331,7 @@ struct WorkerLane::State {
         if (inbox.size() > kMostBanner) {
           banner = std::move(inbox);
           keep_tail(banner);
-          lose("what was started is no worker", now);
+          lose_stranger("what was started is no worker", now);
         }
         return;
       }
@@ -339,7 +346,7 @@ struct WorkerLane::State {
       const protocol::Decoded decoded = protocol::decode(bytes);
       if (decoded.kind == protocol::Decoded::Kind::kIncomplete) break;
       if (decoded.kind == protocol::Decoded::Kind::kGarbage)
-        return lose("what the worker says is damaged", now);
+        return lose_stranger("what the worker says is damaged", now);
       bytes.remove_prefix(decoded.size);
       handle(decoded.message, now, events);
     }
@@ -349,7 +356,7 @@ struct WorkerLane::State {
   void handle(const protocol::Message& message, Clock::time_point now, std::vector<LaneEvent>& events) {
     if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
       if (hello->version != protocol::kVersion) {
-        return lose("the worker (" + confined_name(hello->program) + ") speaks version " +
+        return lose_stranger("the worker (" + confined_name(hello->program) + ") speaks version " +
                         std::to_string(hello->version) + " of the protocol, and this is version " +
                         std::to_string(protocol::kVersion),
                     now);
@@ -359,7 +366,7 @@ struct WorkerLane::State {
         add(events, LaneEvent::Kind::kReady);
       }
     } else if (phase != Phase::kReady) {
-      lose("what the worker says does not begin with a greeting", now);
+      lose_stranger("what the worker says does not begin with a greeting", now);
     } else if (const auto* started = std::get_if<protocol::TaskStarted>(&message)) {
       if (!in_flight.contains(started->id)) return;
       LaneEvent& event = add(events, LaneEvent::Kind::kStarted);
@@ -373,7 +380,7 @@ struct WorkerLane::State {
       confine_record(told, task->second, Clock::now());
       in_flight.erase(task);
     } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
-      lose("the worker says what only this end may say", now);
+      lose_stranger("the worker says what only this end may say", now);
     }
   }
 
@@ -425,6 +432,7 @@ struct WorkerLane::State {
     LaneEvent& end = add(events, finishing ? LaneEvent::Kind::kEnded : LaneEvent::Kind::kLost);
     end.why = text;
     end.not_found = not_found;
+    end.is_stranger = is_stranger;
     terminate();
   }
 };

@@ -110,7 +110,7 @@ class Files(LiveTest):
         flag.touch()
         first.communicate(timeout=30)
         self.assertEqual((self.folder / "OUT").read_text(), "one\none\n")
-        self.run_allot("run", "other.toml")
+        self.run_allot("run", "other.toml", "--overwrite")
         self.assertEqual((self.folder / "OUT").read_text(), "two\n")
 
     def test_outputs_stay_inside(self):

@@ -23,7 +23,7 @@ SEED = int(os.environ.get("ALLOT_SEED", "1"))
 ROUND = os.environ.get("ALLOT_ROUND")
 SECONDS = float(os.environ.get("ALLOT_SECONDS", "inf"))  # then it ends with what it has
 MOST_MEMORY_KB = 768 << 10  # of any one command
-LONGEST = 60.0  # seconds of any one command
+LONGEST = 180  # seconds of any one command
 
 # Shell, gnuplot, HTML, SVG, CSS, CSV, SQL, printf, templates: each would leave a file called HIT, or a mark that is seen.
 EXECUTED = [
