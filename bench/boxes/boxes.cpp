@@ -1,7 +1,8 @@
 // How good are the answers on boxes, with pools of cores, GPUs and engines? Distances from the proven optimum
 // over random boxes, for every solver that maximises throughput.
 //
-// usage: bench_boxes [BOXES [SECONDS]]    BOXES random boxes (default 200), SECONDS for each proof (default 20)
+// usage: bench_boxes [BOXES [SECONDS]]    BOXES random boxes (default 200), SECONDS for each proof (default
+// 20)
 //        bench_boxes --map SET [TIMES]    only MAP, so that its instructions can be counted: over the systems
 //                                         of SET (k3, k16 or boxes), TIMES times (default 1), as in
 //   valgrind --tool=callgrind --toggle-collect='allot::MapSolver::solve*' bench_boxes --map boxes
@@ -111,7 +112,8 @@ int only_map(const std::string& set, int times) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc >= 3 && std::strcmp(argv[1], "--map") == 0) return only_map(argv[2], argc > 3 ? std::atoi(argv[3]) : 1);
+  if (argc >= 3 && std::strcmp(argv[1], "--map") == 0)
+    return only_map(argv[2], argc > 3 ? std::atoi(argv[3]) : 1);
   const int boxes = argc > 1 ? std::atoi(argv[1]) : 200;
   const double seconds = argc > 2 ? std::atof(argv[2]) : 20;
   if (argc > 3 || boxes < 1 || !(seconds > 0)) {

@@ -22,6 +22,18 @@ struct Exchange {
   Count back = 0;
 };
 
+/// `n` tasks of type `i` go from `a` to `b`, and `out` tasks of another type `k` from `b` to `d`, which may
+/// be `a`.
+struct Chain {
+  TaskType i{};
+  ResourceId a{};
+  ResourceId b{};
+  Count n = 0;
+  TaskType k{};
+  ResourceId d{};
+  Count out = 0;
+};
+
 /// Depths hold in every state, since `smallest_move` offers no other moves; floors are part of the cost.
 /// Reusable: `reset` allocates nothing after the first time for systems of one size.
 class SearchState {
@@ -78,6 +90,11 @@ class SearchState {
   }
   void apply(const Exchange& e) noexcept;
 
+  /// The same for a chain.
+  bool keeps_depths(const Chain& c) const noexcept;
+  double cost_change(const Chain& c) const noexcept;
+  void apply(const Chain& c) noexcept;
+
   /// A move must improve the cost by more than this to be kept: well above rounding, well below anything
   /// real.
   double tolerance() const noexcept { return tolerance_; }
@@ -95,6 +112,11 @@ class SearchState {
   double throughput_cost_change(const Exchange& e) const noexcept;
   double general_cost_change(const Exchange& e) const noexcept;
   ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
+  ColumnSums sums_plus(ResourceId j, TaskType i, Count n) const noexcept {
+    return columns_[index(j)].sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j));
+  }
+  void foresee_column(ResourceId j, const ColumnSums& sums) const noexcept;
+  void foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept;
   double cost_of(const double* by_task, double throughput) const noexcept;
   void refresh();
   void settle(ResourceId j) noexcept;
