@@ -8,15 +8,15 @@
 #include "allot/analyze/detail/markov.hpp"
 #include "allot/base/error.hpp"
 #include "allot/model/throughput.hpp"
-#include "allot/solve/solver.hpp"
+#include "allot/solve/best.hpp"
 
 namespace allot {
 namespace {
 
 /// Two throughputs closer than this, relatively, are the same.
 constexpr double kSame = 1e-9;
-/// Up to so many assignments enumeration is quick enough.
-constexpr double kFewAssignments = 1e6;
+/// Steps that the search for the best assignment may take: half a minute.
+constexpr std::uint64_t kBestAssignmentSteps = 60'000'000;
 
 /// Completions that lead back to the state they came from are left out: they change nothing.
 detail::Generator generator_of(const detail::Exploration& graph) {
@@ -41,17 +41,10 @@ Solution best_assignment(const System& system, const StopLimits& stop) {
   for (Resource& resource : resources) resource.min_depth = 1;
   std::vector<TaskClass> tasks = system.tasks();
   for (TaskClass& task : tasks) task.floor.reset();
-  const Problem problem{System(std::move(resources), std::move(tasks), system.rates()),
-                        Objective::kThroughput};
   SolveOptions options;
   options.stop = stop;
-  options.max_states = kFewAssignments;
-  Solution best = solve(*find_solver("exhaustive"), problem, options);
-  if (best.outcome != Outcome::kBudget) return best;
-  const SolverInfo* const exact = find_solver("exact");
-  if (exact != nullptr) return solve(*exact, problem, options);
-  options.max_states = 1e9;
-  return solve(*find_solver("exhaustive"), problem, options);
+  options.stop.steps = std::min(stop.steps, kBestAssignmentSteps);
+  return best_known(System(std::move(resources), std::move(tasks), system.rates()), options);
 }
 
 /// X(n) of a state, from the formulas of the model.

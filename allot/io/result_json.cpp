@@ -265,6 +265,7 @@ std::string pareto_json(const System& system, const ParetoFrontier& frontier, co
   object["tasks"] = names(system.tasks());
   object["resources"] = names(system.resources());
   object["points"] = std::move(points);
+  object["advised"] = frontier.points.empty() ? Json(nullptr) : Json(frontier.advised);
   object["weighted"] = weighted == nullptr ? Json(nullptr) : solution_object(system, *weighted);
   return document(object);
 }

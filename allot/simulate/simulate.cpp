@@ -12,7 +12,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/simulate/detail/engine.hpp"
-#include "allot/solve/solver.hpp"
+#include "allot/solve/best.hpp"
 
 namespace allot {
 namespace {
@@ -584,12 +584,11 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
 }
 
 std::optional<Solution> reference_assignment(const Scenario& scenario, const StopLimits& stop) {
-  const SolverInfo* const exact = find_solver("exact");
-  if (exact == nullptr || !scenario.is_static() || scenario.system.population() == 0) return {};
+  if (!scenario.is_static() || scenario.system.population() == 0) return {};
   SolveOptions options;
   options.stop = stop;
   options.stop.steps = kReferenceSteps;
-  Solution solution = solve(*exact, Problem{scenario.system, Objective::kThroughput}, options);
+  Solution solution = best_known(scenario.system, options);
   const bool none = solution.outcome == Outcome::kInfeasible || solution.outcome == Outcome::kInterrupted ||
                     solution.outcome == Outcome::kTimeLimit;
   if (none) return {};

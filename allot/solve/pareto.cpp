@@ -4,8 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "allot/base/error.hpp"
+#include "allot/solve/best.hpp"
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/states.hpp"
@@ -19,20 +21,23 @@ constexpr double kEnumerated = 500'000;
 /// Weights of the throughput against the error that the search goes through, per factor of ten.
 constexpr int kWeightsPerDecade = 4;
 
+/// Throughputs and errors this close, relative to the largest and to 1, are the same: the rest is rounding.
+constexpr double kSame = 1e-12;
+
 /// The states that no other beats in both, by falling throughput and falling error.
 class Archive {
  public:
   /// Whether a state with these values belongs here; `insert` it then.
   bool welcomes(double throughput, double error) const {
-    // The first point with at most this throughput is the one after all that have more.
-    const auto at = points_.lower_bound(throughput);  // keys fall: first key <= throughput
-    if (at != points_.end() && at->first == throughput && at->second.priority_error <= error) return false;
-    return at == points_.begin() || std::prev(at)->second.priority_error > error;
+    // The first point with at most this throughput, to within rounding, is the one after all that have more.
+    const auto at = points_.lower_bound(throughput * (1 - kSame));  // keys fall: first key <= throughput
+    return at == points_.begin() || std::prev(at)->second.priority_error > error + kSame;
   }
 
   void insert(ParetoPoint point) {
-    auto at = points_.lower_bound(point.throughput);
-    while (at != points_.end() && at->second.priority_error >= point.priority_error) at = points_.erase(at);
+    auto at = points_.lower_bound(point.throughput * (1 + kSame));
+    while (at != points_.end() && at->second.priority_error >= point.priority_error - kSame)
+      at = points_.erase(at);
     points_.emplace_hint(at, point.throughput, std::move(point));
   }
 
@@ -80,7 +85,7 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
 /// Searches for the least error at a falling weight of throughput, from each answer to the next and back
 /// again, and keeps every state on the way that no other beats.
 void search(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
-  const Solution fastest = solve(*find_solver("local"), Problem{system, Objective::kThroughput}, options);
+  const Solution fastest = best_known(system, options);
   const Solution fairest = solve(*find_solver("local"), Problem{system, Objective::kPriority}, options);
   offer(system, archive, fastest.assignment);
   offer(system, archive, fairest.assignment);
@@ -107,9 +112,27 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
   }
 }
 
+/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
+/// larger part than it gives up; else the fastest.
+std::size_t advised(const std::vector<ParetoPoint>& points) {
+  std::size_t best = 0;
+  double best_worth = 0;
+  for (std::size_t at = 1; at < points.size(); ++at) {
+    const ParetoBargain offer = bargain(points.front(), points[at]);
+    const double worth = (1 - offer.given_up) * offer.cut;
+    if (offer.cut > offer.given_up && worth > best_worth) {
+      best = at;
+      best_worth = worth;
+    }
+  }
+  return best;
+}
+
 /// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
-/// over the whole frontier, until few enough are left. The ends stay.
-void thin(std::vector<ParetoPoint>& points, std::size_t most) {
+/// over the whole frontier, until few enough are left. The ends stay, and so does the advised point if there
+/// is room for it.
+void thin(ParetoFrontier& frontier, std::size_t most) {
+  std::vector<ParetoPoint>& points = frontier.points;
   if (points.size() <= most) return;
   const double width = points.front().throughput - points.back().throughput;
   const double height = points.front().priority_error - points.back().priority_error;
@@ -117,20 +140,28 @@ void thin(std::vector<ParetoPoint>& points, std::size_t most) {
     return std::hypot((a.throughput - b.throughput) / width, (a.priority_error - b.priority_error) / height);
   };
   while (points.size() > most) {
-    std::size_t least = 1;
+    std::optional<std::size_t> least;
     double least_step = std::numeric_limits<double>::infinity();
     for (std::size_t at = 1; at + 1 < points.size(); ++at) {
+      if (at == frontier.advised) continue;
       const double around = step(points[at - 1], points[at + 1]);
-      if (around < least_step) {
+      if (!least || around < least_step) {
         least_step = around;
         least = at;
       }
     }
-    points.erase(points.begin() + static_cast<std::ptrdiff_t>(least));
+    if (!least) break;  // three are left: the ends and the advised point
+    points.erase(points.begin() + static_cast<std::ptrdiff_t>(*least));
+    if (*least < frontier.advised) --frontier.advised;
   }
 }
 
 }  // namespace
+
+ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point) {
+  return {1 - point.throughput / fastest.throughput,
+          fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
+}
 
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options) {
   if (system.shares().empty()) {
@@ -150,7 +181,8 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   frontier.exhaustive = small && !poll.stopped();
   frontier.approximate = system.approximate();
   frontier.points = archive.points();
-  thin(frontier.points, max_points);
+  frontier.advised = advised(frontier.points);
+  thin(frontier, max_points);
   const bool proven = frontier.exhaustive && !frontier.approximate;
   frontier.outcome = frontier.points.empty() && !poll.stopped()
                          ? Outcome::kInfeasible

@@ -45,7 +45,7 @@ TEST(BuiltinSolvers, AreFoundByNameAndOptimiseForWhatTheySay) {
   EXPECT_FALSE(supports(*find_solver("mis"), Objective::kThroughput));
   EXPECT_EQ(find_solver("nobody"), nullptr);
   EXPECT_EQ(find_solver(""), nullptr);
-  EXPECT_EQ(default_solver(Objective::kThroughput).name, "map");
+  EXPECT_EQ(default_solver(Objective::kThroughput).name, "best");
   EXPECT_EQ(default_solver(Objective::kPriority).name, "mis");
 }
 

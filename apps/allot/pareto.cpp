@@ -23,32 +23,8 @@ struct Arguments {
   SolveOptions options;
 };
 
-/// A part of the throughput given up, and the part of the error that it cuts.
-struct Bargain {
-  double given_up = 0;
-  double cut = 0;
-  double worth() const noexcept { return (1 - given_up) * cut; }
-};
-
-Bargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
-  const ParetoPoint& fastest = frontier.points.front();
-  return {1 - point.throughput / fastest.throughput,
-          fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
-}
-
-/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
-/// larger part than it gives up; else the fastest.
-std::size_t advised(const ParetoFrontier& frontier) {
-  std::size_t best = 0;
-  double best_worth = 0;
-  for (std::size_t at = 1; at < frontier.points.size(); ++at) {
-    const Bargain offer = bargain(frontier, frontier.points[at]);
-    if (offer.cut > offer.given_up && offer.worth() > best_worth) {
-      best = at;
-      best_worth = offer.worth();
-    }
-  }
-  return best;
+ParetoBargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
+  return allot::bargain(frontier.points.front(), point);
 }
 
 std::string advice(const ParetoFrontier& frontier, std::size_t at) {
@@ -63,7 +39,7 @@ std::string advice(const ParetoFrontier& frontier, std::size_t at) {
                  "than it cuts "
                  "of the error.";
   }
-  const Bargain offer = bargain(frontier, frontier.points[at]);
+  const ParetoBargain offer = bargain(frontier, frontier.points[at]);
   return "Give up " + percent(offer.given_up) + " of the throughput to cut the error by " +
          percent(offer.cut) + ".";
 }
@@ -81,7 +57,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
   table.title({"", "tasks/s", "given up", "error", "error cut"});
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
     const ParetoPoint& point = frontier.points[at];
-    const Bargain offer = bargain(frontier, point);
+    const ParetoBargain offer = bargain(frontier, point);
     const Style style = at == at_advice ? Style::kAccent : Style::kPlain;
     table.row({{at == at_advice ? ">" : "", style},
                {throughput(point.throughput), style},
@@ -139,7 +115,7 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
                   !frontier.exhaustive            ? "that was found"
                   : scenario.system.approximate() ? "(by an approximation)"
                                                   : "at all");
-    const std::size_t at = advised(frontier);
+    const std::size_t at = frontier.advised;
     print_frontier(console, frontier, at);
     console.gap();
     console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier, at), console.width(), 0)));

@@ -121,7 +121,10 @@ void expect_sound(const Problem& problem, const Solution& solution) {
   }
   if (system.approximate() && solution.time_shares.empty()) {
     EXPECT_FALSE(solution.proven_optimal);
-    EXPECT_FALSE(solution.upper_bound.has_value());
+    // `best` has one that holds for any order of service.
+    if (solution.solver != "best") {
+      EXPECT_FALSE(solution.upper_bound.has_value());
+    }
     EXPECT_NE(solution.outcome, Outcome::kOptimal);
   }
   EXPECT_GE(solution.seconds, 0.0);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "allot/base/stop.hpp"
 #include "allot/solve/detail/search_state.hpp"
@@ -15,7 +16,31 @@ namespace allot::detail {
 /// Whether chains can help at all: some resource has several servers, or its tasks wait for each other.
 bool chains_matter(const System& system) noexcept;
 
-/// Applies the best chain that begins with type i, if it lowers the cost. `rated` counts the moves looked at.
-bool improve_by_chain(SearchState& state, TaskType i, StopPoll& poll, std::uint64_t& rated);
+/// Reusable buffers of a search for chains.
+class Chains {
+ public:
+  /// Looks where the tasks that leave a resource would do best. Before a round of `improve`.
+  void look(const SearchState& state, StopPoll& poll);
+
+  /// Applies the best chain that begins with type i, if it lowers the cost.
+  bool improve(SearchState& state, TaskType i, StopPoll& poll);
+
+  /// Moves looked at so far.
+  std::uint64_t rated() const noexcept { return rated_; }
+
+ private:
+  struct Exit {
+    TaskType type{};
+    ResourceId from{};
+    ResourceId to{};
+  };
+
+  void rate(const SearchState& state, TaskType i, const Exit& exit);
+
+  std::vector<Exit> exits_;
+  std::uint64_t rated_ = 0;
+  Chain best_;
+  double best_change_ = 0;
+};
 
 }  // namespace allot::detail

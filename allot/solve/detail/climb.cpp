@@ -167,11 +167,13 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
 void exchange(SearchState& state, StopPoll& poll) {
   const System& system = state.system();
   if (!chains_matter(system)) return;
-  std::uint64_t rated = 0;
+  Chains chains;
+  chains.look(state, poll);
   std::size_t at = 0;
   for (std::size_t unchanged = 0; unchanged < system.type_count() && !poll.should_stop(); ++unchanged) {
-    if (improve_by_chain(state, task_type(at), poll, rated)) {
+    if (chains.improve(state, task_type(at), poll)) {
       climb(state, Sensitivity::kExact, MapMoves::kBulk, poll);
+      chains.look(state, poll);
       unchanged = 0;
     }
     at = at + 1 < system.type_count() ? at + 1 : 0;

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 
-#include "allot/solve/detail/chains.hpp"
 #include "allot/solve/detail/open_sets.hpp"
 
 namespace allot::detail {
 namespace {
+
+/// Chains are looked for until so many moves have been rated: on a box without end, on a machine with hundreds of
+/// resources as long as a few rounds of other moves.
+constexpr std::uint64_t kMostChains = 1'000'000;
+constexpr std::uint64_t kChainsPerPair = 20;
 
 /// Below this many tasks, half of them and single ones get everywhere soon enough.
 constexpr Count kMany = 64;
@@ -152,13 +156,19 @@ void LocalSearch::descend(SearchState& state) {
 }
 
 bool LocalSearch::improve_by_chains(SearchState& state) {
-  for (const TaskType i : state.system().types()) {
-    if (poll_.should_stop()) return false;
-    if (state.system().count(i) == 0 || !improve_by_chain(state, i, poll_, evaluations_)) continue;
-    if (visitor_) visitor_(state);
-    return true;
+  const std::size_t types = state.system().type_count();
+  const std::uint64_t before = chains_.rated();
+  if (before > kMostChains + kChainsPerPair * types * state.system().resource_count()) return false;
+  chains_.look(state, poll_);
+  bool improved = false;
+  // Begins where it ended the last time.
+  for (std::size_t left = types; left > 0 && !improved && !poll_.should_stop(); --left) {
+    next_chain_ = next_chain_ + 1 < types ? next_chain_ + 1 : 0;
+    improved = chains_.improve(state, task_type(next_chain_), poll_);
   }
-  return false;
+  evaluations_ += chains_.rated() - before;
+  if (improved && visitor_) visitor_(state);
+  return improved;
 }
 
 /// Some tasks of a random type to another resource.

@@ -6,6 +6,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/base/stop.hpp"
+#include "allot/solve/detail/chains.hpp"
 #include "allot/solve/detail/search_state.hpp"
 
 namespace allot::detail {
@@ -53,6 +54,8 @@ class LocalSearch {
   std::vector<Spot> spots_;  // buffers, kept to save allocations
   std::vector<Exchange> chain_;
   Assignment trial_;
+  Chains chains_;
+  std::size_t next_chain_ = 0;
 };
 
 }  // namespace allot::detail

@@ -16,6 +16,9 @@ constexpr std::size_t kLanes = 4;
 constexpr unsigned kSumsInterval = 4096;
 /// From so many moves in a row on, between the same two resources, each may take twice as many tasks.
 constexpr std::size_t kStreak = 1;
+/// Exchanges of two types are tried so often: on a box all of them, on a machine with hundreds of resources
+/// some.
+constexpr std::size_t kMostExchanges = 20'000;
 
 /// The first of the largest elements; `width` is a multiple of the lanes.
 std::size_t first_largest(const double* values, std::size_t width) noexcept {
@@ -72,6 +75,7 @@ void SharedClimb::climb(MapMoves moves, StopPoll& poll) {
 
 void SharedClimb::exchange(StopPoll& poll) {
   const std::size_t types = system_->type_count();
+  exchanges_left_ = kMostExchanges;
   std::size_t i = 0;
   for (std::size_t unchanged = 0; unchanged < types && !poll.should_stop(); ++unchanged) {
     if (exchange_types(i)) {
@@ -305,6 +309,8 @@ bool SharedClimb::exchange_types(std::size_t i) noexcept {
     for (std::size_t b = 0; b < throughputs_.size(); ++b) {
       // While servers stay free, the two moves have nothing to do with each other.
       if (b == a || rates_[i * width_ + b] == kNever || tasks_[b] + n <= servers_[b]) continue;
+      if (exchanges_left_ == 0) return false;
+      --exchanges_left_;
       if (exchange_through(i, a, b)) return true;
     }
   }

@@ -73,6 +73,7 @@ class SharedClimb {
   double tolerance_ = 0;
   unsigned moves_since_sums_ = 0;
   bool several_ = false;  // may a move take more than one task?
+  std::size_t exchanges_left_ = 0;
   // The last moves, while they are of one type between the same two resources.
   std::size_t streak_ = 0;
   double last_amount_ = 1;
