@@ -129,10 +129,9 @@ std::size_t advised(const std::vector<ParetoPoint>& points) {
 }
 
 /// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
-/// over the whole frontier, until few enough are left. The ends stay, and so does the advised point if there
+/// over the whole frontier, until few enough are left. The ends stay, and so does one more point where there
 /// is room for it.
-void thin(ParetoFrontier& frontier, std::size_t most) {
-  std::vector<ParetoPoint>& points = frontier.points;
+void thin(std::vector<ParetoPoint>& points, std::size_t kept, std::size_t most) {
   if (points.size() <= most) return;
   const double width = points.front().throughput - points.back().throughput;
   const double height = points.front().priority_error - points.back().priority_error;
@@ -143,16 +142,15 @@ void thin(ParetoFrontier& frontier, std::size_t most) {
     std::optional<std::size_t> least;
     double least_step = std::numeric_limits<double>::infinity();
     for (std::size_t at = 1; at + 1 < points.size(); ++at) {
-      if (at == frontier.advised) continue;
+      if (at == kept && most > 2) continue;
       const double around = step(points[at - 1], points[at + 1]);
       if (!least || around < least_step) {
         least_step = around;
         least = at;
       }
     }
-    if (!least) break;  // three are left: the ends and the advised point
     points.erase(points.begin() + static_cast<std::ptrdiff_t>(*least));
-    if (*least < frontier.advised) --frontier.advised;
+    if (*least < kept) --kept;
   }
 }
 
@@ -168,7 +166,7 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
     throw InvalidModel("tasks", "the trade-off needs a priority for every task type");
   }
   if (max_points < 2) throw InvalidModel("points", "must be at least 2");
-  StopPoll poll(options.stop);
+  StopPoll poll(options.stop, detail::poll_stride(system, Objective::kPriority));
   Archive archive;
   ParetoFrontier frontier;
   const bool small = detail::count_states(system) <= kEnumerated;
@@ -181,8 +179,11 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   frontier.exhaustive = small && !poll.stopped();
   frontier.approximate = system.approximate();
   frontier.points = archive.points();
-  frontier.advised = advised(frontier.points);
-  thin(frontier, max_points);
+  if (!frontier.points.empty()) {
+    const std::size_t at = advised(frontier.points);
+    frontier.advised = frontier.points[at];
+    thin(frontier.points, at, max_points);
+  }
   const bool proven = frontier.exhaustive && !frontier.approximate;
   frontier.outcome = frontier.points.empty() && !poll.stopped()
                          ? Outcome::kInfeasible

@@ -27,24 +27,24 @@ ParetoBargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) 
   return allot::bargain(frontier.points.front(), point);
 }
 
-std::string advice(const ParetoFrontier& frontier, std::size_t at) {
+std::string advice(const ParetoFrontier& frontier) {
   constexpr double kNoError = 1e-9;
   if (frontier.points.front().priority_error <= kNoError) {
     return "Nothing to give up: the fastest assignment has the shares that the priorities ask for.";
   }
-  if (at == 0) {
+  if (frontier.advised == frontier.points.front()) {
     return frontier.points.size() == 1
                ? "Nothing to choose: the fastest assignment has the smallest error that was found, too."
                : "Stay with the fastest assignment: every other gives up a larger part of the throughput "
                  "than it cuts "
                  "of the error.";
   }
-  const ParetoBargain offer = bargain(frontier, frontier.points[at]);
+  const ParetoBargain offer = bargain(frontier, frontier.advised);
   return "Give up " + percent(offer.given_up) + " of the throughput to cut the error by " +
          percent(offer.cut) + ".";
 }
 
-void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_t at_advice) {
+void print_frontier(Console& console, const ParetoFrontier& frontier) {
   std::vector<double> throughputs;
   std::vector<double> errors;
   for (const ParetoPoint& point : frontier.points) {
@@ -58,8 +58,9 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
     const ParetoPoint& point = frontier.points[at];
     const ParetoBargain offer = bargain(frontier, point);
-    const Style style = at == at_advice ? Style::kAccent : Style::kPlain;
-    table.row({{at == at_advice ? ">" : "", style},
+    const bool advised = point == frontier.advised;
+    const Style style = advised ? Style::kAccent : Style::kPlain;
+    table.row({{advised ? ">" : "", style},
                {throughput(point.throughput), style},
                {at == 0 ? "-" : percent(offer.given_up), style},
                {error(point.priority_error), style},
@@ -115,11 +116,10 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
                   !frontier.exhaustive            ? "that was found"
                   : scenario.system.approximate() ? "(by an approximation)"
                                                   : "at all");
-    const std::size_t at = frontier.advised;
-    print_frontier(console, frontier, at);
+    print_frontier(console, frontier);
     console.gap();
-    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier, at), console.width(), 0)));
-    const Assignment& assignment = frontier.points[at].assignment;
+    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier), console.width(), 0)));
+    const Assignment& assignment = frontier.advised.assignment;
     print_assignment(console, system, assignment, evaluate(system, assignment));
     console.gap();
     if (weighted) print_weighted(console, frontier, *weighted);

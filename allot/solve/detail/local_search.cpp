@@ -32,6 +32,13 @@ void for_each_portion(Count fewest, Count all, Count free, Rate&& rate) {
 
 }  // namespace
 
+std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
+  const std::size_t cost = objective == Objective::kPriority || system.has_floors()
+                               ? system.type_count() * system.resource_count()
+                               : system.resource_count();
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
+}
+
 void LocalSearch::apply(SearchState& state, const Exchange& exchange) {
   state.apply(exchange);
   if (visitor_) visitor_(state);

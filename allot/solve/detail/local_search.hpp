@@ -1,6 +1,7 @@
 // Descent over larger moves than MAP's, and restarts from where it ends.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -10,6 +11,10 @@
 #include "allot/solve/detail/search_state.hpp"
 
 namespace allot::detail {
+
+/// How often a search looks at the clock: about every 4,000 additions, a type's moves from one place being rated
+/// between two looks.
+std::uint32_t poll_stride(const System& system, Objective objective) noexcept;
 
 /// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all
 /// tasks of a type to one resource, swaps of two types between two resources, and where there are pools of

@@ -38,6 +38,9 @@ struct Chain {
 /// Reusable: `reset` allocates nothing after the first time for systems of one size.
 class SearchState {
  public:
+  /// What a whole throughput weighs against an error that is the same but for rounding.
+  static constexpr double kTieWeight = 1e-9;
+
   SearchState() = default;
 
   /// Starts at the assignment, which must be a placement of the system. The system must outlive the state.
@@ -79,7 +82,8 @@ class SearchState {
   bool keeps_depths(const Exchange& e) const noexcept;
 
   /// With the priority objective: how much of the error a gain in throughput may cost. The cost becomes error
-  /// - weight * X / (the throughput that rates and servers would allow). 0 by default; `reset` keeps it.
+  /// - weight * X / (the throughput that rates and servers would allow). By default so little that it decides
+  /// between equal errors only; `reset` keeps it.
   void set_throughput_weight(double weight) noexcept { throughput_weight_ = weight; }
 
   /// What the search minimises: -X, or the priority error, with missed floors above everything else.
@@ -126,7 +130,7 @@ class SearchState {
   bool plain_throughput_ = true;
   double scale_ = 1;
   double tolerance_ = 0;
-  double throughput_weight_ = 0;
+  double throughput_weight_ = kTieWeight;
   double cost_ = 0;
   std::vector<Count> counts_;
   std::vector<Column> columns_;

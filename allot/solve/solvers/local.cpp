@@ -57,15 +57,6 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
   return result;
 }
 
-/// Looks at the clock about every 4,000 additions: between two looks, a type's moves from one place are
-/// rated.
-std::uint32_t stride(const Problem& problem) {
-  const std::size_t cost = problem.objective == Objective::kPriority || problem.system.has_floors()
-                               ? problem.system.type_count() * problem.system.resource_count()
-                               : problem.system.resource_count();
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
-}
-
 /// Tells of every state that is better than those before.
 LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
   if (!options.progress) return {};
@@ -78,7 +69,7 @@ LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
 
 Solution local_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
-  StopPoll poll(options.stop, stride(problem));
+  StopPoll poll(options.stop, detail::poll_stride(system, problem.objective));
   LocalSearch search(poll, told(system, options));
   SearchState state;
   std::optional<Assignment> best;
