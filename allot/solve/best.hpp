@@ -6,8 +6,8 @@
 
 namespace allot {
 
-/// Steps of work that `best_known` spends unless the options name a number: about 0.2 s. Counted, not measured, so that
-/// the answer depends on the system and the seed alone.
+/// Steps of work that `best_known` spends unless the options name a number: about 0.2 s. Counted, not
+/// measured, so that the answer depends on the system and the seed alone.
 inline constexpr std::uint64_t kBestSteps = 400'000;
 
 /// The assignment of most throughput that a short portfolio finds (`map`, `local`, then `exact`, and where no

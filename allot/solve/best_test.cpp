@@ -49,10 +49,9 @@ TEST(BestKnown, IsOneForAllWhoAsk) {
 TEST(BestKnown, IsNeverLessThanAnySolver) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = random_system(seed, {.max_count = 5,
-                                               .several_fcfs = seed % 3 == 0,
-                                               .depths = seed % 2 == 0,
-                                               .floors = seed % 5 == 0});
+    const System system = random_system(
+        seed,
+        {.max_count = 5, .several_fcfs = seed % 3 == 0, .depths = seed % 2 == 0, .floors = seed % 5 == 0});
     const Solution best = best_known(system);
     for (const char* solver : {"best-fit", "map", "local", "exact", "exhaustive"}) {
       const Solution other = run(solver, system);
@@ -104,8 +103,8 @@ TEST(BestKnown, AgreesWithEveryProofOnBoxes) {
     const Solution enumerated = run("exhaustive", system, {.max_states = 1e5});
     if (!best.proven_optimal && !enumerated.proven_optimal) continue;
     ++proven;
-    const double x = enumerated.proven_optimal ? enumerated.performance.throughput
-                                               : best.performance.throughput;
+    const double x =
+        enumerated.proven_optimal ? enumerated.performance.throughput : best.performance.throughput;
     EXPECT_NEAR(best.performance.throughput, x, 1e-9 * x);
     EXPECT_NEAR(what_if(system).base.performance.throughput, x, 1e-9 * x);
     EXPECT_NEAR(pareto(system, 20).points.front().throughput, x, 1e-9 * x);

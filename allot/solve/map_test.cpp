@@ -212,9 +212,10 @@ TEST(MapSolver, IsNearlyOptimalWithLeastDepths) {
 // Counts of a thousand million take no longer than counts of hundreds.
 TEST(MapSolver, EndsSoonWhateverTheCounts) {
   const Count many = 1'000'000'000;
-  const System system({{.name = "a", .servers = 7}, {.name = "b"}, {.name = "c", .servers = 3}},
-                      {{.name = "x", .count = many}, {.name = "y", .count = many - 1}, {.name = "z", .count = 12}},
-                      Rates(3, 3, {5, 3, 1, 2, 7, 4, 1, 1, 9}));
+  const System system(
+      {{.name = "a", .servers = 7}, {.name = "b"}, {.name = "c", .servers = 3}},
+      {{.name = "x", .count = many}, {.name = "y", .count = many - 1}, {.name = "z", .count = 12}},
+      Rates(3, 3, {5, 3, 1, 2, 7, 4, 1, 1, 9}));
   for (const char* solver : {"map", "local", "best"}) {
     SolveOptions options;
     options.stop.steps = 5'000'000;  // far more than it takes

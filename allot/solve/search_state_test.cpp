@@ -44,8 +44,12 @@ TEST(SearchState, ForetellsWhatAChainChanges) {
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = random_system(
-        seed, {.min_types = 2, .min_resources = 2, .max_count = 9, .several_fcfs = true, .floors = seed % 3 == 0, .priorities = true});
+    const System system = random_system(seed, {.min_types = 2,
+                                               .min_resources = 2,
+                                               .max_count = 9,
+                                               .several_fcfs = true,
+                                               .floors = seed % 3 == 0,
+                                               .priorities = true});
     RandomStream random(seed, 6);
     for (const Objective objective : {Objective::kThroughput, Objective::kPriority}) {
       SearchState state;

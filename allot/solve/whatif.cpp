@@ -60,8 +60,8 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   result.base = best_known(system, options);
   const std::vector<Change> possible = possible_changes(system);
   SolveOptions each = options;
-  each.stop.steps = std::min({options.stop.steps, kBestSteps,
-                              std::max(kLeastSteps, kStepsOfAll / (possible.size() + 1))});
+  each.stop.steps =
+      std::min({options.stop.steps, kBestSteps, std::max(kLeastSteps, kStepsOfAll / (possible.size() + 1))});
   for (std::size_t at = 0; at < possible.size(); ++at) {
     if (options.share_done)
       options.share_done(static_cast<double>(at + 1) / static_cast<double>(possible.size() + 1));

@@ -32,7 +32,8 @@ Value value_or_fail(ReadResult<Value> result, const Console& console) {
   throw Failure(Exit::kInvalidInput, "");
 }
 
-/// From here on the clock runs, and Ctrl-C asks for the best so far. Without a limit there is no deadline.
+/// From here on Ctrl-C asks for the best so far. The limit includes the processor time used up to now;
+/// without one there is no deadline.
 StopLimits start_clock(const std::optional<double>& time_limit_seconds);
 
 }  // namespace allot::app

@@ -126,12 +126,13 @@ Action declare(CLI::App& command) {
                           {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}},
                           "map, mis: rate a move by the exact difference (default) or by the derivative")
       ->group(details);
-  a.map_moves = add_choice<MapMoves>(
-                    command, "--map-moves", a.options.map_moves,
-                    {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}},
-                    "map: several starts, and moves of many tasks and of two types at once (default), or only "
-                    "one task at a time from home, as printed")
-                    ->group(details);
+  a.map_moves =
+      add_choice<MapMoves>(
+          command, "--map-moves", a.options.map_moves,
+          {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}},
+          "map: several starts, and moves of many tasks and of two types at once (default), or only "
+          "one task at a time from home, as printed")
+          ->group(details);
   add_choice<MisMoves>(command, "--mis-moves", a.options.mis_moves,
                        {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}},
                        "mis: move tasks both ways (default) or only towards the more sensitive resource")

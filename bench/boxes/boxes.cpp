@@ -6,7 +6,8 @@
 //        bench_boxes --map SET [TIMES]    only MAP, so that its instructions can be counted: over the systems
 //                                         of SET (k3, k16 or boxes), TIMES times (default 1), as in
 //   valgrind --tool=callgrind --toggle-collect='allot::MapSolver::solve*' bench_boxes --map boxes
-//        bench_boxes --agree [BOXES]      whether all who answer "the best" agree, on boxes with fcfs and least
+//        bench_boxes --agree [BOXES]      whether all who answer "the best" agree, on boxes with fcfs and
+//        least
 //                                         depths (default 500)
 #include <algorithm>
 #include <chrono>

@@ -11,9 +11,8 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   SolveOptions search;
   search.stop = options.solve;
   search.start = options.start;
-  return detail::make_target_policy(system, [search](const System& populated) {
-    return detail::target_of(best_known(populated, search));
-  });
+  return detail::make_target_policy(
+      system, [search](const System& populated) { return detail::target_of(best_known(populated, search)); });
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace allot::detail {
 namespace {
 
-/// Chains are looked for until so many moves have been rated: on a box without end, on a machine with hundreds of
-/// resources as long as a few rounds of other moves.
+/// Chains are looked for until so many moves have been rated: on a box without end, on a machine with
+/// hundreds of resources as long as a few rounds of other moves.
 constexpr std::uint64_t kMostChains = 1'000'000;
 constexpr std::uint64_t kChainsPerPair = 20;
 
@@ -151,6 +151,7 @@ void LocalSearch::descend(SearchState& state) {
     for (bool moved = true; moved && !poll_.stopped();) {
       moved = false;
       for (const TaskType i : system.types()) {
+        if (poll_.stopped()) break;
         while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) moved = true;
       }
     }

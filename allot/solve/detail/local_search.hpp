@@ -12,8 +12,8 @@
 
 namespace allot::detail {
 
-/// How often a search looks at the clock: about every 4,000 additions, a type's moves from one place being rated
-/// between two looks.
+/// How often a search looks at the clock: about every 4,000 additions, a type's moves from one place being
+/// rated between two looks.
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept;
 
 /// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all

@@ -2,8 +2,8 @@
 //
 // `exact` begins with `map` and `local` and goes on to prove how good their answer is, or to find a better
 // one; its effort is limited in steps. Where tasks wait for several fcfs servers the throughput is an
-// approximation, on which `exact` proves nothing. Then small systems are enumerated, and the bound is one that
-// holds for any order of service.
+// approximation, on which `exact` proves nothing. Then small systems are enumerated, and the bound is one
+// that holds for any order of service.
 #include "allot/solve/best.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ bool is_feasible(const System& system, const Solution& solution) {
 /// Takes the other assignment if it is better: feasible first, then the throughput.
 void take_better(const System& system, Solution& best, const Solution& other) {
   if (!is_feasible(system, other)) return;
-  if (is_feasible(system, best) && evaluate(system, best.assignment).throughput >=
-                                       evaluate(system, other.assignment).throughput)
+  if (is_feasible(system, best) &&
+      evaluate(system, best.assignment).throughput >= evaluate(system, other.assignment).throughput)
     return;
   best.assignment = other.assignment;
   best.outcome = Outcome::kConverged;
@@ -41,7 +41,8 @@ void take_better(const System& system, Solution& best, const Solution& other) {
 /// more than that and the prices together, whatever they are.
 double priced(const System& system, const std::vector<double>& per_thread) {
   double bound = 0;
-  for (const TaskType i : system.types()) bound += per_thread[index(i)] * static_cast<double>(system.count(i));
+  for (const TaskType i : system.types())
+    bound += per_thread[index(i)] * static_cast<double>(system.count(i));
   for (const ResourceId j : system.resource_ids()) {
     double most = 0;
     for (const TaskType i : system.types()) {
@@ -115,8 +116,9 @@ Solution best_known(const System& system, const SolveOptions& options) {
 namespace solvers {
 
 extern const SolverInfo best;
-const SolverInfo best{"best", "the best of map, local and exact in about 0.2 s, and how far it can be from the "
-                              "optimum",
+const SolverInfo best{"best",
+                      "the best of map, local and exact in about 0.2 s, and how far it can be from the "
+                      "optimum",
                       true, false, best_search};
 
 }  // namespace solvers

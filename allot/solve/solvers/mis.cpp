@@ -4,9 +4,9 @@
 // From MAP's answer, types from low to high priority: one task of the type goes from where it hurts the
 // throughput least to where it helps most (the printed direction, which only ever raises the type's own
 // throughput), or the other way round; whichever lowers the total squared error more, while either does.
-// Until a pass over all types changes nothing. Then come what the paper does not have: moves of many tasks and
-// swaps, and other starts, since the shares that are asked for are often met far from where the throughput is
-// largest. With `forward` it ends as printed.
+// Until a pass over all types changes nothing. Then come what the paper does not have: moves of many tasks
+// and swaps, and other starts, since the shares that are asked for are often met far from where the
+// throughput is largest. With `forward` it ends as printed.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -174,7 +174,8 @@ Solution mis_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo mis;
-const SolverInfo mis{"mis", "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
+const SolverInfo mis{"mis",
+                     "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
                      false, true, mis_search};
 
 }  // namespace allot::solvers
