@@ -71,8 +71,13 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
   detail::Content content = network.empty();
   std::vector<detail::Completion> completions;
   bool first = true;
+  std::vector<double> by_task(system.type_count());
+  std::vector<double> present(system.type_count());
+  analysis.response_time_by_task.assign(system.type_count(), 0.0);
   for (const detail::ClosedClass& part : classes) {
     double part_throughput = 0;
+    std::fill(by_task.begin(), by_task.end(), 0.0);
+    std::fill(present.begin(), present.end(), 0.0);
     for (std::size_t m = 0; m < part.states.size(); ++m) {
       const double weight = part.chance * part.stationary[m];
       network.unpack(graph.states[part.states[m]], content);
@@ -80,17 +85,32 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
       for (const detail::Completion& completion : completions) {
         const TaskType i = network.classes()[completion.task_class].type;
         part_throughput += part.stationary[m] * completion.rate;
+        by_task[index(i)] += part.stationary[m] * completion.rate;
         analysis.throughput_by_task[index(i)] += weight * completion.rate;
         analysis.throughput_by_resource[index(completion.resource)] += weight * completion.rate;
       }
       for (std::size_t at = 0; at < content.by_type.size(); ++at) {
         analysis.occupancy[at] += weight * static_cast<double>(content.by_type[at]);
+        present[at / system.resource_count()] +=
+            part.stationary[m] * static_cast<double>(content.by_type[at]);
       }
       if (best && std::abs(state_throughput(system, content) - *best) <= kSame * *best) {
         analysis.best_state_probability += weight;
       }
     }
     analysis.throughput += part.chance * part_throughput;
+    // Little's law holds in each class, not between their means.
+    if (part_throughput > 0) {
+      analysis.response_time += part.chance * static_cast<double>(network.population()) / part_throughput;
+    }
+    for (std::size_t i = 0; i < by_task.size(); ++i) {
+      std::optional<double>& response = analysis.response_time_by_task[i];
+      if (!(by_task[i] > 0)) {
+        response.reset();
+      } else if (response) {
+        *response += part.chance * present[i] / by_task[i];
+      }
+    }
     analysis.lowest_throughput =
         first ? part_throughput : std::min(analysis.lowest_throughput, part_throughput);
     analysis.highest_throughput =
@@ -98,9 +118,6 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
     first = false;
   }
   analysis.best_state_probability = std::min(1.0, analysis.best_state_probability);
-  if (analysis.throughput > 0) {
-    analysis.response_time = static_cast<double>(network.population()) / analysis.throughput;
-  }
 }
 
 detail::ServiceWeights weights_of(const System& system, const Policy& policy, ShareReading reading) {
@@ -136,6 +153,7 @@ Analysis analyze_network(const detail::Network& network, const Policy& policy, c
   analysis.throughput_by_task.assign(system.type_count(), 0);
   analysis.throughput_by_resource.assign(system.resource_count(), 0);
   analysis.occupancy.assign(system.type_count() * system.resource_count(), 0);
+  analysis.response_time_by_task.assign(system.type_count(), std::nullopt);
   analysis.note = policy.note();
   StopPoll poll(options.stop);
   const detail::Placing placing = [&](TaskType i, const Situation& situation,

@@ -307,6 +307,10 @@ std::string analysis_json(const System& system, std::string_view policy, const A
   object["throughput_by_task"] = numbers(analysis.throughput_by_task);
   object["throughput_by_resource"] = numbers(analysis.throughput_by_resource);
   object["response_time"] = any ? number(analysis.response_time) : Json(nullptr);
+  Json by_task = Json::array();
+  for (const std::optional<double>& response : analysis.response_time_by_task)
+    by_task.push_back(number(response));
+  object["response_time_by_task"] = std::move(by_task);
   object["occupancy"] = matrix(analysis.occupancy, system.resource_count());
   object["best_state_probability"] = any ? number(analysis.best_state_probability) : Json(nullptr);
   object["best_state_throughput"] = number(analysis.best_state_throughput);

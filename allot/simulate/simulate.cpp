@@ -434,6 +434,7 @@ class Campaign {
     }
     result.population = rate(population, seconds);
     note_heavy_tail(tasks, result);
+    note_rhythm(result);
     note_growth(result);
     if (scenario_.arrivals.empty()) note_old_tasks(result);
     return result;
@@ -490,6 +491,16 @@ class Campaign {
                   "may be too small, as such tasks are not in them; run longer",
                   100 * share / runs);
     result.notes.emplace_back(text);
+  }
+
+  /// Sizes that never vary, from a start that does not either: all replications are the same.
+  void note_rhythm(SimulationResult& result) const {
+    constexpr double kHardly = 1e-3;
+    const bool random_phases = sizes_.variance() == 0 && options_.random_start;
+    if (sizes_.variance() >= kHardly || random_phases) return;
+    result.notes.emplace_back(
+        "sizes hardly vary, so all replications keep the rhythm of the same start: the intervals are too "
+        "narrow");
   }
 
   /// An interval cannot know of large tasks that were never drawn.
