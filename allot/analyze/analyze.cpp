@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "allot/analyze/detail/explore.hpp"
@@ -195,8 +196,17 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
   analysis.best_state_approximate = system.approximate();
   if (options.optimal_control && analysis.stopped == StopReason::kNone) {
     const OptimalControl control = solve_optimal_control(system, options);
-    analysis.stopped = control.stopped;
-    if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+    if (control.stopped == StopReason::kBudget) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "rates are so far apart that optimal control is only known to lie between %.6g and %.6g "
+                    "tasks/s",
+                    control.throughput, control.upper_bound);
+      analysis.note += (analysis.note.empty() ? "" : "; ") + std::string(text);
+    } else {
+      analysis.stopped = control.stopped;
+      if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+    }
   }
   return analysis;
 }

@@ -73,8 +73,10 @@ struct OptimalControl {
   double throughput = 0;   ///< some policy reaches it
   double upper_bound = 0;  ///< no policy exceeds it
   std::uint64_t states = 0;
-  std::uint64_t sweeps = 0;                ///< of value iteration
-  StopReason stopped = StopReason::kNone;  ///< kNone: the two bounds agree to 1e-9, relatively
+  std::uint64_t sweeps = 0;  ///< of value iteration
+  /// kNone: the two bounds agree to 1e-9, relatively. kBudget: they hardly come closer any more, since rates
+  /// are too far apart.
+  StopReason stopped = StopReason::kNone;
 };
 
 /// Which resource each successor should go to, for the largest long-run throughput: the average-reward Markov
