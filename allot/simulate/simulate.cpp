@@ -493,16 +493,18 @@ class Campaign {
     result.notes.emplace_back(text);
   }
 
-  /// Sizes that never vary keep the rhythm of their start: all that differs between replications is that start.
+  /// Sizes that never vary keep the rhythm of their start: all that differs between replications is that
+  /// start.
   void note_rhythm(SimulationResult& result) const {
     constexpr double kHardly = 1e-3;
     if (sizes_.variance() >= kHardly) return;
-    result.notes.emplace_back(
-        sizes_.variance() == 0 && options_.random_start
-            ? "sizes never vary, so the intervals rest on the random start alone: they hold the truth a little "
-              "less often than 95% of the time"
-            : "sizes hardly vary, so all replications keep the rhythm of the same start: the intervals are too "
-              "narrow");
+    result.notes.emplace_back(sizes_.variance() == 0 && options_.random_start
+                                  ? "sizes never vary, so the intervals rest on the random start alone: they "
+                                    "hold the truth a little "
+                                    "less often than 95% of the time"
+                                  : "sizes hardly vary, so all replications keep the rhythm of the same "
+                                    "start: the intervals are too "
+                                    "narrow");
   }
 
   /// An interval cannot know of large tasks that were never drawn.

@@ -302,7 +302,7 @@ TEST(OpenArrivals, AgreeWithTheTextbook) {
 }
 
 // Sizes that never vary: threads begin within a task at random, so that replications differ as they should.
-// Of 80 intervals of 95%, 69 or more hold the truth with a probability of 99.9%; few would, were all starts
+// Of 80 intervals of 91%, 63 or more hold the truth with a probability of 99.9%; few would, were all starts
 // alike.
 TEST(Throughput, LiesInItsIntervalForDeterministicSizes) {
   const Scenario scenario =
