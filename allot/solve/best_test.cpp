@@ -9,7 +9,7 @@
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
-#include "bench/boxes/random_box.hpp"
+#include "tests/support/random_box.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot {
@@ -97,7 +97,7 @@ TEST(BestKnown, AgreesWithEveryProofOnBoxes) {
   int proven = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = bench::random_box(
+    const System system = allot::testing::random_box(
         seed, {.fcfs = true, .depths = true, .priorities = true, .max_types = 4, .max_count = 4});
     const Solution best = best_known(system);
     const Solution enumerated = run("exhaustive", system, {.max_states = 1e5});

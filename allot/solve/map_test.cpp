@@ -10,8 +10,8 @@
 #include "allot/solve/detail/shared_climb.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
-#include "bench/boxes/random_box.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/random_box.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot {
@@ -139,7 +139,7 @@ TEST(MapSolver, IsNearlyOptimalOnBoxes) {
   double worst = 0;
   const int boxes = 100;
   for (std::uint64_t seed = 1; seed <= boxes; ++seed) {
-    const System system = bench::random_box(seed);
+    const System system = allot::testing::random_box(seed);
     const Solution best = solve(*find_solver("exact"), {system, Objective::kThroughput});
     ASSERT_TRUE(best.proven_optimal);
     const double gap = 1 - solver.solve(system, n).throughput / best.performance.throughput;

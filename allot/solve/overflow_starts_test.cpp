@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/boxes/random_box.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/random_box.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot::detail {
@@ -14,7 +14,7 @@ TEST(OverflowStarts, PlaceEveryTaskAndFallInThroughput) {
   Assignment n;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = seed % 2 == 0 ? bench::random_box(seed, {.fcfs = true})
+    const System system = seed % 2 == 0 ? allot::testing::random_box(seed, {.fcfs = true})
                                         : allot::testing::random_system(seed, {.several_fcfs = true});
     starts.make(system);
     double last = 0;
@@ -38,7 +38,7 @@ TEST(OverflowStarts, LeaveClosedResourcesEmpty) {
   Assignment n;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = bench::random_box(seed);
+    const System system = allot::testing::random_box(seed);
     std::vector<bool> closed(system.resource_count());
     closed[1] = true;
     starts.make(system, closed);

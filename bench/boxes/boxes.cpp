@@ -26,7 +26,7 @@
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
-#include "bench/boxes/random_box.hpp"
+#include "tests/support/random_box.hpp"
 
 namespace {
 
@@ -46,7 +46,7 @@ void gaps(int boxes, double limit) {
   std::vector<double> optimum;
   int unproven = 0;
   for (int seed = 1; seed <= boxes; ++seed) {
-    const System system = bench::random_box(static_cast<std::uint64_t>(seed));
+    const System system = testing::random_box(static_cast<std::uint64_t>(seed));
     const Solution best = run("exact", system, {}, limit);
     unproven += best.proven_optimal ? 0 : 1;
     systems.push_back(system);
@@ -111,7 +111,7 @@ int only_map(const std::string& set, int times) {
     const auto s = static_cast<std::uint64_t>(seed);
     const System system = set == "k3"    ? scaled_system(3, s)
                           : set == "k16" ? scaled_system(16, s)
-                                         : bench::random_box(s);
+                                         : testing::random_box(s);
     for (int at = 0; at < times; ++at) sum += solver.solve(system, assignment).throughput;
   }
   std::printf("%s: %d systems, %d times, throughputs sum to %.17g\n", set.c_str(), systems, times, sum);
@@ -157,9 +157,9 @@ int agree(int boxes) {
   Agreement found;
   for (int seed = 1; seed <= boxes; ++seed) {
     RandomStream random(static_cast<std::uint64_t>(seed), 0xa9ee);
-    bench::BoxShape shape{.fcfs = true, .depths = true, .priorities = true};
+    testing::BoxShape shape{.fcfs = true, .depths = true, .priorities = true};
     if (seed % 2 == 0) shape.max_types = 4, shape.max_count = 5;
-    const System system = bench::random_box(static_cast<std::uint64_t>(seed), shape);
+    const System system = testing::random_box(static_cast<std::uint64_t>(seed), shape);
     ++found.boxes;
     const Solution certified = run("exact", system, {}, 10.0);
     const Solution best = best_known(system);

@@ -1,4 +1,5 @@
-// Random boxes: machines as people have them, with a pool of cores, GPUs and engines.
+// Random boxes: machines as people have them, with a pool of cores, GPUs and engines. For tests and
+// bench/boxes.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,7 @@
 #include "allot/base/random.hpp"
 #include "allot/model/system.hpp"
 
-namespace bench {
+namespace allot::testing {
 
 /// What a box may contain besides resources that share their time evenly.
 struct BoxShape {
@@ -18,14 +19,13 @@ struct BoxShape {
   bool depths = false;      ///< GPUs may ask for 2 to 4 tasks
   bool priorities = false;  ///< every type has one
   std::size_t max_types = 8;
-  allot::Count max_count = 16;
+  Count max_count = 16;
 };
 
 /// A pool of 4 to 32 cores, 1 to 3 GPUs of 1 to 4 servers each, and up to two engines, each for one type; 3
 /// to 8 types of 2 to 16 threads, with rates over two decades. A core runs nearly every type, a GPU four in
 /// five. The same seed and shape always give the same box.
-inline allot::System random_box(std::uint64_t seed, const BoxShape& shape = {}) {
-  using namespace allot;
+inline System random_box(std::uint64_t seed, const BoxShape& shape = {}) {
   RandomStream random(seed, 0xb0c5);
   const auto between = [&](Count low, Count high) {
     return low + static_cast<Count>(random.below(static_cast<std::uint64_t>(high - low + 1)));
@@ -67,4 +67,4 @@ inline allot::System random_box(std::uint64_t seed, const BoxShape& shape = {}) 
   return System(std::move(machine), std::move(tasks), Rates(types, width, std::move(rates)));
 }
 
-}  // namespace bench
+}  // namespace allot::testing
