@@ -24,8 +24,8 @@ if(ALLOT_WITH_SQLITE)
 endif()
 
 if(ALLOT_WITH_GMP)
-  pkg_check_modules(gmp REQUIRED IMPORTED_TARGET gmpxx)
-  set(ALLOT_GMP PkgConfig::gmp)
+  pkg_check_modules(gmpxx REQUIRED IMPORTED_TARGET gmpxx)
+  set(ALLOT_GMP PkgConfig::gmpxx)
 endif()
 
 function(allot_headers_only NAME HEADER)
