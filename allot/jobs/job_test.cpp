@@ -54,7 +54,8 @@ TEST(Job, VeryLongInputsAreKnownByADigest) {
   job.resources.resize(1);
   JobTask& task = job.tasks.emplace_back();
   task.name = "t";
-  task.inputs.values = {std::string(1 << 20, 'x'), std::string(1 << 20, 'y'), std::string(1 << 20, 'x'), "short"};
+  task.inputs.values = {std::string(1 << 20, 'x'), std::string(1 << 20, 'y'), std::string(1 << 20, 'x'),
+                        "short"};
   const std::vector<JobItem> items = list_items(job);
   ASSERT_EQ(items.size(), 4U);
   for (const JobItem& item : items) EXPECT_LT(item.identity.size(), 400U);

@@ -234,8 +234,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
   if (line.launch.empty() && options_.owns_children) kill_leftovers();
   line.busy = 0;  // the lane has told of each task before
   if (end.not_found) line.failures = std::max(line.failures, options_.most_failures);
-  const bool hopeless =
-      line.failures >= (end.is_stranger ? options_.most_strangers : options_.most_failures);
+  const bool hopeless = line.failures >= (end.is_stranger ? options_.most_strangers : options_.most_failures);
   for (const std::size_t at : line.slots)
     slots_[at].state = hopeless ? Slot::State::kGone : Slot::State::kOpening;
   const double delay = hopeless ? options_.longest_delay_s

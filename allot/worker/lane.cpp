@@ -357,9 +357,9 @@ struct WorkerLane::State {
     if (const auto* hello = std::get_if<protocol::Hello>(&message)) {
       if (hello->version != protocol::kVersion) {
         return lose_stranger("the worker (" + confined_name(hello->program) + ") speaks version " +
-                        std::to_string(hello->version) + " of the protocol, and this is version " +
-                        std::to_string(protocol::kVersion),
-                    now);
+                                 std::to_string(hello->version) + " of the protocol, and this is version " +
+                                 std::to_string(protocol::kVersion),
+                             now);
       }
       if (phase == Phase::kStarting) {
         phase = Phase::kReady;
