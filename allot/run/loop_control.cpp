@@ -104,4 +104,31 @@ void RunLoop::abandon(std::uint64_t id) {
   conclude(attempt, record, outcome);
 }
 
+// ---- what it came to
+
+RunSummary RunLoop::summary() {
+  const Clock::time_point now = world_.now();
+  placer_.dispatcher().solve(now);
+  reporter_.refresh(halting_.phase(), slots(), now);
+  if (!io_problem_ && crew_) reporter_.note_to_journal(world_.unix_now());
+  RunSummary summary = reporter_.summary(now);
+  summary.overhead_s = overhead_s_;
+  summary.problem = io_problem_.value_or("");
+  const bool all = summary.view.done + summary.view.failed == summary.view.total;
+  using Outcome = RunSummary::Outcome;
+  summary.outcome = io_problem_    ? Outcome::kIo
+                    : halted_      ? Outcome::kHalted
+                    : all          ? Outcome::kFinished
+                    : is_stranded_ ? Outcome::kStranded
+                                   : Outcome::kInterrupted;
+  journal_.end_run(std::string(to_string(summary.outcome)), world_.unix_now());
+  try {
+    journal_.flush();
+  } catch (const JournalError& error) {
+    summary.outcome = Outcome::kIo;
+    summary.problem = error.what();
+  }
+  return summary;
+}
+
 }  // namespace allot
