@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "allot/analyze/detail/explore.hpp"
 #include "allot/analyze/detail/markov.hpp"
 #include "allot/base/error.hpp"
 #include "allot/model/throughput.hpp"
-#include "allot/solve/solver.hpp"
+#include "allot/solve/best.hpp"
 
 namespace allot {
 namespace {
 
 /// Two throughputs closer than this, relatively, are the same.
 constexpr double kSame = 1e-9;
-/// Up to so many assignments enumeration is quick enough.
-constexpr double kFewAssignments = 1e6;
+/// Steps that the search for the best assignment may take: half a minute.
+constexpr std::uint64_t kBestAssignmentSteps = 60'000'000;
 
 /// Completions that lead back to the state they came from are left out: they change nothing.
 detail::Generator generator_of(const detail::Exploration& graph) {
@@ -41,17 +42,10 @@ Solution best_assignment(const System& system, const StopLimits& stop) {
   for (Resource& resource : resources) resource.min_depth = 1;
   std::vector<TaskClass> tasks = system.tasks();
   for (TaskClass& task : tasks) task.floor.reset();
-  const Problem problem{System(std::move(resources), std::move(tasks), system.rates()),
-                        Objective::kThroughput};
   SolveOptions options;
   options.stop = stop;
-  options.max_states = kFewAssignments;
-  Solution best = solve(*find_solver("exhaustive"), problem, options);
-  if (best.outcome != Outcome::kBudget) return best;
-  const SolverInfo* const exact = find_solver("exact");
-  if (exact != nullptr) return solve(*exact, problem, options);
-  options.max_states = 1e9;
-  return solve(*find_solver("exhaustive"), problem, options);
+  options.stop.steps = std::min(stop.steps, kBestAssignmentSteps);
+  return best_known(System(std::move(resources), std::move(tasks), system.rates()), options);
 }
 
 /// X(n) of a state, from the formulas of the model.
@@ -78,8 +72,13 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
   detail::Content content = network.empty();
   std::vector<detail::Completion> completions;
   bool first = true;
+  std::vector<double> by_task(system.type_count());
+  std::vector<double> present(system.type_count());
+  analysis.response_time_by_task.assign(system.type_count(), 0.0);
   for (const detail::ClosedClass& part : classes) {
     double part_throughput = 0;
+    std::fill(by_task.begin(), by_task.end(), 0.0);
+    std::fill(present.begin(), present.end(), 0.0);
     for (std::size_t m = 0; m < part.states.size(); ++m) {
       const double weight = part.chance * part.stationary[m];
       network.unpack(graph.states[part.states[m]], content);
@@ -87,17 +86,32 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
       for (const detail::Completion& completion : completions) {
         const TaskType i = network.classes()[completion.task_class].type;
         part_throughput += part.stationary[m] * completion.rate;
+        by_task[index(i)] += part.stationary[m] * completion.rate;
         analysis.throughput_by_task[index(i)] += weight * completion.rate;
         analysis.throughput_by_resource[index(completion.resource)] += weight * completion.rate;
       }
       for (std::size_t at = 0; at < content.by_type.size(); ++at) {
         analysis.occupancy[at] += weight * static_cast<double>(content.by_type[at]);
+        present[at / system.resource_count()] +=
+            part.stationary[m] * static_cast<double>(content.by_type[at]);
       }
       if (best && std::abs(state_throughput(system, content) - *best) <= kSame * *best) {
         analysis.best_state_probability += weight;
       }
     }
     analysis.throughput += part.chance * part_throughput;
+    // Little's law holds in each class, not between their means.
+    if (part_throughput > 0) {
+      analysis.response_time += part.chance * static_cast<double>(network.population()) / part_throughput;
+    }
+    for (std::size_t i = 0; i < by_task.size(); ++i) {
+      std::optional<double>& response = analysis.response_time_by_task[i];
+      if (!(by_task[i] > 0)) {
+        response.reset();
+      } else if (response) {
+        *response += part.chance * present[i] / by_task[i];
+      }
+    }
     analysis.lowest_throughput =
         first ? part_throughput : std::min(analysis.lowest_throughput, part_throughput);
     analysis.highest_throughput =
@@ -105,9 +119,6 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
     first = false;
   }
   analysis.best_state_probability = std::min(1.0, analysis.best_state_probability);
-  if (analysis.throughput > 0) {
-    analysis.response_time = static_cast<double>(network.population()) / analysis.throughput;
-  }
 }
 
 detail::ServiceWeights weights_of(const System& system, const Policy& policy, ShareReading reading) {
@@ -143,6 +154,7 @@ Analysis analyze_network(const detail::Network& network, const Policy& policy, c
   analysis.throughput_by_task.assign(system.type_count(), 0);
   analysis.throughput_by_resource.assign(system.resource_count(), 0);
   analysis.occupancy.assign(system.type_count() * system.resource_count(), 0);
+  analysis.response_time_by_task.assign(system.type_count(), std::nullopt);
   analysis.note = policy.note();
   StopPoll poll(options.stop);
   const detail::Placing placing = [&](TaskType i, const Situation& situation,
@@ -184,8 +196,17 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
   analysis.best_state_approximate = system.approximate();
   if (options.optimal_control && analysis.stopped == StopReason::kNone) {
     const OptimalControl control = solve_optimal_control(system, options);
-    analysis.stopped = control.stopped;
-    if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+    if (control.stopped == StopReason::kBudget) {
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "rates are so far apart that optimal control is only known to lie between %.6g and %.6g "
+                    "tasks/s",
+                    control.throughput, control.upper_bound);
+      analysis.note += (analysis.note.empty() ? "" : "; ") + std::string(text);
+    } else {
+      analysis.stopped = control.stopped;
+      if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+    }
   }
   return analysis;
 }

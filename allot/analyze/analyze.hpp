@@ -23,8 +23,9 @@ struct AnalyzeOptions {
   std::function<void(std::uint64_t)> progress{};
 };
 
-/// Long-run means of a policy. With several closed classes, each figure is weighted by the chance of reaching
-/// them.
+/// Long-run means of a policy. With several closed classes, each figure is the mean over the starts: that of
+/// a class, weighted by the chance of reaching it. So is the response time, as in a simulation of many
+/// replications; it is then not Q / X of the mean throughput.
 struct Analysis {
   std::uint64_t states = 0;   ///< reachable states, the order of fcfs queues and the policy's memory included
   std::uint32_t classes = 1;  ///< closed classes: sets of states that are never left once entered
@@ -33,7 +34,10 @@ struct Analysis {
   double throughput = 0;
   std::vector<double> throughput_by_task;
   std::vector<double> throughput_by_resource;
-  double response_time = 0;           ///< Q / X (Little); 0 without threads
+  double response_time = 0;  ///< mean over the starts of Q / X (Little); 0 without threads
+  /// Mean over the starts of N_i / X_i; absent without threads, or where a start may leave the type without
+  /// service for ever.
+  std::vector<std::optional<double>> response_time_by_task;
   std::vector<double> occupancy;      ///< mean n_ij, row-major
   double best_state_probability = 0;  ///< of being in a state with the largest X(n) (even sharing)
   double best_state_throughput = 0;   ///< that largest X(n), floors and least depths not considered
@@ -69,8 +73,10 @@ struct OptimalControl {
   double throughput = 0;   ///< some policy reaches it
   double upper_bound = 0;  ///< no policy exceeds it
   std::uint64_t states = 0;
-  std::uint64_t sweeps = 0;                ///< of value iteration
-  StopReason stopped = StopReason::kNone;  ///< kNone: the two bounds agree to 1e-9, relatively
+  std::uint64_t sweeps = 0;  ///< of value iteration
+  /// kNone: the two bounds agree to 1e-9, relatively. kBudget: they hardly come closer any more, since rates
+  /// are too far apart.
+  StopReason stopped = StopReason::kNone;
 };
 
 /// Which resource each successor should go to, for the largest long-run throughput: the average-reward Markov

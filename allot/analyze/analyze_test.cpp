@@ -118,6 +118,10 @@ TEST(Analyze, WhoEntersFirstDecidesUnderJsqWithTwoThreads) {
   EXPECT_NEAR(random.lowest_throughput, 7, 1e-12);
   EXPECT_NEAR(random.highest_throughput, 15, 1e-12);
   EXPECT_NEAR(random.best_state_probability, 0.5, 1e-12);
+  // The mean response time is the mean over the starts, as in simulations, not Q over the mean throughput.
+  EXPECT_NEAR(random.response_time, 0.5 * 2 / 15 + 0.5 * 2 / 7, 1e-12);
+  EXPECT_NEAR(random.response_time_by_task[0].value(), 0.5 / 10 + 0.5 / 3, 1e-12);
+  EXPECT_NEAR(random.response_time_by_task[1].value(), 0.5 / 5 + 0.5 / 4, 1e-12);
   const Analysis listed = analyze(system, policy("jsq"), {.random_start = false});
   EXPECT_EQ(listed.classes, 1U);
   EXPECT_NEAR(listed.throughput, 15, 1e-12);

@@ -21,6 +21,10 @@ namespace {
 
 constexpr double kTolerance = 1e-9;
 constexpr int kStepsBetween = 24;  ///< with the places kept
+/// Rounds of choosing and stepping after which the bounds must have come closer by a part, or the rates are
+/// too far apart for this method.
+constexpr std::uint64_t kPatience = 2000;
+constexpr double kProgress = 0.05;
 
 /// Anywhere the type can run: what any policy can reach, this one does.
 void place_anywhere(TaskType i, const Situation& situation, std::span<const std::uint32_t>,
@@ -157,16 +161,23 @@ OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions&
   control.stopped = poll.reason();
   if (poll.stopped() || network.population() == 0) return control;
   ValueIteration iteration(graph);
-  while (true) {
+  double apart = std::numeric_limits<double>::infinity();
+  bool stalled = false;
+  for (std::uint64_t round = 1; !stalled; ++round) {
     iteration.choose();
     ++control.sweeps;
     if (iteration.converged() || poll.should_stop_now()) break;
+    if (round % kPatience == 0) {
+      const double now = iteration.upper() - iteration.lower();
+      stalled = now > (1 - kProgress) * apart;
+      apart = now;
+    }
     for (int step = 0; step < kStepsBetween && !poll.should_stop_now(); ++step) iteration.step();
     control.sweeps += kStepsBetween;
   }
   control.throughput = iteration.lower();
   control.upper_bound = iteration.upper();
-  if (!iteration.converged()) control.stopped = poll.reason();
+  if (!iteration.converged()) control.stopped = stalled ? StopReason::kBudget : poll.reason();
   return control;
 }
 

@@ -109,5 +109,17 @@ TEST(OptimalControl, KnowsThreadsThatChangeTheirType) {
   EXPECT_NEAR(solve_optimal_control(system, {}, threads).throughput, 2 / (1.0 / 4 + 1.0 / 2), 1e-8);
 }
 
+// Values travel through the chain at the pace of its slowest rate: with rates a thousand million apart they
+// would never arrive. It says so, with bounds that hold.
+TEST(OptimalControl, EndsWithBoundsWhenRatesAreTooFarApart) {
+  const System system({{.name = "a"}, {.name = "b"}}, {{.name = "x", .count = 2}, {.name = "y", .count = 2}},
+                      Rates(2, 2, {1e9, 3, 1, 2e-1}));
+  const OptimalControl control = solve_optimal_control(system);
+  const double best =
+      solve(*find_solver("exhaustive"), {system, Objective::kThroughput}).performance.throughput;
+  EXPECT_LE(control.throughput, best * (1 + 1e-9));
+  EXPECT_GE(control.upper_bound, best * (1 - 1e-9));
+}
+
 }  // namespace
 }  // namespace allot

@@ -250,14 +250,15 @@ std::string solution_json(const System& system, const Solution& solution,
 }
 
 std::string pareto_json(const System& system, const ParetoFrontier& frontier, const Solution* weighted) {
+  const auto entry = [](const ParetoPoint& point) {
+    Json result;
+    result["throughput"] = number(point.throughput);
+    result["priority_error"] = number(point.priority_error);
+    result["assignment"] = matrix(point.assignment);
+    return result;
+  };
   Json points = Json::array();
-  for (const ParetoPoint& point : frontier.points) {
-    Json entry;
-    entry["throughput"] = number(point.throughput);
-    entry["priority_error"] = number(point.priority_error);
-    entry["assignment"] = matrix(point.assignment);
-    points.push_back(std::move(entry));
-  }
+  for (const ParetoPoint& point : frontier.points) points.push_back(entry(point));
   Json object;
   object["outcome"] = to_string(frontier.outcome);
   object["exhaustive"] = frontier.exhaustive;
@@ -265,6 +266,7 @@ std::string pareto_json(const System& system, const ParetoFrontier& frontier, co
   object["tasks"] = names(system.tasks());
   object["resources"] = names(system.resources());
   object["points"] = std::move(points);
+  object["advised"] = frontier.points.empty() ? Json(nullptr) : entry(frontier.advised);
   object["weighted"] = weighted == nullptr ? Json(nullptr) : solution_object(system, *weighted);
   return document(object);
 }
@@ -305,6 +307,10 @@ std::string analysis_json(const System& system, std::string_view policy, const A
   object["throughput_by_task"] = numbers(analysis.throughput_by_task);
   object["throughput_by_resource"] = numbers(analysis.throughput_by_resource);
   object["response_time"] = any ? number(analysis.response_time) : Json(nullptr);
+  Json by_task = Json::array();
+  for (const std::optional<double>& response : analysis.response_time_by_task)
+    by_task.push_back(number(response));
+  object["response_time_by_task"] = std::move(by_task);
   object["occupancy"] = matrix(analysis.occupancy, system.resource_count());
   object["best_state_probability"] = any ? number(analysis.best_state_probability) : Json(nullptr);
   object["best_state_throughput"] = number(analysis.best_state_throughput);

@@ -69,8 +69,8 @@ struct SimulationResult {
   std::vector<double> utilization;  ///< mean busy servers / servers
   double energy_per_task = 0;       ///< joules
   double edp = 0;                   ///< energy per task * mean response time
-  double little = 0;                ///< X * E[T], to be compared with `population`
-  double little_residual = 0;       ///< largest relative error of the exact identity over all replications
+  double little = 0;           ///< mean over the replications of X * E[T], to be compared with `population`
+  double little_residual = 0;  ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;
   std::vector<ReplicationMark> replication_marks;  ///< of each of these, by rising number
   std::vector<std::string> notes;  ///< what a careful reader should know, such as an unsampled heavy tail

@@ -29,6 +29,8 @@ class MapSolver {
 
  private:
   struct Workspace;
+  double climb_shared(const System& system, Assignment& assignment, StopPoll& poll);
+  void climb_any(const System& system, Assignment& assignment, const SolveOptions& options, StopPoll& poll);
   std::unique_ptr<Workspace> workspace_;
 };
 

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "allot/model/generate.hpp"
 #include "allot/solve/detail/climb.hpp"
 #include "allot/solve/detail/shared_climb.hpp"
 #include "allot/solve/solver.hpp"
+#include "allot/solve/whatif.hpp"
 #include "tests/support/oracle.hpp"
+#include "tests/support/random_box.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot {
@@ -125,6 +128,99 @@ TEST(MapSolver, IsNeverWorseThanEveryTaskAtHome) {
     const System system = random_system(seed);
     const double x = solver.solve(system, n).throughput;
     EXPECT_GE(x, recomputed_throughput(system, home_assignment(system)) * (1 - 1e-12));
+  }
+}
+
+// Pools of cores, GPUs and engines, against the proven optimum.
+TEST(MapSolver, IsNearlyOptimalOnBoxes) {
+  MapSolver solver;
+  Assignment n;
+  double below = 0;
+  double worst = 0;
+  const int boxes = 100;
+  for (std::uint64_t seed = 1; seed <= boxes; ++seed) {
+    const System system = allot::testing::random_box(seed);
+    const Solution best = solve(*find_solver("exact"), {system, Objective::kThroughput});
+    ASSERT_TRUE(best.proven_optimal);
+    const double gap = 1 - solver.solve(system, n).throughput / best.performance.throughput;
+    below += gap;
+    worst = std::max(worst, gap);
+  }
+  EXPECT_LT(below / boxes, 0.0015);
+  EXPECT_LT(worst, 0.05);
+}
+
+// The paper's form ends where it always did: only moves of one task, only from home.
+TEST(MapSolver, WithSingleMovesStaysAsPrinted) {
+  const System system({{.name = "big"}, {.name = "little", .servers = 4}},
+                      {{.name = "a", .count = 3}, {.name = "b", .count = 5}}, Rates(2, 2, {9, 2, 6, 3}));
+  SolveOptions single;
+  single.map_moves = MapMoves::kSingle;
+  Assignment n;
+  MapSolver().solve(system, n, single);
+  detail::SearchState state;
+  state.reset(system, Objective::kThroughput, home_assignment(system));
+  StopPoll poll({});
+  detail::climb(state, Sensitivity::kExact, MapMoves::kSingle, poll);
+  EXPECT_EQ(n, state.assignment());
+}
+
+/// A type that is hopeless on one resource, and another that takes six tasks or none.
+System six_or_none() {
+  return System({{.name = "r0", .discipline = Discipline::kFcfs},
+                 {.name = "r1", .discipline = Discipline::kFcfs, .min_depth = 6}},
+                {{.name = "t0", .count = 2},
+                 {.name = "t1", .count = 4},
+                 {.name = "t2", .count = 1},
+                 {.name = "t3", .count = 2},
+                 {.name = "t4", .count = 1}},
+                Rates(5, 2, {0.75, 0.96, 0.56, 0.49, 0.97, 0.89, 0.94, 0.5, 0.0005, 0.34}));
+}
+
+TEST(MapSolver, OpensAResourceThatTakesManyTasksOrNone) {
+  const Problem problem{six_or_none(), Objective::kThroughput};
+  for (const char* solver : {"map", "local"}) {
+    EXPECT_NEAR(solve(*find_solver(solver), problem).performance.throughput, 1.499, 5e-4) << solver;
+  }
+  EXPECT_NEAR(what_if(problem.system).base.performance.throughput, 1.499, 5e-4);
+}
+
+// With least depths, against enumeration: every feasible system has an answer, and it is nearly the best.
+TEST(MapSolver, IsNearlyOptimalWithLeastDepths) {
+  double below_map = 0;
+  double below_local = 0;
+  int cases = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Problem problem{random_system(seed, {.max_types = 4, .max_resources = 3, .depths = true}),
+                          Objective::kThroughput};
+    const Solution best = solve(*find_solver("exhaustive"), problem);
+    if (!best.proven_optimal || best.performance.throughput == 0) continue;
+    ++cases;
+    const Solution map = solve(*find_solver("map"), problem);
+    const Solution local = solve(*find_solver("local"), problem);
+    ASSERT_NE(map.outcome, Outcome::kInfeasible);
+    ASSERT_NE(local.outcome, Outcome::kInfeasible);
+    below_map += 1 - map.performance.throughput / best.performance.throughput;
+    below_local += 1 - local.performance.throughput / best.performance.throughput;
+  }
+  ASSERT_GT(cases, 200);
+  EXPECT_LT(below_map / cases, 0.001);
+  EXPECT_LT(below_local / cases, 0.0005);
+}
+
+// Counts of a thousand million take no longer than counts of hundreds.
+TEST(MapSolver, EndsSoonWhateverTheCounts) {
+  const Count many = 1'000'000'000;
+  const System system(
+      {{.name = "a", .servers = 7}, {.name = "b"}, {.name = "c", .servers = 3}},
+      {{.name = "x", .count = many}, {.name = "y", .count = many - 1}, {.name = "z", .count = 12}},
+      Rates(3, 3, {5, 3, 1, 2, 7, 4, 1, 1, 9}));
+  for (const char* solver : {"map", "local", "best"}) {
+    SolveOptions options;
+    options.stop.steps = 5'000'000;  // far more than it takes
+    const Solution solution = solve(*find_solver(solver), {system, Objective::kThroughput}, options);
+    EXPECT_NE(solution.outcome, Outcome::kBudget) << solver;
   }
 }
 

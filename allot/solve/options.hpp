@@ -18,8 +18,8 @@ enum class Sensitivity {
 
 /// Which moves MAP tries.
 enum class MapMoves {
-  kBulk,    ///< one task; where no such move helps, all tasks of a type at a resource (default)
-  kSingle,  ///< one task only, as printed
+  kBulk,    ///< many tasks at once, two types at once where there are pools, and a start by rate (default)
+  kSingle,  ///< one task at a time from home, as printed
 };
 
 /// Which moves MIS tries.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/solve/best.hpp"
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/states.hpp"
@@ -23,9 +24,29 @@ constexpr std::size_t kMostKept = 100'000;
 /// Weights of the throughput against the error that the search goes through, per factor of ten.
 constexpr int kWeightsPerDecade = 4;
 
+/// Throughputs and errors this close, relative to the largest and to 1, are the same: the rest is rounding.
+constexpr double kSame = 1e-12;
+
+/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
+/// larger part than it gives up; else the fastest.
+std::size_t advised(const std::vector<ParetoPoint>& points) {
+  std::size_t best = 0;
+  double best_worth = 0;
+  for (std::size_t at = 1; at < points.size(); ++at) {
+    const ParetoBargain offer = bargain(points.front(), points[at]);
+    const double worth = (1 - offer.given_up) * offer.cut;
+    if (offer.cut > offer.given_up && worth > best_worth) {
+      best = at;
+      best_worth = worth;
+    }
+  }
+  return best;
+}
+
 /// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
-/// over the whole frontier, until few enough are left. The ends stay. O(n log n).
-void thin(std::vector<ParetoPoint>& points, std::size_t most) {
+/// over the whole frontier, until few enough are left. The ends stay, and so does one more point where there
+/// is room for it. O(n log n).
+void thin(std::vector<ParetoPoint>& points, std::size_t stays, std::size_t most) {
   if (points.size() <= most) return;
   const double width = points.front().throughput - points.back().throughput;
   const double height = points.front().priority_error - points.back().priority_error;
@@ -40,7 +61,7 @@ void thin(std::vector<ParetoPoint>& points, std::size_t most) {
   for (std::size_t at = 1; at + 1 < points.size(); ++at) {
     before[at] = at - 1;
     after[at] = at + 1;
-    closest.emplace(around(at), at);
+    if (at != stays || most < 3) closest.emplace(around(at), at);
   }
   std::vector<bool> is_out(points.size(), false);
   for (std::size_t left = points.size(); left > most && !closest.empty(); --left) {
@@ -51,9 +72,9 @@ void thin(std::vector<ParetoPoint>& points, std::size_t most) {
     const std::size_t b = after[at];
     for (const std::size_t neighbour : {a, b}) {
       if (neighbour == 0 || neighbour + 1 == points.size()) continue;
-      closest.erase({around(neighbour), neighbour});
+      const bool may_go = closest.erase({around(neighbour), neighbour}) > 0;
       (neighbour == a ? after[neighbour] : before[neighbour]) = neighbour == a ? b : a;
-      closest.emplace(around(neighbour), neighbour);
+      if (may_go) closest.emplace(around(neighbour), neighbour);
     }
   }
   std::size_t kept = 0;
@@ -73,15 +94,15 @@ class Archive {
 
   /// Whether a state with these values belongs here; `insert` it then.
   bool welcomes(double throughput, double error) const {
-    // The first point with at most this throughput is the one after all that have more.
-    const auto at = points_.lower_bound(throughput);  // keys fall: first key <= throughput
-    if (at != points_.end() && at->first == throughput && at->second.priority_error <= error) return false;
-    return at == points_.begin() || std::prev(at)->second.priority_error > error;
+    // The first point with at most this throughput, to within rounding, is the one after all that have more.
+    const auto at = points_.lower_bound(throughput * (1 - kSame));  // keys fall: first key <= throughput
+    return at == points_.begin() || std::prev(at)->second.priority_error > error + kSame;
   }
 
   void insert(ParetoPoint point) {
-    auto at = points_.lower_bound(point.throughput);
-    while (at != points_.end() && at->second.priority_error >= point.priority_error) at = points_.erase(at);
+    auto at = points_.lower_bound(point.throughput * (1 + kSame));
+    while (at != points_.end() && at->second.priority_error >= point.priority_error - kSame)
+      at = points_.erase(at);
     points_.emplace_hint(at, point.throughput, std::move(point));
     if (points_.size() > most_) keep_fewer();
   }
@@ -96,7 +117,7 @@ class Archive {
   /// With large counts there are more points than memory: half of them, evenly spread, stay.
   void keep_fewer() {
     std::vector<ParetoPoint> kept = points();
-    thin(kept, most_ / 2);
+    thin(kept, advised(kept), most_ / 2);
     points_.clear();
     for (ParetoPoint& point : kept) points_.emplace_hint(points_.end(), point.throughput, std::move(point));
   }
@@ -139,7 +160,7 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
 /// Searches for the least error at a falling weight of throughput, from each answer to the next and back
 /// again, and keeps every state on the way that no other beats.
 void search(const System& system, Archive& archive, const SolveOptions& options, StopPoll& poll) {
-  const Solution fastest = solve(*find_solver("local"), Problem{system, Objective::kThroughput}, options);
+  const Solution fastest = best_known(system, options);
   const Solution fairest = solve(*find_solver("local"), Problem{system, Objective::kPriority}, options);
   offer(system, archive, fastest.assignment);
   offer(system, archive, fairest.assignment);
@@ -168,12 +189,17 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
 
 }  // namespace
 
+ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point) {
+  return {1 - point.throughput / fastest.throughput,
+          fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
+}
+
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options) {
   if (system.shares().empty()) {
     throw InvalidModel("tasks", "the trade-off needs a priority for every task type");
   }
   if (max_points < 2) throw InvalidModel("points", "must be at least 2");
-  StopPoll poll(options.stop);
+  StopPoll poll(options.stop, detail::poll_stride(system, Objective::kPriority));
   const bool small = detail::count_states(system) <= kEnumerated;
   Archive archive(small ? std::numeric_limits<std::size_t>::max() : std::max(kMostKept, 2 * max_points));
   ParetoFrontier frontier;
@@ -186,7 +212,11 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   frontier.exhaustive = small && !poll.stopped();
   frontier.approximate = system.approximate();
   frontier.points = archive.points();
-  thin(frontier.points, max_points);
+  if (!frontier.points.empty()) {
+    const std::size_t at = advised(frontier.points);
+    frontier.advised = frontier.points[at];
+    thin(frontier.points, at, max_points);
+  }
   const bool proven = frontier.exhaustive && !frontier.approximate;
   frontier.outcome = frontier.points.empty() && !poll.stopped()
                          ? Outcome::kInfeasible

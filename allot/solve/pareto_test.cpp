@@ -221,5 +221,29 @@ TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
   expect_frontier(system, frontier);
 }
 
+// Equal throughputs that differ by rounding are one point, and what is advised is the same however few points
+// are asked for.
+TEST(Pareto, ListsNoPointTwiceAndAdvisesTheSameWhateverItShows) {
+  int advised = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system =
+        random_system(seed, {.min_types = 2, .min_resources = 2, .max_count = 8, .priorities = true});
+    const ParetoFrontier all = pareto(system, kAll);
+    for (std::size_t at = 1; at < all.points.size(); ++at) {
+      EXPECT_LT(all.points[at].throughput, all.points[at - 1].throughput * (1 - 1e-13));
+      EXPECT_LT(all.points[at].priority_error, all.points[at - 1].priority_error - 1e-13);
+    }
+    for (const std::size_t points : {2, 3, 5, 20}) {
+      const ParetoFrontier some = pareto(system, points);
+      EXPECT_EQ(some.advised, all.advised);
+      if (points == 2 || all.points.empty()) continue;
+      EXPECT_NE(std::find(some.points.begin(), some.points.end(), all.advised), some.points.end());
+    }
+    advised += !all.points.empty() && all.advised != all.points.front() ? 1 : 0;
+  }
+  EXPECT_GT(advised, 10);
+}
+
 }  // namespace
 }  // namespace allot

@@ -41,7 +41,7 @@ bool supports(const SolverInfo& solver, Objective objective) noexcept {
 }
 
 const SolverInfo& default_solver(Objective objective) noexcept {
-  return *find_solver(objective == Objective::kThroughput ? "map" : "mis");
+  return *find_solver(objective == Objective::kThroughput ? "best" : "mis");
 }
 
 namespace {

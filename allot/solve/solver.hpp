@@ -28,7 +28,7 @@ const SolverInfo* find_solver(std::string_view name) noexcept;
 /// Whether the solver can be asked for this objective.
 bool supports(const SolverInfo& solver, Objective objective) noexcept;
 
-/// `map` for throughput, `mis` for priority.
+/// `best` for throughput, `mis` for priority.
 const SolverInfo& default_solver(Objective objective) noexcept;
 
 /// Answers the problem: runs the solver, recomputes the performance of its answer from the model, checks

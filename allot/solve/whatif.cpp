@@ -2,16 +2,19 @@
 
 #include <algorithm>
 
+#include "allot/solve/best.hpp"
 #include "allot/solve/detail/outcome.hpp"
-#include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
 
-Solution best_of(const System& system, const SolveOptions& options, const Assignment* start) {
-  SolveOptions from_start = options;
-  if (start != nullptr) from_start.start = *start;
-  return solve(*find_solver("local"), Problem{system, Objective::kThroughput}, from_start);
+/// All changes together may take so many steps, but each some.
+constexpr std::uint64_t kStepsOfAll = 40'000'000;
+constexpr std::uint64_t kLeastSteps = 20'000;
+
+Solution best_of(const System& system, SolveOptions options, const Assignment& start) {
+  options.start = start;
+  return best_known(system, options);
 }
 
 std::vector<Change> possible_changes(const System& system) {
@@ -54,8 +57,11 @@ System changed(const System& system, const Change& change) {
 WhatIf what_if(const System& system, const SolveOptions& options) {
   WhatIf result;
   StopPoll poll(options.stop, 1);
-  result.base = best_of(system, options, options.start ? &*options.start : nullptr);
+  result.base = best_known(system, options);
   const std::vector<Change> possible = possible_changes(system);
+  SolveOptions each = options;
+  each.stop.steps =
+      std::min({options.stop.steps, kBestSteps, std::max(kLeastSteps, kStepsOfAll / (possible.size() + 1))});
   for (std::size_t at = 0; at < possible.size(); ++at) {
     if (options.share_done)
       options.share_done(static_cast<double>(at + 1) / static_cast<double>(possible.size() + 1));
@@ -64,7 +70,7 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     const System other = changed(system, change);
     Assignment start = result.base.assignment;
     if (change.what == Change::What::kThread) ++start(*change.task, *system.home(*change.task));
-    const Solution solution = best_of(other, options, &start);
+    const Solution solution = best_of(other, each, start);
     if (poll.should_stop_now()) break;  // that answer may have been cut short
     if (solution.outcome == Outcome::kInfeasible) continue;
     change.throughput = solution.performance.throughput;
@@ -74,10 +80,11 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     // The answer for a changed machine may be better than the base on the machine as it is. Then it is the
     // base: a gain must be due to the change.
     const Performance unchanged = evaluate(system, solution.assignment);
-    if (unchanged.throughput > result.base.performance.throughput &&
+    if (!result.base.proven_optimal && unchanged.throughput > result.base.performance.throughput &&
         floor_shortfall(system, unchanged.throughput_by_task) == 0) {
       result.base.assignment = solution.assignment;
       result.base.performance = unchanged;
+      result.base.upper_bound = std::max(result.base.upper_bound.value_or(0), unchanged.throughput);
     }
   }
   const double base = result.base.performance.throughput;

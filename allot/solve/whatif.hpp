@@ -28,7 +28,8 @@ struct WhatIf {
 /// How much faster a kRate change makes a pair.
 inline constexpr double kFasterPair = 1.1;
 
-/// Solves the system anew (`local`, from the base's answer and from its own starts) with each change made.
+/// Asks for the best known (best.hpp) of the system as it is and with each change made, from the base's
+/// answer and from its own starts. Many changes get fewer steps each.
 WhatIf what_if(const System& system, const SolveOptions& options = {});
 
 }  // namespace allot

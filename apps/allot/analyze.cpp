@@ -95,7 +95,8 @@ void print_means(Console& console, const System& system, const Analysis& analysi
     const double x = analysis.throughput_by_task[index(i)];
     threads.cells.push_back({whole(system.count(i)), Style::kPlain});
     by_task.cells.push_back({task_format(x), Style::kPlain});
-    response.cells.push_back({x > 0                 ? duration(static_cast<double>(system.count(i)) / x)
+    const std::optional<double>& seconds = analysis.response_time_by_task[index(i)];
+    response.cells.push_back({seconds               ? duration(*seconds)
                               : system.count(i) > 0 ? "never"
                                                     : "",
                               Style::kPlain});
@@ -142,7 +143,8 @@ std::string several_classes(const Analysis& analysis) {
   if (analysis.highest_throughput - analysis.lowest_throughput <= kSame * analysis.throughput)
     return which + ", but all complete the same.";
   return which + ". They complete from " + number(analysis.lowest_throughput, 5) + " to " +
-         number(analysis.highest_throughput, 5) + " tasks/s; all figures are means over the starts.";
+         number(analysis.highest_throughput, 5) +
+         " tasks/s; all figures are means over the starts, the response time too.";
 }
 
 void print_analysis(Console& console, const PolicyInfo& policy, const System& system,

@@ -35,7 +35,8 @@ Value value_or_fail(ReadResult<Value> result, const Console& console) {
 /// The last line of a file that is not empty, of its last 2000 bytes; nothing where there is none.
 std::string last_line(const std::string& path);
 
-/// From here on the clock runs, and Ctrl-C asks for the best so far. Without a limit there is no deadline.
+/// From here on Ctrl-C asks for the best so far. The limit includes the processor time used up to now;
+/// without one there is no deadline.
 StopLimits start_clock(const std::optional<double>& time_limit_seconds);
 
 }  // namespace allot::app

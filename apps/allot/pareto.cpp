@@ -23,52 +23,28 @@ struct Arguments {
   SolveOptions options;
 };
 
-/// A part of the throughput given up, and the part of the error that it cuts.
-struct Bargain {
-  double given_up = 0;
-  double cut = 0;
-  double worth() const noexcept { return (1 - given_up) * cut; }
-};
-
-Bargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
-  const ParetoPoint& fastest = frontier.points.front();
-  return {1 - point.throughput / fastest.throughput,
-          fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
+ParetoBargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) {
+  return allot::bargain(frontier.points.front(), point);
 }
 
-/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
-/// larger part than it gives up; else the fastest.
-std::size_t advised(const ParetoFrontier& frontier) {
-  std::size_t best = 0;
-  double best_worth = 0;
-  for (std::size_t at = 1; at < frontier.points.size(); ++at) {
-    const Bargain offer = bargain(frontier, frontier.points[at]);
-    if (offer.cut > offer.given_up && offer.worth() > best_worth) {
-      best = at;
-      best_worth = offer.worth();
-    }
-  }
-  return best;
-}
-
-std::string advice(const ParetoFrontier& frontier, std::size_t at) {
+std::string advice(const ParetoFrontier& frontier) {
   constexpr double kNoError = 1e-9;
   if (frontier.points.front().priority_error <= kNoError) {
     return "Nothing to give up: the fastest assignment has the shares that the priorities ask for.";
   }
-  if (at == 0) {
+  if (frontier.advised == frontier.points.front()) {
     return frontier.points.size() == 1
                ? "Nothing to choose: the fastest assignment has the smallest error that was found, too."
                : "Stay with the fastest assignment: every other gives up a larger part of the throughput "
                  "than it cuts "
                  "of the error.";
   }
-  const Bargain offer = bargain(frontier, frontier.points[at]);
+  const ParetoBargain offer = bargain(frontier, frontier.advised);
   return "Give up " + percent(offer.given_up) + " of the throughput to cut the error by " +
          percent(offer.cut) + ".";
 }
 
-void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_t at_advice) {
+void print_frontier(Console& console, const ParetoFrontier& frontier) {
   std::vector<double> throughputs;
   std::vector<double> errors;
   for (const ParetoPoint& point : frontier.points) {
@@ -81,9 +57,10 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, std::size_
   table.title({"", "tasks/s", "given up", "error", "error cut"});
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
     const ParetoPoint& point = frontier.points[at];
-    const Bargain offer = bargain(frontier, point);
-    const Style style = at == at_advice ? Style::kAccent : Style::kPlain;
-    table.row({{at == at_advice ? ">" : "", style},
+    const ParetoBargain offer = bargain(frontier, point);
+    const bool advised = point == frontier.advised;
+    const Style style = advised ? Style::kAccent : Style::kPlain;
+    table.row({{advised ? ">" : "", style},
                {throughput(point.throughput), style},
                {at == 0 ? "-" : percent(offer.given_up), style},
                {error(point.priority_error), style},
@@ -109,6 +86,16 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
   console.print("{}\n", wrapped(text + " ('allot solve --solver weighted').", console.width(), 0));
 }
 
+/// What weighted service reaches, if a quarter of the time is enough to find out.
+std::optional<Solution> by_weights(const System& system, SolveOptions options) {
+  const SolverInfo* const solver = find_solver("weighted");
+  if (solver == nullptr) return std::nullopt;
+  if (options.stop.deadline) *options.stop.deadline -= (*options.stop.deadline - Clock::now()) * 3 / 4;
+  Solution weighted = solve(*solver, Problem{system, Objective::kPriority}, options);
+  const bool cut_short = weighted.outcome == Outcome::kTimeLimit || weighted.outcome == Outcome::kInterrupted;
+  return cut_short ? std::nullopt : std::optional(std::move(weighted));
+}
+
 Exit run_pareto(const Arguments& arguments, Console& console) {
   const Scenario scenario = read_static_scenario_or_fail(arguments.file, "pareto", console);
   const System& system = scenario.system;
@@ -120,11 +107,8 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
   }
   SolveOptions options = arguments.options;
   options.stop = start_clock(arguments.time_limit);
+  const std::optional<Solution> weighted = by_weights(system, options);
   const ParetoFrontier frontier = pareto(system, arguments.points, options);
-  std::optional<Solution> weighted;
-  if (const SolverInfo* solver = find_solver("weighted")) {
-    weighted = solve(*solver, Problem{system, Objective::kPriority}, options);
-  }
   const bool failed = system.population() > 0 && frontier.points.empty();
   if (arguments.json) {
     console.document(pareto_json(system, frontier, weighted ? &*weighted : nullptr));
@@ -139,11 +123,10 @@ Exit run_pareto(const Arguments& arguments, Console& console) {
                   !frontier.exhaustive            ? "that was found"
                   : scenario.system.approximate() ? "(by an approximation)"
                                                   : "at all");
-    const std::size_t at = advised(frontier);
-    print_frontier(console, frontier, at);
+    print_frontier(console, frontier);
     console.gap();
-    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier, at), console.width(), 0)));
-    const Assignment& assignment = frontier.points[at].assignment;
+    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier), console.width(), 0)));
+    const Assignment& assignment = frontier.advised.assignment;
     print_assignment(console, system, assignment, evaluate(system, assignment));
     console.gap();
     if (weighted) print_weighted(console, frontier, *weighted);

@@ -169,9 +169,9 @@ void print_bound(Console& console, const Solution& solution) {
   if (!solution.upper_bound || solution.proven_optimal) return;
   const std::string bound = number_above(*solution.upper_bound);
   if (solution.performance.approximate) {
-    console.print("No assignment completes more than {} tasks/s, proven.\n", bound);
+    console.print("No assignment completes more than {} tasks/s.\n", bound);
   } else {
-    console.print("No assignment completes more than {} tasks/s, proven: this one is within {}.\n", bound,
+    console.print("No assignment completes more than {} tasks/s: this is within {} of it.\n", bound,
                   percent(*solution.gap()));
   }
 }

@@ -24,6 +24,7 @@ struct Arguments {
   bool explain = false;
   bool json = false;
   bool slsqp_unoccupied = false;
+  const CLI::Option* map_moves = nullptr;
   std::string proof;
   SolveOptions options;
 };
@@ -40,7 +41,9 @@ std::vector<std::string> solvers_for(std::optional<Objective> objective) {
 std::pair<const SolverInfo*, Objective> choose(const Arguments& arguments) {
   if (arguments.solver.empty()) {
     const Objective objective = arguments.objective.value_or(Objective::kThroughput);
-    return {&default_solver(objective), objective};
+    // Who says how MAP shall move means MAP.
+    const bool means_map = objective == Objective::kThroughput && arguments.map_moves->count() > 0;
+    return {means_map ? find_solver("map") : &default_solver(objective), objective};
   }
   const SolverInfo* solver = find_solver(arguments.solver);
   if (solver == nullptr) {
@@ -111,7 +114,8 @@ Action declare(CLI::App& command) {
       "complete the most tasks per second (default), or match the shares that the priorities ask for");
   command
       .add_option("--solver", a.solver,
-                  "default 'map' for throughput, 'mis' for priority; 'allot list' names them all")
+                  "default 'best' for throughput ('map' with --map-moves), 'mis' for priority; 'allot list' "
+                  "names them all")
       ->type_name("NAME");
   add_time_limit(command, a.time_limit,
                  "stop after this time, with the best so far, as in 30 or 10m (default: no limit)");
@@ -131,10 +135,13 @@ Action declare(CLI::App& command) {
                           {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}},
                           "map, mis: rate a move by the exact difference (default) or by the derivative")
       ->group(details);
-  add_choice<MapMoves>(command, "--map-moves", a.options.map_moves,
-                       {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}},
-                       "map: also move all tasks of a type at once (default), or only one at a time")
-      ->group(details);
+  a.map_moves =
+      add_choice<MapMoves>(
+          command, "--map-moves", a.options.map_moves,
+          {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}},
+          "map: several starts, and moves of many tasks and of two types at once (default), or only "
+          "one task at a time from home, as printed")
+          ->group(details);
   add_choice<MisMoves>(command, "--mis-moves", a.options.mis_moves,
                        {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}},
                        "mis: move tasks both ways (default) or only towards the more sensitive resource")

@@ -228,6 +228,7 @@ std::string pareto(const Question& question, const Options& options) {
   const SolveOptions how = solve_options_of(options);
   const ParetoFrontier frontier =
       allot::pareto(scenario.system, options.whole("points", 20, 2, 1'000'000), how);
+  if (frontier.outcome == Outcome::kTimeLimit) return pareto_json(scenario.system, frontier, nullptr);
   const Solution weighted =
       allot::solve(*find_solver("weighted"), Problem{scenario.system, Objective::kPriority}, how);
   return pareto_json(scenario.system, frontier, &weighted);

@@ -29,10 +29,10 @@ Json ask(const std::string& command, const std::string& scenario, const Json& op
 
 TEST(Answer, SolvesAsTheCommandDoes) {
   const std::string scenario = example("priorities.toml");
-  const Json map = ask("solve", scenario, {{"explain", true}});
-  EXPECT_EQ(map["solver"], "map");
-  EXPECT_NEAR(map["throughput"].get<double>(), 24.3, 1e-9);
-  EXPECT_FALSE(map["explanation"].empty());
+  const Json best = ask("solve", scenario, {{"explain", true}});
+  EXPECT_EQ(best["solver"], "best");
+  EXPECT_NEAR(best["throughput"].get<double>(), 24.3, 1e-9);
+  EXPECT_FALSE(best["explanation"].empty());
   const Json proof = ask("certify", scenario);
   EXPECT_TRUE(proof["proven_optimal"].get<bool>());
   EXPECT_NEAR(proof["upper_bound"].get<double>(), 24.3, 1e-7);

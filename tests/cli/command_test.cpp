@@ -234,7 +234,7 @@ TEST(Command, SolveAnswersInJsonForEverySolverAndObjective) {
 }
 
 TEST(Command, SolveTakesTheObjectiveThatTheSolverHas) {
-  EXPECT_EQ(json_of({"solve", kWorkstation}).at("solver"), "map");
+  EXPECT_EQ(json_of({"solve", kWorkstation}).at("solver"), "best");
   EXPECT_EQ(json_of({"solve", kWorkstation, "--objective", "priority"}).at("solver"), "mis");
   EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "mis"}).at("objective"), "priority");
   if (is_built("weighted")) {

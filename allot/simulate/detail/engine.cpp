@@ -340,6 +340,11 @@ class EngineOf final : public Engine {
       RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
       for (std::size_t left = order.size(); left > 1; --left)
         std::swap(order[left - 1], order[random.below(left)]);
+      // Sizes that never vary keep the rhythm of the start for ever. So each thread begins within a task, at
+      // a random point of it: replications then differ as much as the start can make them.
+      if (sizes_.variance() == 0) {
+        for (Thread& thread : threads_) thread.next_size *= random.uniform();
+      }
     }
     for (const ThreadId id : order) {
       look_at_stop();

@@ -1,7 +1,10 @@
 #include "allot/solve/detail/climb.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
+
+#include "allot/solve/detail/chains.hpp"
 
 namespace allot::detail {
 namespace {
@@ -17,7 +20,8 @@ struct End {
 
 class Climb {
  public:
-  Climb(SearchState& state, Sensitivity sensitivity) : state_(state), sensitivity_(sensitivity) {}
+  Climb(SearchState& state, Sensitivity sensitivity, MapMoves moves)
+      : state_(state), sensitivity_(sensitivity), several_(moves == MapMoves::kBulk) {}
 
   /// Algorithm 2 for one type: one task from its accelerator to the resource where it helps most.
   bool optimise_accelerator(TaskType i, ResourceId home) {
@@ -60,6 +64,10 @@ class Climb {
       }
     }
     if (best.n == 0) return false;
+    if (several_ && !all && best.n == 1) {
+      best.n = amount(best, best_change);
+      if (!state_.keeps_depths(best)) best.n = 1;
+    }
     state_.apply(best);
     return true;
   }
@@ -93,14 +101,34 @@ class Climb {
   /// Keeps the move of one task if the throughput rises.
   bool try_move(TaskType i, const End& from, const End& to) {
     if (from.value == kNever || to.value == kNever) return false;
-    const Exchange move{i, from.resource, to.resource, 1, {}, 0};
-    if (!(state_.cost_change(move) < -state_.tolerance())) return false;
+    Exchange move{i, from.resource, to.resource, 1, {}, 0};
+    const double change = state_.cost_change(move);
+    if (!(change < -state_.tolerance())) return false;
+    if (several_) move.n = amount(move, change);
     state_.apply(move);
     return true;
   }
 
+  /// How many tasks a move that helps one should take, as in SharedClimb: what fills the free servers, or
+  /// twice as many as the last time, if that gains more.
+  Count amount(const Exchange& one, double change) {
+    const bool again = one.a == last_.a && one.b == last_.b && one.i == last_.i;
+    const Count here = state_.at(one.i, one.a);
+    Count n = std::min(here, state_.system().resource(one.b).servers - state_.tasks_at(one.b));
+    if (again) n = std::max(n, std::min(here, 2 * last_.n));
+    last_ = one;
+    if (n > 1) {
+      Exchange more = one;
+      more.n = n;
+      if (state_.cost_change(more) < change) last_ = more;
+    }
+    return last_.n;
+  }
+
   SearchState& state_;
   Sensitivity sensitivity_;
+  bool several_;
+  Exchange last_;
 };
 
 }  // namespace
@@ -108,7 +136,7 @@ class Climb {
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll) {
   const System& system = state.system();
   const bool pairs_matter = system.has_floors() || system.has_depths();
-  Climb climb(state, sensitivity);
+  Climb climb(state, sensitivity, moves);
   for (bool changed = true; changed;) {
     changed = false;
     for (const TaskType i : system.types()) {
@@ -133,6 +161,22 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
       if (poll.should_stop()) return;
       changed |= climb.move_best_pair(i, true);
     }
+  }
+}
+
+void exchange(SearchState& state, StopPoll& poll) {
+  const System& system = state.system();
+  if (!chains_matter(system)) return;
+  Chains chains;
+  chains.look(state, poll);
+  std::size_t at = 0;
+  for (std::size_t unchanged = 0; unchanged < system.type_count() && !poll.should_stop(); ++unchanged) {
+    if (chains.improve(state, task_type(at), poll)) {
+      climb(state, Sensitivity::kExact, MapMoves::kBulk, poll);
+      chains.look(state, poll);
+      unchanged = 0;
+    }
+    at = at + 1 < system.type_count() ? at + 1 : 0;
   }
 }
 

@@ -13,6 +13,9 @@ namespace allot::detail {
 /// a move costs O(T R); where floors or least depths make the two ends depend on each other, O(T R^2).
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);
 
+/// Goes on with chains of two types (chains.hpp) and climbs again after each.
+void exchange(SearchState& state, StopPoll& poll);
+
 bool has_fcfs(const System& system) noexcept;
 
 /// Whether the throughput of every state is that of even sharing with nothing else to keep: then SharedClimb

@@ -3,15 +3,41 @@
 #include <algorithm>
 #include <array>
 
+#include "allot/solve/detail/open_sets.hpp"
+
 namespace allot::detail {
 namespace {
 
-/// How many of `all` tasks a move may take: the fewest, half, or all. Duplicates are harmless.
-std::array<Count, 3> portions(Count fewest, Count all) noexcept {
-  return {fewest, std::max(fewest, all / 2), all};
+/// Chains are looked for until so many moves have been rated: on a box without end, on a machine with
+/// hundreds of resources as long as a few rounds of other moves.
+constexpr std::uint64_t kMostChains = 1'000'000;
+constexpr std::uint64_t kChainsPerPair = 20;
+
+/// Below this many tasks, half of them and single ones get everywhere soon enough.
+constexpr Count kMany = 64;
+
+/// How many of `all` tasks a move may take: the fewest, half, what fills the free servers, all; of many tasks
+/// also a quarter, an eighth and so on, so that millions take no longer than hundreds. Calls `rate` with
+/// each.
+template <typename Rate>
+void for_each_portion(Count fewest, Count all, Count free, Rate&& rate) {
+  rate(fewest);
+  if (free > fewest && free < all) rate(free);
+  for (Count part = all / 2; part > fewest; part /= 2) {
+    rate(part);
+    if (all <= kMany) break;
+  }
+  if (all > fewest) rate(all);
 }
 
 }  // namespace
+
+std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
+  const std::size_t cost = objective == Objective::kPriority || system.has_floors()
+                               ? system.type_count() * system.resource_count()
+                               : system.resource_count();
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
+}
 
 void LocalSearch::apply(SearchState& state, const Exchange& exchange) {
   state.apply(exchange);
@@ -29,18 +55,17 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
       if (a == b) continue;
       const Count fewest = state.smallest_move(i, a, b);
       if (fewest == 0) continue;
-      Count tried = 0;
-      for (const Count n : portions(fewest, all)) {
+      const Count free = state.system().resource(b).servers - state.tasks_at(b);
+      for_each_portion(fewest, all, free, [&](Count n) {
         const Exchange move{i, a, b, n, {}, 0};
-        if (n == tried || !state.keeps_depths(move)) continue;
-        tried = n;
+        if (!state.keeps_depths(move)) return;
         ++evaluations_;
         const double change = state.cost_change(move);
         if (change < best_change) {
           best_change = change;
           best = move;
         }
-      }
+      });
     }
     if (poll_.should_stop()) break;
   }
@@ -121,10 +146,12 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
 
 void LocalSearch::descend(SearchState& state) {
   const System& system = state.system();
+  const bool chains = state.objective() == Objective::kThroughput && chains_matter(system);
   for (bool going = true; going && !poll_.stopped();) {
     for (bool moved = true; moved && !poll_.stopped();) {
       moved = false;
       for (const TaskType i : system.types()) {
+        if (poll_.stopped()) break;
         while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) moved = true;
       }
     }
@@ -132,7 +159,76 @@ void LocalSearch::descend(SearchState& state) {
     for (const TaskType i : system.types()) {
       if (!going && system.count(i) > 0 && !poll_.should_stop()) going = improve_by_gathering(state, i);
     }
+    if (!going && chains) going = improve_by_chains(state);
   }
+}
+
+bool LocalSearch::improve_by_chains(SearchState& state) {
+  const std::size_t types = state.system().type_count();
+  const std::uint64_t before = chains_.rated();
+  if (before > kMostChains + kChainsPerPair * types * state.system().resource_count()) return false;
+  chains_.look(state, poll_);
+  bool improved = false;
+  // Begins where it ended the last time.
+  for (std::size_t left = types; left > 0 && !improved && !poll_.should_stop(); --left) {
+    next_chain_ = next_chain_ + 1 < types ? next_chain_ + 1 : 0;
+    improved = chains_.improve(state, task_type(next_chain_), poll_);
+  }
+  evaluations_ += chains_.rated() - before;
+  if (improved && visitor_) visitor_(state);
+  return improved;
+}
+
+/// Some tasks of a random type to another resource.
+void LocalSearch::throw_off(SearchState& state, RandomStream& random) {
+  const System& system = state.system();
+  const TaskType i = task_type(random.below(system.type_count()));
+  const auto allowed = system.resources_for(i);
+  if (system.count(i) == 0 || allowed.size() < 2) return;
+  const ResourceId a = allowed[random.below(allowed.size())];
+  const ResourceId b = allowed[random.below(allowed.size())];
+  const Count all = state.at(i, a);
+  if (a == b || all == 0) return;
+  const bool whole = random.below(2) == 0;
+  const Count n = whole ? all : 1 + static_cast<Count>(random.below(static_cast<std::uint64_t>(all)));
+  const Exchange kick{i, a, b, n, {}, 0};
+  if (state.keeps_depths(kick)) state.apply(kick);
+}
+
+/// The tasks that slow a random resource down, to wherever each of them does best: the overflow goes
+/// elsewhere.
+void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
+  const System& system = state.system();
+  const ResourceId a = resource_id(random.below(system.resource_count()));
+  double mean = 0;
+  for (const TaskType i : system.types()) mean += static_cast<double>(state.at(i, a)) * system.rate(i, a);
+  mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
+  for (const TaskType i : system.types()) {
+    if (state.at(i, a) == 0 || system.rate(i, a) > mean) continue;
+    Exchange best;
+    double least = 0;
+    for (const ResourceId b : system.resources_for(i)) {
+      if (b == a) continue;
+      const Exchange kick{i, a, b, state.at(i, a), {}, 0};
+      if (!state.keeps_depths(kick)) continue;
+      ++evaluations_;
+      const double change = state.cost_change(kick);
+      if (best.n == 0 || change < least) {
+        least = change;
+        best = kick;
+      }
+    }
+    if (best.n != 0) state.apply(best);
+  }
+}
+
+/// A random resource with a least depth is opened, or closed.
+void LocalSearch::turn(SearchState& state, RandomStream& random) {
+  const System& system = state.system();
+  const ResourceId j = resource_id(random.below(system.resource_count()));
+  if (system.resource(j).min_depth <= 1) return;
+  state.write(trial_);
+  if (turn_resource(system, trial_, j)) state.reset(system, state.objective(), trial_);
 }
 
 void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations) {
@@ -141,24 +237,16 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
   Assignment best = state.assignment();
   double best_cost = state.cost();
   const Objective objective = state.objective();
+  const bool pools = objective == Objective::kThroughput && chains_matter(system);
   while (evaluations_ < end && !poll_.stopped()) {
-    for (std::uint64_t kicks = 1 + random.below(3); kicks > 0; --kicks) {
-      const TaskType i = task_type(random.below(system.type_count()));
-      const auto allowed = system.resources_for(i);
-      ++evaluations_;  // so that the loop ends where nothing can be moved
-      if (system.count(i) == 0 || allowed.size() < 2) continue;
-      const ResourceId a = allowed[random.below(allowed.size())];
-      const ResourceId b = allowed[random.below(allowed.size())];
-      const Count all = state.at(i, a);
-      if (a == b || all == 0) continue;
-      const Exchange kick{
-          i,
-          a,
-          b,
-          random.below(2) == 0 ? all : 1 + static_cast<Count>(random.below(static_cast<std::uint64_t>(all))),
-          {},
-          0};
-      if (state.keeps_depths(kick)) state.apply(kick);
+    ++evaluations_;  // so that the loop ends where nothing can be moved
+    const std::uint64_t kind = random.below(4);
+    if (kind == 0 && pools) {
+      clear_out(state, random);
+    } else if (kind == 1 && system.has_depths()) {
+      turn(state, random);
+    } else {
+      for (std::uint64_t kicks = 1 + random.below(3); kicks > 0; --kicks) throw_off(state, random);
     }
     descend(state);
     if (state.cost() <= best_cost) {

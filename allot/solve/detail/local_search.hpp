@@ -1,19 +1,25 @@
 // Descent over larger moves than MAP's, and restarts from where it ends.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "allot/base/random.hpp"
 #include "allot/base/stop.hpp"
+#include "allot/solve/detail/chains.hpp"
 #include "allot/solve/detail/search_state.hpp"
 
 namespace allot::detail {
 
+/// How often a search looks at the clock: about every 4,000 additions, a type's moves from one place being
+/// rated between two looks.
+std::uint32_t poll_stride(const System& system, Objective objective) noexcept;
+
 /// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all
-/// tasks of a type to one resource, and swaps of two types between two resources. Bulk moves matter because
-/// the throughput is convex in the number of slow tasks at a resource: only an extreme is good, and single
-/// moves climb towards the wrong one.
+/// tasks of a type to one resource, swaps of two types between two resources, and where there are pools of
+/// servers chains over three. Bulk moves matter because the throughput is convex in the number of slow tasks
+/// at a resource: only an extreme is good, and single moves climb towards the wrong one.
 class LocalSearch {
  public:
   /// Called after every kept move; may be empty.
@@ -23,7 +29,8 @@ class LocalSearch {
 
   void descend(SearchState& state);
 
-  /// Repeats: throw a few types off their places, descend, keep the result if it is no worse. Ends when
+  /// Repeats: throw a few types off their places (or clear a resource out, or open or close one that has a
+  /// least depth), descend, keep the result if it is no worse. Ends when
   /// `evaluations` more moves have been rated. The state is left at the best assignment found.
   void perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations);
 
@@ -34,6 +41,10 @@ class LocalSearch {
   bool improve_by_moves(SearchState& state, TaskType i);
   bool improve_by_gathering(SearchState& state, TaskType i);
   bool improve_by_swaps(SearchState& state);
+  bool improve_by_chains(SearchState& state);
+  void throw_off(SearchState& state, RandomStream& random);
+  void clear_out(SearchState& state, RandomStream& random);
+  void turn(SearchState& state, RandomStream& random);
   void apply(SearchState& state, const Exchange& exchange);
 
   /// A type at a resource.
@@ -47,6 +58,9 @@ class LocalSearch {
   std::uint64_t evaluations_ = 0;
   std::vector<Spot> spots_;  // buffers, kept to save allocations
   std::vector<Exchange> chain_;
+  Assignment trial_;
+  Chains chains_;
+  std::size_t next_chain_ = 0;
 };
 
 }  // namespace allot::detail

@@ -139,29 +139,88 @@ double SearchState::cost_of(const double* by_task, double throughput) const noex
   return error - throughput_weight_ * throughput / scale_ + penalty;
 }
 
+/// X_i in scratch_, once the tasks at j complete as the new sums say; those that come or go not considered.
+void SearchState::foresee_column(ResourceId j, const ColumnSums& sums) const noexcept {
+  const Column& column = columns_[index(j)];
+  const CompletionLaw before = completion_law(column.discipline, column.servers, column.sums);
+  const CompletionLaw after = completion_law(column.discipline, column.servers, sums);
+  const double rate_change = after.per_rate - before.per_rate;
+  const double task_change = after.per_task - before.per_task;
+  for (const TaskType i : system_->types()) {
+    const Count n = at(i, j);
+    if (n != 0)
+      scratch_[index(i)] += static_cast<double>(n) * (rate_change * system_->rate(i, j) + task_change);
+  }
+}
+
+/// Those that come to a resource, or go.
+void SearchState::foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept {
+  const Column& column = columns_[index(j)];
+  const CompletionLaw after = completion_law(column.discipline, column.servers, sums);
+  scratch_[index(i)] += static_cast<double>(n) * (after.per_rate * system_->rate(i, j) + after.per_task);
+}
+
 double SearchState::general_cost_change(const Exchange& e) const noexcept {
   std::copy(by_task_.begin(), by_task_.end(), scratch_.begin());
   for (const bool at_source : {true, false}) {
     const ResourceId j = at_source ? e.a : e.b;
-    const Column& column = columns_[index(j)];
-    const CompletionLaw before = completion_law(column.discipline, column.servers, column.sums);
-    const CompletionLaw after = completion_law(column.discipline, column.servers, sums_after(e, at_source));
-    const double rate_change = after.per_rate - before.per_rate;
-    const double task_change = after.per_task - before.per_task;
-    for (const TaskType i : system_->types()) {
-      const Count n = at(i, j);
-      if (n != 0)
-        scratch_[index(i)] += static_cast<double>(n) * (rate_change * system_->rate(i, j) + task_change);
-    }
-    const auto shift = [&](TaskType i, Count n) {
-      scratch_[index(i)] += static_cast<double>(n) * (after.per_rate * system_->rate(i, j) + after.per_task);
-    };
-    shift(e.i, at_source ? -e.n : e.n);
-    if (e.back != 0) shift(e.k, at_source ? e.back : -e.back);
+    const ColumnSums sums = sums_after(e, at_source);
+    foresee_column(j, sums);
+    foresee_shift(j, sums, e.i, at_source ? -e.n : e.n);
+    if (e.back != 0) foresee_shift(j, sums, e.k, at_source ? e.back : -e.back);
   }
   double x = 0;
   for (const double x_i : scratch_) x += x_i;
   return cost_of(scratch_.data(), x) - cost_;
+}
+
+bool SearchState::keeps_depths(const Chain& c) const noexcept {
+  if (!system_->has_depths()) return true;
+  const auto deep = [&](ResourceId j, Count change) {
+    const Count tasks = columns_[index(j)].sums.tasks + change;
+    return tasks == 0 || tasks >= columns_[index(j)].min_depth;
+  };
+  if (!deep(c.b, c.n - c.out)) return false;
+  return c.d == c.a ? deep(c.a, c.out - c.n) : deep(c.a, -c.n) && deep(c.d, c.out);
+}
+
+double SearchState::cost_change(const Chain& c) const noexcept {
+  if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
+  const ColumnSums from = sums_plus(c.a, c.i, -c.n);
+  const ColumnSums through =
+      sums_plus(c.b, c.i, c.n).plus(-c.out, system_->rate(c.k, c.b), system_->seconds_per_task(c.k, c.b));
+  const ColumnSums to = sums_plus(c.d, c.k, c.out);
+  if (plain_throughput_) {
+    double change = 0;
+    const auto add = [&](ResourceId j, const ColumnSums& sums) {
+      const Column& column = columns_[index(j)];
+      change += column.throughput - column_throughput(column.discipline, column.servers, sums);
+    };
+    add(c.a, from);
+    add(c.b, through);
+    add(c.d, to);
+    return change;
+  }
+  std::copy(by_task_.begin(), by_task_.end(), scratch_.begin());
+  foresee_column(c.a, from);
+  foresee_shift(c.a, from, c.i, -c.n);
+  foresee_column(c.b, through);
+  foresee_shift(c.b, through, c.i, c.n);
+  foresee_shift(c.b, through, c.k, -c.out);
+  foresee_column(c.d, to);
+  foresee_shift(c.d, to, c.k, c.out);
+  double x = 0;
+  for (const double x_i : scratch_) x += x_i;
+  return cost_of(scratch_.data(), x) - cost_;
+}
+
+void SearchState::apply(const Chain& c) noexcept {
+  if (c.d == c.a) {
+    apply(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
+  } else {
+    apply(Exchange{c.i, c.a, c.b, c.n, {}, 0});
+    apply(Exchange{c.k, c.b, c.d, c.out, {}, 0});
+  }
 }
 
 void SearchState::apply(const Exchange& e) noexcept {

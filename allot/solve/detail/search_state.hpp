@@ -22,10 +22,25 @@ struct Exchange {
   Count back = 0;
 };
 
+/// `n` tasks of type `i` go from `a` to `b`, and `out` tasks of another type `k` from `b` to `d`, which may
+/// be `a`.
+struct Chain {
+  TaskType i{};
+  ResourceId a{};
+  ResourceId b{};
+  Count n = 0;
+  TaskType k{};
+  ResourceId d{};
+  Count out = 0;
+};
+
 /// Depths hold in every state, since `smallest_move` offers no other moves; floors are part of the cost.
 /// Reusable: `reset` allocates nothing after the first time for systems of one size.
 class SearchState {
  public:
+  /// What a whole throughput weighs against an error that is the same but for rounding.
+  static constexpr double kTieWeight = 1e-9;
+
   SearchState() = default;
 
   /// Starts at the assignment, which must be a placement of the system. The system must outlive the state.
@@ -67,7 +82,8 @@ class SearchState {
   bool keeps_depths(const Exchange& e) const noexcept;
 
   /// With the priority objective: how much of the error a gain in throughput may cost. The cost becomes error
-  /// - weight * X / (the throughput that rates and servers would allow). 0 by default; `reset` keeps it.
+  /// - weight * X / (the throughput that rates and servers would allow). By default so little that it decides
+  /// between equal errors only; `reset` keeps it.
   void set_throughput_weight(double weight) noexcept { throughput_weight_ = weight; }
 
   /// What the search minimises: -X, or the priority error, with missed floors above everything else.
@@ -77,6 +93,11 @@ class SearchState {
     return plain_throughput_ ? throughput_cost_change(e) : general_cost_change(e);
   }
   void apply(const Exchange& e) noexcept;
+
+  /// The same for a chain.
+  bool keeps_depths(const Chain& c) const noexcept;
+  double cost_change(const Chain& c) const noexcept;
+  void apply(const Chain& c) noexcept;
 
   /// A move must improve the cost by more than this to be kept: well above rounding, well below anything
   /// real.
@@ -95,6 +116,11 @@ class SearchState {
   double throughput_cost_change(const Exchange& e) const noexcept;
   double general_cost_change(const Exchange& e) const noexcept;
   ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
+  ColumnSums sums_plus(ResourceId j, TaskType i, Count n) const noexcept {
+    return columns_[index(j)].sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j));
+  }
+  void foresee_column(ResourceId j, const ColumnSums& sums) const noexcept;
+  void foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept;
   double cost_of(const double* by_task, double throughput) const noexcept;
   void refresh();
   void settle(ResourceId j) noexcept;
@@ -104,7 +130,7 @@ class SearchState {
   bool plain_throughput_ = true;
   double scale_ = 1;
   double tolerance_ = 0;
-  double throughput_weight_ = 0;
+  double throughput_weight_ = kTieWeight;
   double cost_ = 0;
   std::vector<Count> counts_;
   std::vector<Column> columns_;

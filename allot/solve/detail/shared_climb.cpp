@@ -14,6 +14,11 @@ constexpr std::size_t kNone = ~std::size_t{0};
 constexpr std::size_t kLanes = 4;
 /// After so many moves the running sums are made afresh, so that rounding cannot pile up.
 constexpr unsigned kSumsInterval = 4096;
+/// From so many moves in a row on, between the same two resources, each may take twice as many tasks.
+constexpr std::size_t kStreak = 1;
+/// Exchanges of two types are tried so often: on a box all of them, on a machine with hundreds of resources
+/// some.
+constexpr std::size_t kMostExchanges = 20'000;
 
 /// The first of the largest elements; `width` is a multiple of the lanes.
 std::size_t first_largest(const double* values, std::size_t width) noexcept {
@@ -34,40 +39,66 @@ double weight(double n, double c) noexcept { return n > c ? c / n : (n > 0 ? 1.0
 
 void SharedClimb::run(const System& system, const Assignment& start, MapMoves moves, StopPoll& poll) {
   assert(!system.has_floors() && !system.has_depths());
-  system_ = &system;
-  reset(start);
-  const std::size_t types = system.type_count();
-  for (bool changed = true; changed;) {
-    changed = false;
+  load(system);
+  run_from(start, moves, poll);
+}
+
+void SharedClimb::run_from(const Assignment& start, MapMoves moves, StopPoll& poll) {
+  place(start);
+  climb(moves, poll);
+}
+
+void SharedClimb::climb(MapMoves moves, StopPoll& poll) {
+  several_ = moves == MapMoves::kBulk;
+  const std::size_t types = system_->type_count();
+  // Types for which no move was found since the last one was made: once these are all, nothing helps any
+  // more. (A move from an accelerator that helped, Algorithm 3 would find as well.)
+  for (std::size_t settled = 0; settled < types;) {
     for (std::size_t i = 0; i < types; ++i) {
       const std::size_t home = accelerators_[i];
       if (home == kNone) continue;
       look_at(i);
-      while (!poll.should_stop() && optimise_accelerator(i, home)) changed = true;
+      while (!poll.should_stop() && optimise_accelerator(i, home)) settled = 0;
     }
-    for (std::size_t i = 0; i < types; ++i) {
+    for (std::size_t i = 0; i < types && settled < types; ++i) {
       look_at(i);
-      while (!poll.should_stop() && optimise_processors(i)) changed = true;
+      while (!poll.should_stop() && optimise_processors(i)) settled = 0;
+      ++settled;
     }
     if (poll.stopped()) return;
-    if (!changed && moves == MapMoves::kBulk) {
-      for (std::size_t i = 0; i < types; ++i) changed |= move_all(i);
+    if (settled < types || moves == MapMoves::kSingle) continue;
+    for (std::size_t i = 0; i < types; ++i) {
+      if (move_all(i)) settled = 0;
     }
   }
 }
 
-void SharedClimb::reset(const Assignment& start) {
+void SharedClimb::exchange(StopPoll& poll) {
+  const std::size_t types = system_->type_count();
+  exchanges_left_ = kMostExchanges;
+  std::size_t i = 0;
+  for (std::size_t unchanged = 0; unchanged < types && !poll.should_stop(); ++unchanged) {
+    if (exchange_types(i)) {
+      climb(MapMoves::kBulk, poll);
+      unchanged = 0;
+    }
+    i = i + 1 < types ? i + 1 : 0;
+  }
+}
+
+void SharedClimb::load(const System& system) {
+  system_ = &system;
   const std::size_t types = system_->type_count();
   const std::size_t resources = system_->resource_count();
   width_ = (resources + kLanes - 1) / kLanes * kLanes;
   rates_.assign(types * width_, kNever);
-  counts_.assign(types * width_, 0.0);
   accelerators_.assign(types, kNone);
+  fastest_.assign(types, 0.0);
   for (const TaskType i : system_->types()) {
     const std::size_t row = index(i) * width_;
     for (const ResourceId j : system_->resources_for(i)) {
       rates_[row + index(j)] = system_->rate(i, j);
-      counts_[row + index(j)] = static_cast<double>(start(i, j));
+      fastest_[index(i)] = std::max(fastest_[index(i)], system_->rate(i, j));
     }
     const std::optional<ResourceId> home = system_->home(i);
     if (home && system_->resource(*home).kind == Kind::kSpecialized) accelerators_[index(i)] = index(*home);
@@ -90,6 +121,16 @@ void SharedClimb::reset(const Assignment& start) {
   // Nothing can go to what only fills up a row: minus infinity as base and slope 0 times minus infinity would
   // not be a number.
   std::fill(addition_slope_.begin(), addition_slope_.end(), 1.0);
+}
+
+void SharedClimb::place(const Assignment& start) {
+  counts_.assign(system_->type_count() * width_, 0.0);
+  for (const TaskType i : system_->types()) {
+    const std::size_t row = index(i) * width_;
+    for (const ResourceId j : system_->resources_for(i)) {
+      counts_[row + index(j)] = static_cast<double>(start(i, j));
+    }
+  }
   sum_columns();
 }
 
@@ -110,7 +151,7 @@ void SharedClimb::sum_columns() {
 }
 
 /// Brings what follows from a column's sums up to date.
-void SharedClimb::settle(std::size_t j) noexcept {
+inline void SharedClimb::settle(std::size_t j) noexcept {
   const double n = tasks_[j];
   const double c = servers_[j];
   if (n == 0) rate_sums_[j] = 0;
@@ -124,7 +165,7 @@ void SharedClimb::settle(std::size_t j) noexcept {
 }
 
 /// What one task of type i more, or fewer, is worth at every resource.
-void SharedClimb::look_at(std::size_t i) noexcept {
+inline void SharedClimb::look_at(std::size_t i) noexcept {
   const double* rates = &rates_[i * width_];
   const double* counts = &counts_[i * width_];
   for (std::size_t j = 0; j < width_; ++j) {
@@ -135,20 +176,20 @@ void SharedClimb::look_at(std::size_t i) noexcept {
 }
 
 /// The first of the largest values, one resource left out.
-SharedClimb::End SharedClimb::best(std::vector<double>& values, std::size_t left_out) noexcept {
+inline SharedClimb::End SharedClimb::best(std::vector<double>& values, std::size_t left_out) noexcept {
   const double kept = std::exchange(values[left_out], kNever);
   const End end = best(values);
   values[left_out] = kept;
   return end;
 }
 
-SharedClimb::End SharedClimb::best(const std::vector<double>& values) const noexcept {
+inline SharedClimb::End SharedClimb::best(const std::vector<double>& values) const noexcept {
   const std::size_t j = first_largest(values.data(), width_);
   return {j, values[j]};
 }
 
 /// Moves n tasks of type i.
-void SharedClimb::move(std::size_t i, std::size_t a, std::size_t b, double n) noexcept {
+inline void SharedClimb::move(std::size_t i, std::size_t a, std::size_t b, double n) noexcept {
   double* counts = &counts_[i * width_];
   const double* rates = &rates_[i * width_];
   counts[a] -= n;
@@ -165,10 +206,37 @@ void SharedClimb::move(std::size_t i, std::size_t a, std::size_t b, double n) no
   }
 }
 
-/// Keeps the move of one task of the type looked at, if the throughput rises.
-bool SharedClimb::try_move(std::size_t i, const End& from, const End& to) noexcept {
+/// X_j with so many tasks and such a sum of their rates.
+inline double SharedClimb::throughput_with(std::size_t j, double tasks, double rates) const noexcept {
+  return weight(tasks, servers_[j]) * rates;
+}
+
+/// How many tasks a move that helps one should take. As many as fill the free servers, if that gains more;
+/// and twice as many as the last time in a long row of moves between the same two resources, so that counts
+/// of millions take no longer than counts of hundreds.
+inline double SharedClimb::amount(std::size_t i, const End& from, const End& to) noexcept {
+  const std::size_t a = from.resource;
+  const std::size_t b = to.resource;
+  const bool again = a == last_from_ && b == last_to_;
+  last_from_ = a;
+  last_to_ = b;
+  streak_ = again ? streak_ + 1 : 0;
+  const double here = counts_[i * width_ + a];
+  double n = std::min(here, servers_[b] - tasks_[b]);
+  if (streak_ >= kStreak) n = std::max(n, std::min(here, 2 * last_amount_));
+  last_amount_ = 1;
+  if (!(n > 1)) return 1;
+  const double* rates = &rates_[i * width_];
+  const double gain = throughput_with(a, tasks_[a] - n, rate_sums_[a] - n * rates[a]) - throughputs_[a] +
+                      throughput_with(b, tasks_[b] + n, rate_sums_[b] + n * rates[b]) - throughputs_[b];
+  if (gain > from.value + to.value) last_amount_ = n;
+  return last_amount_;
+}
+
+/// Keeps the move of tasks of the type looked at, if that of one makes the throughput rise.
+inline bool SharedClimb::try_move(std::size_t i, const End& from, const End& to) noexcept {
   if (!(from.value + to.value > tolerance_)) return false;
-  move(i, from.resource, to.resource, 1);
+  move(i, from.resource, to.resource, several_ ? amount(i, from, to) : 1);
   if (moves_since_sums_ == 0) {
     look_at(i);
     return true;
@@ -193,6 +261,7 @@ bool SharedClimb::optimise_processors(std::size_t i) noexcept {
   End from = best(removals_);
   if (from.value == kNever) return false;  // no task at all
   End to = best(additions_);
+  if (!(from.value + to.value > tolerance_)) return false;
   if (from.resource == to.resource) {  // best at both ends: the better of the two runners-up
     const End next_to = best(additions_, to.resource);
     const End next_from = best(removals_, from.resource);
@@ -229,6 +298,66 @@ bool SharedClimb::move_all(std::size_t i) noexcept {
   }
   if (best_a == kNone) return false;
   move(i, best_a, best_b, counts[best_a]);
+  return true;
+}
+
+/// Moves type i together with another one, where that helps.
+bool SharedClimb::exchange_types(std::size_t i) noexcept {
+  for (std::size_t a = 0; a < throughputs_.size(); ++a) {
+    const double n = counts_[i * width_ + a];
+    if (n == 0) continue;
+    for (std::size_t b = 0; b < throughputs_.size(); ++b) {
+      // While servers stay free, the two moves have nothing to do with each other.
+      if (b == a || rates_[i * width_ + b] == kNever || tasks_[b] + n <= servers_[b]) continue;
+      if (exchanges_left_ == 0) return false;
+      --exchanges_left_;
+      if (exchange_through(i, a, b)) return true;
+    }
+  }
+  return false;
+}
+
+/// Tasks of type i from a to b, those of another type from b to wherever is best: all of both, or as many of
+/// the one as of the other.
+bool SharedClimb::exchange_through(std::size_t i, std::size_t a, std::size_t b) noexcept {
+  const double here = counts_[i * width_ + a];
+  const double rate_a = rates_[i * width_ + a];
+  const double rate_b = rates_[i * width_ + b];
+  const auto left_at_a = [&](double n) {
+    return throughput_with(a, tasks_[a] - n, rate_sums_[a] - n * rate_a);
+  };
+  const double all_gone = left_at_a(here);
+  const double before = throughputs_[a] + throughputs_[b];
+  double most = tolerance_;
+  Exchanged best;
+  const auto rate_amounts = [&](std::size_t k, double in, double out, double left) {
+    const double* rates = &rates_[k * width_];
+    const double at_b =
+        throughput_with(b, tasks_[b] + in - out, rate_sums_[b] + in * rate_b - out * rates[b]) - before;
+    // No resource gains more by new tasks than their own rates.
+    if (at_b + left + out * fastest_[k] <= most) return;
+    for (std::size_t d = 0; d < throughputs_.size(); ++d) {
+      const double gain =
+          d == a
+              ? at_b + throughput_with(a, tasks_[a] - in + out, rate_sums_[a] - in * rate_a + out * rates[a])
+              : at_b + left + throughput_with(d, tasks_[d] + out, rate_sums_[d] + out * rates[d]) -
+                    throughputs_[d];
+      if (gain > most && d != b) {
+        most = gain;
+        best = {in, out, k, d};
+      }
+    }
+  };
+  for (std::size_t k = 0; k < system_->type_count(); ++k) {
+    const double there = counts_[k * width_ + b];
+    if (there == 0 || k == i) continue;
+    rate_amounts(k, here, there, all_gone);
+    if (here < there) rate_amounts(k, here, here, all_gone);
+    if (there < here) rate_amounts(k, there, there, left_at_a(there));
+  }
+  if (best.in == 0) return false;
+  move(i, a, b, best.in);
+  move(best.other, b, best.to, best.out);
   return true;
 }
 

@@ -22,6 +22,17 @@ class SharedClimb {
   /// poll says stop. The system must outlive the climb.
   void run(const System& system, const Assignment& start, MapMoves moves, StopPoll& poll);
 
+  /// The same from another start, for the system of the last `run`.
+  void run_from(const Assignment& start, MapMoves moves, StopPoll& poll);
+
+  /// Stands at the assignment, for the system of the last `run`.
+  void place(const Assignment& start);
+
+  /// Goes on from where it stands, and where nothing else helps moves two types at once: one to a resource
+  /// whose servers are all busy, the other away from there. That gets it past what single types cannot leave:
+  /// a pool where a move gains nothing as long as the other type is there.
+  void exchange(StopPoll& poll);
+
   double throughput() const noexcept;
   void write(Assignment& assignment) const;
 
@@ -32,7 +43,16 @@ class SharedClimb {
     double value = 0;
   };
 
-  void reset(const Assignment& start);
+  /// So many tasks of one type come, so many of another go to another resource.
+  struct Exchanged {
+    double in = 0;
+    double out = 0;
+    std::size_t other = 0;
+    std::size_t to = 0;
+  };
+
+  void load(const System& system);
+  void climb(MapMoves moves, StopPoll& poll);
   void sum_columns();
   void settle(std::size_t j) noexcept;
   void look_at(std::size_t i) noexcept;
@@ -42,12 +62,23 @@ class SharedClimb {
   bool optimise_accelerator(std::size_t i, std::size_t home) noexcept;
   bool optimise_processors(std::size_t i) noexcept;
   bool move_all(std::size_t i) noexcept;
+  bool exchange_types(std::size_t i) noexcept;
+  bool exchange_through(std::size_t i, std::size_t a, std::size_t b) noexcept;
+  double throughput_with(std::size_t j, double tasks, double rates) const noexcept;
+  double amount(std::size_t i, const End& from, const End& to) noexcept;
   bool try_move(std::size_t i, const End& from, const End& to) noexcept;
 
   const System* system_ = nullptr;
   std::size_t width_ = 0;  // of a row: the resources, filled up to a multiple of the lanes
   double tolerance_ = 0;
   unsigned moves_since_sums_ = 0;
+  bool several_ = false;  // may a move take more than one task?
+  std::size_t exchanges_left_ = 0;
+  // The last moves, while they are of one type between the same two resources.
+  std::size_t streak_ = 0;
+  double last_amount_ = 1;
+  std::size_t last_from_ = 0;
+  std::size_t last_to_ = 0;
   // Rows of width_, one per type.
   std::vector<double> rates_;   // minus infinity where a type cannot run
   std::vector<double> counts_;  // whole numbers, as doubles to be compared with the others
@@ -60,8 +91,10 @@ class SharedClimb {
   std::vector<double> addition_slope_;
   std::vector<double> removal_base_;
   std::vector<double> removal_slope_;
-  std::vector<double> additions_;          // what one task more of the type looked at is worth
-  std::vector<double> removals_;           // what one task fewer is worth
+  std::vector<double> additions_;  // what one task more of the type looked at is worth
+  std::vector<double> removals_;   // what one task fewer is worth
+  // One per type.
+  std::vector<double> fastest_;            // its largest rate
   std::vector<std::size_t> accelerators_;  // where each type is at home, kNone if on no accelerator
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "allot/solve/detail/open_sets.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -29,52 +31,34 @@ bool empty_out(const System& system, Assignment& assignment, ResourceId j) {
   return true;
 }
 
-/// Brings tasks to j, the least loss of rate first, from resources that stay deep enough without them or
-/// that are shallow themselves.
-bool fill_up(const System& system, Assignment& assignment, ResourceId j) {
-  Assignment trial = assignment;
-  for (Count missing = system.resource(j).min_depth - trial.column_sum(j); missing > 0;) {
-    std::optional<TaskType> type;
-    ResourceId source{};
-    Count spare = 0;
-    for (const TaskType i : system.types()) {
-      if (!system.can_run(i, j)) continue;
-      for (const ResourceId a : system.resources_for(i)) {
-        const Count there = trial.column_sum(a);
-        const Count surplus = is_shallow(system, a, there) ? there : there - system.resource(a).min_depth;
-        if (a == j || trial(i, a) == 0 || surplus <= 0) continue;
-        const double loss = system.rate(i, a) / system.rate(i, j);
-        if (!type || loss < system.rate(*type, source) / system.rate(*type, j)) {
-          type = i;
-          source = a;
-          spare = std::min(surplus, trial(i, a));
-        }
-      }
-    }
-    if (!type) return false;
-    const Count n = std::min(spare, missing);
-    trial(*type, source) -= n;
-    trial(*type, j) += n;
-    missing -= n;
+/// Which resources with a least depth hold nothing.
+std::vector<bool> closed_now(const System& system, const Assignment& assignment) {
+  std::vector<bool> closed(system.resource_count());
+  for (const ResourceId j : system.resource_ids()) {
+    closed[index(j)] = system.resource(j).min_depth > 1 && assignment.column_sum(j) == 0;
   }
-  assignment = trial;
-  return true;
+  return closed;
 }
 
 }  // namespace
 
 bool keep_depths(const System& system, Assignment& assignment) {
   if (!system.has_depths()) return true;
-  // Every step settles one resource; filling may unsettle another, so the number of rounds is bounded.
-  for (std::size_t round = 0; round < 2 * system.resource_count(); ++round) {
+  for (std::size_t round = 0; round < system.resource_count(); ++round) {
     std::optional<ResourceId> shallow;
     for (const ResourceId j : system.resource_ids()) {
       if (!shallow && is_shallow(system, j, assignment.column_sum(j))) shallow = j;
     }
     if (!shallow) return true;
-    if (!empty_out(system, assignment, *shallow) && !fill_up(system, assignment, *shallow)) return false;
+    if (empty_out(system, assignment, *shallow)) continue;
+    if (deepen(system, closed_now(system, assignment), assignment)) return true;
+    break;
   }
-  return is_placement(system, assignment);
+  if (is_placement(system, assignment)) return true;
+  std::vector<Assignment> others = starts_by_open_set(system, 1);
+  if (others.empty()) return false;
+  assignment = std::move(others.front());
+  return true;
 }
 
 std::optional<Assignment> home_start(const System& system) {

@@ -8,8 +8,9 @@
 namespace allot::detail {
 
 /// Moves tasks until no resource lies between empty and its least depth: a shallow resource is emptied onto
-/// the next fastest ones, or else filled from those that can spare tasks. False when neither works; the
-/// assignment is then as good as it got. Heuristic: a failure proves nothing.
+/// the next fastest ones, or else filled from those that can spare tasks. Where that does not work, another
+/// placement takes its place (open_sets.hpp). False when there is none either; with up to four resources that
+/// have a least depth that proves that no assignment keeps all depths.
 bool keep_depths(const System& system, Assignment& assignment);
 
 /// The home assignment made to keep depths, or nothing.

@@ -35,10 +35,11 @@ class Champion {
              : throughput > 0                     ? priority_error(by_task_, throughput, system_.shares())
                                                   : 4.0;
     }
-    if (found_ && (missing > missing_ || (missing == missing_ && cost >= cost_))) return false;
+    if (found_ && (missing > missing_ || (missing == missing_ && !improves(cost, throughput)))) return false;
+    cost_ = found_ && missing == missing_ ? std::min(cost_, cost) : cost;
     found_ = true;
     missing_ = missing;
-    cost_ = cost;
+    throughput_ = throughput;
     state.write(best_);
     return true;
   }
@@ -48,9 +49,17 @@ class Champion {
   const Assignment& best() const noexcept { return best_; }
 
  private:
+  /// Among equal errors, which differ by rounding, the throughput decides.
+  bool improves(double cost, double throughput) const noexcept {
+    constexpr double kSame = 1e-13;
+    if (objective_ == Objective::kThroughput) return cost < cost_;
+    return cost < cost_ - kSame || (cost <= cost_ + kSame && throughput > throughput_ * (1 + kSame));
+  }
+
   const System& system_;
   Objective objective_;
   bool found_ = false;
+  double throughput_ = 0;
   double missing_ = 0;
   double cost_ = 0;
   std::vector<double> by_task_;

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "allot/solve/detail/local_search.hpp"
+#include "allot/solve/detail/open_sets.hpp"
 #include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/overflow_starts.hpp"
 #include "allot/solve/detail/start.hpp"
 #include "allot/solve/map.hpp"
 #include "allot/solve/solver.hpp"
@@ -21,6 +23,10 @@ using detail::SearchState;
 /// Rated moves per (type, resource) pair that perturbation may spend.
 constexpr std::uint64_t kThroughputEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
+/// Starts by rate, the best first.
+constexpr std::size_t kOverflowStarts = 4;
+/// Starts that differ in which resources with a least depth are open.
+constexpr std::size_t kOpenSets = 8;
 
 std::vector<Assignment> starts(const Problem& problem, const SolveOptions& options, StopPoll& poll) {
   const System& system = problem.system;
@@ -33,17 +39,22 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
   Assignment map_answer;
   const Outcome outcome = MapSolver().solve(system, map_answer, options).outcome;
   if (outcome != Outcome::kInfeasible) result.push_back(std::move(map_answer));
+  // MAP has climbed from the first of these.
+  if (problem.objective == Objective::kThroughput) {
+    detail::OverflowStarts overflow;
+    overflow.make(system);
+    for (std::size_t rank = 1; rank < std::min<std::size_t>(kOverflowStarts, overflow.size()); ++rank) {
+      Assignment start;
+      overflow.write(rank, start);
+      if (detail::keep_depths(system, start)) result.push_back(std::move(start));
+    }
+  }
+  if (system.has_depths()) {
+    for (Assignment& start : detail::starts_by_open_set(system, kOpenSets))
+      result.push_back(std::move(start));
+  }
   if (outcome == Outcome::kTimeLimit || outcome == Outcome::kInterrupted) poll.should_stop_now();
   return result;
-}
-
-/// Looks at the clock about every 4,000 additions: between two looks, a type's moves from one place are
-/// rated.
-std::uint32_t stride(const Problem& problem) {
-  const std::size_t cost = problem.objective == Objective::kPriority || problem.system.has_floors()
-                               ? problem.system.type_count() * problem.system.resource_count()
-                               : problem.system.resource_count();
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
 }
 
 /// Tells of every state that is better than those before.
@@ -58,7 +69,7 @@ LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
 
 Solution local_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
-  StopPoll poll(options.stop, stride(problem));
+  StopPoll poll(options.stop, detail::poll_stride(system, problem.objective));
   LocalSearch search(poll, told(system, options));
   SearchState state;
   std::optional<Assignment> best;

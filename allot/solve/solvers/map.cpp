@@ -5,8 +5,13 @@
 // because X_j is convex in the number of slow tasks there and single moves may have climbed to the wrong end.
 #include "allot/solve/map.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "allot/solve/detail/climb.hpp"
+#include "allot/solve/detail/open_sets.hpp"
 #include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/overflow_starts.hpp"
 #include "allot/solve/detail/search_state.hpp"
 #include "allot/solve/detail/shared_climb.hpp"
 #include "allot/solve/detail/start.hpp"
@@ -18,10 +23,46 @@ using detail::SearchState;
 
 struct MapSolver::Workspace {
   detail::SharedClimb shared;
+  detail::OverflowStarts starts;
   SearchState state;
   SearchState second;
   Assignment home;
+  Assignment start;
 };
+
+namespace {
+
+bool has_pools(const System& system) noexcept {
+  for (const Resource& resource : system.resources()) {
+    if (resource.servers > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// Climbs from home and from the best start by rate, and where there are pools goes on from the better end
+/// with exchanges.
+double MapSolver::climb_shared(const System& system, Assignment& assignment, StopPoll& poll) {
+  detail::SharedClimb& climb = workspace_->shared;
+  climb.run(system, workspace_->home, MapMoves::kBulk, poll);
+  climb.write(assignment);
+  double most = climb.throughput();
+  detail::OverflowStarts& starts = workspace_->starts;
+  starts.make(system);
+  if (starts.size() == 0 || poll.stopped()) return most;
+  starts.write(0, workspace_->start);
+  climb.run_from(workspace_->start, MapMoves::kBulk, poll);
+  const bool better = climb.throughput() > most;
+  const bool pools = has_pools(system);
+  if (!better && pools) climb.place(assignment);
+  if (pools) climb.exchange(poll);
+  if (better || pools) {
+    climb.write(assignment);
+    most = climb.throughput();
+  }
+  return most;
+}
 
 MapSolver::MapSolver() : workspace_(std::make_unique<Workspace>()) {}
 MapSolver::~MapSolver() = default;
@@ -38,28 +79,54 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
     return {0, Outcome::kInfeasible};
   }
   if (options.sensitivity == Sensitivity::kExact && detail::shares_evenly(system)) {
+    if (options.map_moves == MapMoves::kBulk) {
+      const double throughput = climb_shared(system, assignment, poll);
+      return {throughput, detail::outcome_of(poll)};
+    }
     workspace_->shared.run(system, home, options.map_moves, poll);
     workspace_->shared.write(assignment);
     return {workspace_->shared.throughput(), detail::outcome_of(poll)};
   }
 
-  const auto climb = [&](SearchState& state, const Assignment& start) {
-    state.reset(system, Objective::kThroughput, start);
-    detail::climb(state, options.sensitivity, options.map_moves, poll);
+  climb_any(system, assignment, options, poll);
+  return {workspace_->state.throughput(), detail::outcome_of(poll)};
+}
+
+/// The same under every discipline, with floors and least depths. Bulk moves come with more starts: the
+/// answer of the same system under ps, which is then never better than ours, and which resources with a least
+/// depth are open.
+void MapSolver::climb_any(const System& system, Assignment& assignment, const SolveOptions& options,
+                          StopPoll& poll) {
+  SearchState& best = workspace_->state;
+  SearchState& other = workspace_->second;
+  const bool bulk = options.map_moves == MapMoves::kBulk;
+  best.reset(system, Objective::kThroughput, workspace_->home);
+  detail::climb(best, options.sensitivity, options.map_moves, poll);
+  const auto try_from = [&](const Assignment& start) {
+    if (poll.stopped() || !is_placement(system, start)) return;
+    other.reset(system, Objective::kThroughput, start);
+    detail::climb(other, options.sensitivity, options.map_moves, poll);
+    if (other.cost() < best.cost()) std::swap(best, other);
   };
-  SearchState* best = &workspace_->state;
-  if (!detail::has_fcfs(system)) {
-    climb(*best, home);
-  } else {
-    // Second start: the answer for the same system under ps, which is then never better than ours.
-    solve(system.with_discipline(Discipline::kPs), assignment, options);
-    SearchState& second = workspace_->second;
-    climb(second, assignment);
-    climb(*best, home);
-    if (second.cost() < best->cost()) best = &second;
+  Assignment& start = workspace_->start;
+  if (bulk) {
+    detail::OverflowStarts& starts = workspace_->starts;
+    starts.make(system);
+    for (std::size_t rank = 0; rank < std::min<std::size_t>(2, starts.size()); ++rank) {
+      starts.write(rank, start);
+      if (detail::keep_depths(system, start)) try_from(start);
+    }
+    if (system.has_depths()) {
+      for (const Assignment& opened : detail::starts_by_open_set(system, 4)) try_from(opened);
+    }
   }
-  best->write(assignment);
-  return {best->throughput(), detail::outcome_of(poll)};
+  if (detail::has_fcfs(system)) {
+    MapSolver under_ps;
+    under_ps.solve(system.with_discipline(Discipline::kPs), start, options);
+    try_from(start);
+  }
+  if (bulk && options.sensitivity == Sensitivity::kExact) detail::exchange(best, poll);
+  best.write(assignment);
 }
 
 namespace solvers {

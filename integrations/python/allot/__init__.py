@@ -134,7 +134,7 @@ def solve(
 ) -> Solution:
     """Where each task should run.
 
-    objective: 'throughput' (default) or 'priority'. solver: 'map' is the default for throughput, 'mis' for priority;
+    objective: 'throughput' (default) or 'priority'. solver: 'best' is the default for throughput, 'mis' for priority;
     `allot.solvers()` names them all. After time_limit seconds the best so far is the answer. explain: let `to_dict`
     say what moving a task elsewhere would change. start: an assignment to begin from. progress: called with the best
     throughput and the proven bound so far, None where there is none. The others are details of single solvers, as in
@@ -142,10 +142,10 @@ def solve(
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])
-    >>> allot.solve(machine).outcome
-    'converged'
-    >>> allot.solve(machine, solver="exact").proven_optimal
+    >>> allot.solve(machine).proven_optimal
     True
+    >>> allot.solve(machine, solver="map").outcome
+    'converged'
     >>> allot.solve(machine, "priority").shares.round(2)
     array([0.77, 0.23])
     """

@@ -160,7 +160,9 @@ void fields(auto& archive, Solution& s) {
 void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
 void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
 void fields(auto& archive, ParetoPoint& p) { archive(p.assignment, p.throughput, p.priority_error); }
-void fields(auto& archive, ParetoFrontier& f) { archive(f.points, f.exhaustive, f.approximate, f.outcome); }
+void fields(auto& archive, ParetoFrontier& f) {
+  archive(f.points, f.advised, f.exhaustive, f.approximate, f.outcome);
+}
 void fields(auto& archive, Change& c) {
   archive(c.what, c.task, c.resource, c.throughput, c.gain, c.approximate);
 }
@@ -178,8 +180,9 @@ void fields(auto& archive, Difference& d) { archive(d.policy, d.against, d.throu
 void fields(auto& archive, Comparison& c) { archive(c.policies, c.differences); }
 void fields(auto& archive, Analysis& a) {
   archive(a.states, a.classes, a.lowest_throughput, a.highest_throughput, a.throughput, a.throughput_by_task,
-          a.throughput_by_resource, a.response_time, a.occupancy, a.best_state_probability,
-          a.best_state_throughput, a.best_state_approximate, a.optimal_control_throughput, a.note, a.stopped);
+          a.throughput_by_resource, a.response_time, a.response_time_by_task, a.occupancy,
+          a.best_state_probability, a.best_state_throughput, a.best_state_approximate,
+          a.optimal_control_throughput, a.note, a.stopped);
 }
 /// But for its system.
 void fields(auto& archive, Plan& p) {

@@ -164,7 +164,8 @@ ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& 
   options.share_done = told_share(function_or_none("progress", progress), attendant);
   return attendant.run([&] {
     ParetoResult result{scenario, pareto(system, most, options), {}};
-    if (const SolverInfo* weighted = find_solver("weighted"))
+    const SolverInfo* weighted = find_solver("weighted");
+    if (weighted != nullptr && result.frontier.outcome != Outcome::kTimeLimit)
       result.weighted = solve(*weighted, Problem{system, Objective::kPriority}, options);
     return result;
   });

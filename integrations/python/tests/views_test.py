@@ -72,11 +72,12 @@ def test_numbers_of_the_frames(machine):
 
 def test_figures_of_the_objects(machine):
     answer = allot.solve(machine)
-    assert answer.scenario == machine and answer.solver == "map" and answer.objective == "throughput"
+    assert answer.scenario == machine and answer.solver == "best" and answer.objective == "throughput"
     assert answer.throughput_by_task.sum() == pytest.approx(answer.throughput)
     assert answer.throughput_by_resource.sum() == pytest.approx(answer.throughput)
     assert answer.response_time == pytest.approx(8 / answer.throughput)
-    assert answer.gap is None and answer.upper_bound is None and not answer.approximate and answer.binding == []
+    assert answer.proven_optimal and answer.gap < 1e-9 and not answer.approximate and answer.binding == []
+    assert allot.solve(machine, solver="map").upper_bound is None
     relaxed = allot.solve(machine, solver="slsqp")
     assert relaxed.relaxed_throughput >= relaxed.throughput * (1 - 1e-6) and relaxed.relaxed_assignment.shape == (2, 2)
     weighted = allot.solve(machine, solver="weighted")

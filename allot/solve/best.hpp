@@ -1,0 +1,19 @@
+// The best that is known about a system: one answer for all who ask.
+#pragma once
+
+#include "allot/solve/options.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot {
+
+/// Steps of work that `best_known` spends unless the options name a number: about 0.2 s. Counted, not
+/// measured, so that the answer depends on the system and the seed alone.
+inline constexpr std::uint64_t kBestSteps = 400'000;
+
+/// The assignment of most throughput that a short portfolio finds (`map`, `local`, then `exact`, and where no
+/// formula is exact the enumeration of small systems), always with an upper bound: never less than any of
+/// them, and proven optimal where `exact` proves it. Commands, policies, the explorer and Python all ask this
+/// function for "the best". `options.start` is one more assignment that it starts from. Thread-safe.
+Solution best_known(const System& system, const SolveOptions& options = {});
+
+}  // namespace allot
