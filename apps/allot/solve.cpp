@@ -91,8 +91,9 @@ Exit run_solve(const Arguments& arguments, Console& console) {
   if (arguments.json) {
     console.document(solution_json(system, solution, arguments.explain ? &placements : nullptr));
   } else if (refused) {
-    throw Failure(Exit::kFailed, "exhaustive " + solution.reason +
-                                     " (--max-states); 'allot certify' proves optima of larger systems");
+    throw Failure(Exit::kFailed, std::string(solution.solver) + " " + solution.reason +
+                                     (solution.solver == "exhaustive" ? " (--max-states)" : "") +
+                                     "; 'allot certify' proves optima of larger systems");
   } else {
     print_system(console, scenario);
     print_solution(console, scenario, solution);

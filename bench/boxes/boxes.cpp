@@ -1,8 +1,7 @@
 // How good are the answers on boxes, with pools of cores, GPUs and engines? Distances from the proven optimum
 // over random boxes, for every solver that maximises throughput.
 //
-// usage: bench_boxes [BOXES [SECONDS]]    BOXES random boxes (default 200), SECONDS for each proof (default
-// 20)
+// usage: bench_boxes [BOXES [FIRST]]      BOXES random boxes (default 200), seeds from FIRST (default 1)
 //        bench_boxes --map SET [TIMES]    only MAP, so that its instructions can be counted: over the systems
 //                                         of SET (k3, k16 or boxes), TIMES times (default 1), as in
 //   valgrind --tool=callgrind --toggle-collect='allot::MapSolver::solve*' bench_boxes --map boxes
@@ -41,13 +40,14 @@ Solution run(const char* solver, const System& system, SolveOptions options = {}
   return solve(*find_solver(solver), Problem{system, Objective::kThroughput}, options);
 }
 
-void gaps(int boxes, double limit) {
+void gaps(int boxes, int first) {
+  constexpr double kSecondsPerProof = 20;
   std::vector<System> systems;
   std::vector<double> optimum;
   int unproven = 0;
-  for (int seed = 1; seed <= boxes; ++seed) {
+  for (int seed = first; seed < first + boxes; ++seed) {
     const System system = testing::random_box(static_cast<std::uint64_t>(seed));
-    const Solution best = run("exact", system, {}, limit);
+    const Solution best = run("exact", system, {}, kSecondsPerProof);
     unproven += best.proven_optimal ? 0 : 1;
     systems.push_back(system);
     optimum.push_back(best.proven_optimal ? best.performance.throughput : *best.upper_bound);
@@ -88,7 +88,7 @@ void gaps(int boxes, double limit) {
     }
     std::printf("  %-17s %9.4f%% %9.2f%% %11.1f%% %9.1f us %9.1f us %11.1f%%  (worst: box %zu)\n", line.name,
                 100 * sum / boxes, 100 * worst, 100.0 * hits / boxes, 1e6 * seconds / boxes, 1e6 * longest,
-                100.0 * bounds / boxes, worst_at + 1);
+                100.0 * bounds / boxes, static_cast<std::size_t>(first) + worst_at);
   }
 }
 
@@ -201,11 +201,11 @@ int main(int argc, char** argv) {
     return only_map(argv[2], argc > 3 ? std::atoi(argv[3]) : 1);
   if (argc >= 2 && std::strcmp(argv[1], "--agree") == 0) return agree(argc > 2 ? std::atoi(argv[2]) : 500);
   const int boxes = argc > 1 ? std::atoi(argv[1]) : 200;
-  const double seconds = argc > 2 ? std::atof(argv[2]) : 20;
-  if (argc > 3 || boxes < 1 || !(seconds > 0)) {
-    std::fprintf(stderr, "usage: bench_boxes [BOXES [SECONDS]] | bench_boxes --map k3|k16|boxes [TIMES]\n");
+  const int first = argc > 2 ? std::atoi(argv[2]) : 1;
+  if (argc > 3 || boxes < 1 || first < 1) {
+    std::fprintf(stderr, "usage: bench_boxes [BOXES [FIRST]] | bench_boxes --map k3|k16|boxes [TIMES]\n");
     return 2;
   }
-  gaps(boxes, seconds);
+  gaps(boxes, first);
   return 0;
 }

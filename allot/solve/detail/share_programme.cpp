@@ -21,6 +21,10 @@ std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const std::vector<Pair>& pairs)
     : system_(system), pairs_(pairs), two_stage_(reading == ShareReading::kFloor) {
+  first_pair_.assign(system.type_count() + 1, pairs.size());
+  for (std::size_t at = pairs.size(); at-- > 0;) first_pair_[index(pairs[at].i)] = at;
+  for (std::size_t i = system.type_count(); i-- > 0;)  // those without a pair
+    first_pair_[i] = std::min(first_pair_[i], first_pair_[i + 1]);
   level_unit_ = kInfinity;
   for (const TaskType i : system.types()) {
     const double share = system.shares()[index(i)];
@@ -36,9 +40,7 @@ ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const
 /// The most that the threads of a type complete when they have the machine to themselves.
 double ShareProgramme::most_alone(TaskType i) const {
   std::vector<ResourceId> fastest;
-  for (const Pair& pair : pairs_) {
-    if (pair.i == i) fastest.push_back(pair.j);
-  }
+  for (const Pair& pair : pairs_of(i)) fastest.push_back(pair.j);
   std::stable_sort(fastest.begin(), fastest.end(),
                    [&](ResourceId a, ResourceId b) { return system_.rate(i, a) > system_.rate(i, b); });
   double most = 0;
@@ -103,19 +105,18 @@ void ShareProgramme::build() {
     columns.entry(depth_rows_ + static_cast<int>(index(pairs[at].j)), 1);
     columns.entry(room_rows_ + static_cast<int>(at), -1 / std::max(seconds_[at], 1.0));
   }
-  lp_.add_columns(std::move(columns));
-  const double one = 1;
+  int column = static_cast<int>(2 * pairs.size());
   for (int row = floor_rows_; row < room_rows_; ++row) {
-    slacks_.push_back(lp_.add_column(penalty_, 0, kInfinity, {&row, 1}, {&one, 1}));
+    columns.begin_column(penalty_);
+    columns.entry(row, 1);
+    slacks_.push_back(column++);
   }
-  std::vector<int> rows;
-  std::vector<double> values;
+  columns.begin_column(-1);
   for (const TaskType i : system.types()) {
-    if (system.shares()[index(i)] == 0) continue;
-    rows.push_back(share_rows_ + static_cast<int>(index(i)));
-    values.push_back(-1);
+    if (system.shares()[index(i)] > 0) columns.entry(share_rows_ + static_cast<int>(index(i)), -1);
   }
-  level_ = lp_.add_column(-1, 0, kInfinity, rows, values);
+  level_ = column;
+  lp_.add_columns(std::move(columns));
 }
 
 void ShareProgramme::set_costs(double level, double throughput) {
@@ -210,8 +211,8 @@ std::vector<std::string> ShareProgramme::binding() const {
   for (const TaskType i : system_.types()) {
     if (system_.count(i) == 0) continue;
     bool threads = priced(thread_rows_ + static_cast<int>(index(i)));
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      threads |= pairs_[at].i == i && priced(room_rows_ + static_cast<int>(at));
+    for (std::size_t at = first_pair_[index(i)]; at < first_pair_[index(i) + 1]; ++at) {
+      threads |= priced(room_rows_ + static_cast<int>(at));
     }
     if (threads) {
       sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " +
@@ -248,9 +249,8 @@ ProofPrices ShareProgramme::prices() const {
     // A price that is that of a resource's time but for rounding is made so: where rates are far apart, the
     // rounding would be worth more than all the rest.
     double cheapest = kInfinity;
-    for (const Pair& pair : pairs_) {
-      if (pair.i == i) cheapest = std::min(cheapest, prices.unit[index(pair.j)] / system_.rate(i, pair.j));
-    }
+    for (const Pair& pair : pairs_of(i))
+      cheapest = std::min(cheapest, prices.unit[index(pair.j)] / system_.rate(i, pair.j));
     if (share > 0 && std::abs(price - cheapest) * share <= 1e-9) price = cheapest;
   }
   double sum = 0;
@@ -313,8 +313,8 @@ double ShareProgramme::bound(const SharePart& part, const ProofPrices& prices) c
     offers.clear();
     double largest = 0;  // what goes into the worth of a thread
     double left = static_cast<double>(system_.count(i));
-    for (std::size_t at = 0; at < pairs_.size(); ++at) {
-      if (pairs_[at].i != i || part.use[index(pairs_[at].j)] == Use::kClosed) continue;
+    for (std::size_t at = first_pair_[index(i)]; at < first_pair_[index(i) + 1]; ++at) {
+      if (part.use[index(pairs_[at].j)] == Use::kClosed) continue;
       const double price = prices.unit[index(pairs_[at].j)];
       const double rate = system_.rate(i, pairs_[at].j);
       const double gain = (prices.task[index(i)] + prices.completion[index(i)]) * rate;

@@ -10,7 +10,9 @@
 // floor is a least level, no more: the programme leaves it to its user.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,7 @@ struct Shares {
 
 class ShareProgramme {
  public:
+  /// The pairs stand type by type, and outlive the programme.
   ShareProgramme(const System& system, ShareReading reading, const std::vector<Pair>& pairs);
 
   /// The best time shares in the part; false when stopped, or rounding spoilt it.
@@ -82,7 +85,13 @@ class ShareProgramme {
   void set_costs(double level, double throughput);
 
   const System& system_;
+  std::span<const Pair> pairs_of(TaskType i) const noexcept {
+    return std::span(pairs_).subspan(first_pair_[index(i)],
+                                     first_pair_[index(i) + 1] - first_pair_[index(i)]);
+  }
+
   const std::vector<Pair>& pairs_;
+  std::vector<std::size_t> first_pair_;  // per type, and the end
   LinearProgram lp_;
   bool two_stage_;
   std::vector<double> unit_;  // per type: completions per second that its variables count in
