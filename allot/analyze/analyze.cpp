@@ -193,7 +193,7 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
   const Solution best = best_assignment(system, options.stop);
   Analysis analysis = analyze_network(network, *policy, options, best.performance.throughput);
   analysis.best_state_throughput = best.performance.throughput;
-  analysis.best_state_approximate = system.approximate();
+  analysis.best_state_approximate = best.performance.approximate;
   if (options.optimal_control && analysis.stopped == StopReason::kNone) {
     const OptimalControl control = solve_optimal_control(system, options);
     if (control.stopped == StopReason::kBudget) {

@@ -32,6 +32,8 @@ constexpr int kRetries = 16;
 /// Pairs whose counts are copied to the stack.
 constexpr std::size_t kOnStack = 1024;
 constexpr std::chrono::milliseconds kIdleLook{100};
+/// A plan is looked at more closely where none was made for this long; else quickly.
+constexpr std::chrono::seconds kRest{1};
 /// A target that is better by less is the same plan.
 constexpr double kSamePlan = 0.01;
 /// How far a rate without an interval may be off, when plans are doubted.
@@ -71,6 +73,7 @@ class Dispatcher::State {
       : options_(std::move(options)),
         policy_(policy_named(options_.policy)),
         made_(now),
+        planned_(now),
         board_(types.size() + options_.more_types, resources.size() + options_.more_resources),
         knowledge_(board_, std::move(resources), std::move(types), std::move(priors), options_.estimator,
                    options_.exploration),
@@ -187,18 +190,32 @@ class Dispatcher::State {
   bool solve(Clock::time_point now, bool always) {
     const std::lock_guard solving(solve_mutex_);
     std::optional<System> system;
+    bool further = false;
+    bool only_better = false;
     {
       const std::lock_guard lock(mutex_);
       live_.reclaim();
       look(now);
-      if (!always && !knowledge_.outdated()) return false;
+      // After a rest there is time for more than a quick plan: for a new one, and for the one made in haste.
+      const bool rested = policy_.can_look_further && now - planned_ >= kRest;
+      const bool outdated = always || knowledge_.outdated();
+      if (!outdated && !(rested && hasty_)) return false;
       system.emplace(knowledge_.system());
+      further = rested;
+      only_better = !outdated;
     }
     // Only this thread replaces what is live, so it may be read without the lock.
     std::unique_ptr<Live> next;
     try {
-      next = detail::make_live(policy_, *system, solve_options(), ++plans_, &live_.current());
+      PolicyOptions options = solve_options();
+      options.look_further = further;
+      next = detail::make_live(policy_, *system, options, plans_ + 1, &live_.current());
+      planned_ = now;
+      hasty_ = policy_.can_look_further && !further;
+      if (only_better && next->plan->target == live_.current().plan->target) return false;
+      ++plans_;
     } catch (const InvalidModel& error) {
+      ++plans_;
       next = stale(error.what());
     }
     const std::lock_guard lock(mutex_);
@@ -244,6 +261,7 @@ class Dispatcher::State {
     PolicyOptions options = solve_options();
     // Nobody can destroy what is not made yet, but its maker may have changed his mind.
     if (const StopFlag* const flag = options_.policy_options.solve.flag) options.solve.flag = flag;
+    options.look_further = policy_.can_look_further;
     return detail::make_live(policy_, knowledge_.system(), options, ++plans_, nullptr);
   }
 
@@ -294,6 +312,8 @@ class Dispatcher::State {
   Clock::time_point made_;
   StopFlag stop_solving_{false};
   std::uint64_t plans_ = 0;
+  Clock::time_point planned_;  ///< when the present plan was made
+  bool hasty_ = false;         ///< it was made quickly, and there may be a better one
 
   mutable Board board_;       // reading an atomic needs no const
   mutable std::mutex mutex_;  ///< over what follows: never held while solving

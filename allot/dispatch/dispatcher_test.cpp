@@ -371,5 +371,46 @@ TEST(Dispatcher, ItsFirstPlanCanBeStopped) {
   EXPECT_EQ(dispatcher.plan()->number, 1U);
 }
 
+/// A box where the portfolio finds 5% more than MAP.
+Dispatcher box(DispatcherOptions options) {
+  const auto rate = [](double r) { return r > 0 ? RatePrior::measured(r) : RatePrior::cannot_run(); };
+  std::vector<RatePrior> priors;
+  for (const double r : {2.62, 16.87, 0.0, 0.0, 7.96, 83.75, 53.4, 12.41, 28.94, 69.27, 0.0, 0.0})
+    priors.push_back(rate(r));
+  return Dispatcher({{.name = "cpu", .servers = 7},
+                     {.name = "gpu1", .servers = 4},
+                     {.name = "gpu2"},
+                     {.name = "engine", .kind = Kind::kSpecialized, .servers = 3}},
+                    {{.name = "t1", .count = 7}, {.name = "t2", .count = 4}, {.name = "t3", .count = 2}},
+                    std::move(priors), std::move(options), at(0));
+}
+
+TEST(Dispatcher, LooksFurtherThanMapWhenThereIsTime) {
+  Dispatcher dispatcher = box(deferred());
+  const auto planned = [&] { return dispatcher.plan()->predicted->throughput; };
+  const double best = planned();
+  EXPECT_NEAR(best, 415.29, 0.01);
+
+  // In haste it is MAP's; once it has rested the better one comes back, and that once only.
+  dispatcher.set_count(kA, 8);
+  EXPECT_TRUE(dispatcher.solve(at(0.1)));
+  dispatcher.set_count(kA, 7);
+  EXPECT_TRUE(dispatcher.solve(at(0.2)));
+  EXPECT_LT(planned(), 0.96 * best);
+  EXPECT_FALSE(dispatcher.solve(at(1.0)));
+  EXPECT_TRUE(dispatcher.solve(at(1.3)));
+  EXPECT_NEAR(planned(), best, 1e-9 * best);
+  const auto number = dispatcher.plan()->number;
+  EXPECT_FALSE(dispatcher.solve(at(5)));
+  EXPECT_EQ(dispatcher.plan()->number, number);
+
+  // After a rest a changed count is looked at closely at once.
+  dispatcher.set_count(kA, 6);
+  EXPECT_TRUE(dispatcher.solve(at(10)));
+  dispatcher.set_count(kA, 7);
+  EXPECT_TRUE(dispatcher.solve(at(20)));
+  EXPECT_NEAR(planned(), best, 1e-9 * best);
+}
+
 }  // namespace
 }  // namespace allot

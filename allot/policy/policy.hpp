@@ -91,6 +91,9 @@ struct PolicyOptions {
   /// For live hosts, whose targets follow one another: `optimal` starts its search from it as well. Absent in
   /// simulations, where a target is to depend on the system alone.
   std::optional<Assignment> start;
+  /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
+  /// answer where that is better.
+  bool look_further = false;
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
@@ -99,6 +102,7 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
   std::unique_ptr<Policy> (*make)(const System&, const PolicyOptions&);
+  bool can_look_further = false;  ///< see `PolicyOptions::look_further`
 };
 
 /// All built-in policies, in the order of the source list in CMakeLists.txt.

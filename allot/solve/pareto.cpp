@@ -210,14 +210,17 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   }
   if (options.share_done && !poll.stopped()) options.share_done(1.0);
   frontier.exhaustive = small && !poll.stopped();
-  frontier.approximate = system.approximate();
   frontier.points = archive.points();
   if (!frontier.points.empty()) {
     const std::size_t at = advised(frontier.points);
     frontier.advised = frontier.points[at];
     thin(frontier.points, at, max_points);
+    frontier.approximate =
+        std::any_of(frontier.points.begin(), frontier.points.end(),
+                    [&](const ParetoPoint& point) { return evaluate(system, point.assignment).approximate; });
   }
-  const bool proven = frontier.exhaustive && !frontier.approximate;
+  // A point that has an exact formula may be beaten by one that has none.
+  const bool proven = frontier.exhaustive && !system.approximate();
   frontier.outcome = frontier.points.empty() && !poll.stopped()
                          ? Outcome::kInfeasible
                          : detail::outcome_of(poll, proven ? Outcome::kOptimal : Outcome::kConverged);

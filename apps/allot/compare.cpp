@@ -130,11 +130,11 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
   }
 }
 
-void print_reference(Console& console, const System& system, const Solution& best) {
+void print_reference(Console& console, const Solution& best) {
   std::string text = "Best assignment: ";
   if (best.proven_optimal) {
     text += "no constant assignment completes more, proven";
-  } else if (system.approximate()) {
+  } else if (best.performance.approximate) {
     text += "the best found by a formula that is approximate where tasks wait for several fcfs servers";
   } else {
     text += "the best found with limited effort";
@@ -144,8 +144,7 @@ void print_reference(Console& console, const System& system, const Solution& bes
   console.print("{}.\n", wrapped(text, console.width(), 0));
 }
 
-void print_comparison(Console& console, const System& system, const Comparison& comparison,
-                      const std::optional<Solution>& best) {
+void print_comparison(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
   const SimulationResult& first = comparison.policies.front();
   double seconds = 0;
   bool any = false;
@@ -172,7 +171,7 @@ void print_comparison(Console& console, const System& system, const Comparison& 
   }
   console.gap();
   print_table(console, comparison, best);
-  if (best) print_reference(console, system, *best);
+  if (best) print_reference(console, *best);
 }
 
 /// A note that several policies share is said once.
@@ -223,7 +222,7 @@ Exit run_compare(const Arguments& arguments, Console& console) {
   } else {
     print_system(console, scenario);
     print_work(console, scenario);
-    print_comparison(console, scenario.system, comparison, best);
+    print_comparison(console, comparison, best);
   }
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }

@@ -206,12 +206,13 @@ function ResponseChart({solution}: {solution: Solution}) {
 /** With more threads, a glance at JSQ would take too long. */
 const kMostSimulated = 20_000;
 
-function Beside({answer, solution, isChosen, certificate, bench}: {
+function Beside({answer, solution, nameOfShown, certificate, bench}: {
   answer: FirstAnswer;
   /** The one that is shown above. */
   solution: Solution;
   /** Whether it is a point of the trade-off. */
-  isChosen: boolean;
+  /** Of a solution that no solver of the page gave. */
+  nameOfShown: string | null;
   certificate: Solution | null | undefined;
   bench: Workbench;
 }) {
@@ -232,8 +233,8 @@ function Beside({answer, solution, isChosen, certificate, bench}: {
   const best = Math.max(bound ?? 0, answer.map?.throughput ?? 0, solution.throughput, answer.bestFit?.throughput ?? 0, 1e-300);
   const rows: {key: string; name: string; value: number | null; words: string}[] = [];
   if (answer.map !== null) rows.push({key: 'map', name: 'MAP', value: answer.map.throughput, words: number(answer.map.throughput)});
-  if (isChosen || solution.solver !== 'map') {
-    const name = isChosen ? 'The point chosen' : solution.solver === 'mis' ? 'MIS' : 'Weighted';
+  if (nameOfShown !== null || solution.solver !== 'map') {
+    const name = nameOfShown ?? (solution.solver === 'mis' ? 'MIS' : 'Weighted');
     rows.push({key: 'shown', name, value: solution.throughput, words: number(solution.throughput)});
   }
   if (answer.bestFit !== null) rows.push({key: 'best-fit', name: 'Best Fit', value: answer.bestFit.throughput, words: number(answer.bestFit.throughput)});
@@ -268,11 +269,16 @@ export function Results({library, benches, draft, answer, isCurrent, view, onVie
   // A point belongs to the scenario that it was chosen for.
   const chosen = choice !== null && choice.text === answer.text && view === 'priority' ? choice.assignment : null;
 
+  // The search for a proof may find more than MAP did: the page then shows that.
+  const isBeaten =
+    view === 'throughput' && !!certificate && isCurrent && answer.shown !== null && certificate.throughput > answer.shown.throughput * (1 + 1e-9);
+  const elsewhere = chosen ?? (isBeaten ? certificate.assignment : null);
+
   const evaluated = useMemo(() => {
-    if (chosen === null) return null;
-    const result = library.ask({command: 'evaluate', scenario: answer.text, options: {assignment: chosen}});
+    if (elsewhere === null) return null;
+    const result = library.ask({command: 'evaluate', scenario: answer.text, options: {assignment: elsewhere}});
     return isRefusal(result) ? null : result;
-  }, [library, answer.text, chosen]);
+  }, [library, answer.text, elsewhere]);
   const solution = evaluated ?? answer.shown;
   const flows = useMemo(() => (solution === null ? [] : flowsOf(library, answer.text, solution)), [library, answer.text, solution]);
   const cell = solution !== null && selected !== null && selected.i < solution.tasks.length && selected.j < solution.resources.length ? selected : null;
@@ -320,7 +326,7 @@ export function Results({library, benches, draft, answer, isCurrent, view, onVie
             data-bound={certificate?.upper_bound ?? ''}
             data-done={certificate !== undefined}
           >
-            {evaluated !== null ? 'The point chosen on the trade-off. ' : `${view === 'weighted' ? '' : `${solverOf[view].toUpperCase()}: `}`}
+            {chosen !== null ? 'The point chosen on the trade-off. ' : isBeaten ? 'Better than MAP: ' : view === 'weighted' ? '' : `${solverOf[view].toUpperCase()}: `}
             {view === 'weighted' ? weightedWords(solution) : verdict(solution, certificate)}
           </p>
           <div class="columns">
@@ -344,7 +350,7 @@ export function Results({library, benches, draft, answer, isCurrent, view, onVie
             </div>
             <div>
               <h3>Side by side</h3>
-              <Beside answer={answer} solution={solution} isChosen={evaluated !== null} certificate={certificate} bench={benches.glance} />
+              <Beside answer={answer} solution={solution} nameOfShown={chosen !== null ? 'The point chosen' : isBeaten ? 'The best found' : null} certificate={certificate} bench={benches.glance} />
               {solution.shares !== null && priorities && <Shares solution={solution} draft={draft} />}
             </div>
             <div>

@@ -1,15 +1,27 @@
 // The paper's policy: hold the target of MAP, and find another whenever the population changes ("piece-wise
-// optimal").
+// optimal"). Live hosts with time to spare hold the best of a short portfolio instead.
 #include "allot/solve/map.hpp"
 
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
+#include "allot/solve/best.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::policies {
 namespace {
 
-detail::Target find_target(MapSolver& solver, const System& system, const SolveOptions& options) {
+/// Steps of the portfolio when it is asked: some milliseconds.
+constexpr std::uint64_t kFurtherSteps = 20'000;
+
+detail::Target find_target(MapSolver& solver, const System& system, const SolveOptions& options,
+                           bool look_further) {
+  if (look_further) {
+    SolveOptions limited = options;
+    limited.stop.steps = kFurtherSteps;
+    Solution best = best_known(system, limited);
+    if (best.outcome == Outcome::kBudget) best.outcome = Outcome::kConverged;  // never less than MAP's
+    if (best.outcome != Outcome::kInfeasible) return detail::target_of(std::move(best));
+  }
   // Floors and depths may be missed: `solve` says which.
   if (system.has_floors() || system.has_depths()) {
     return detail::target_of(solve(*find_solver("map"), {system, Objective::kThroughput}, options));
@@ -25,15 +37,14 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   search.stop.flag = options.solve.flag;
   // Shared only because a std::function must be copyable.
   return detail::make_target_policy(
-      system, [solver = std::make_shared<MapSolver>(), search](const System& populated) {
-        return find_target(*solver, populated, search);
-      });
+      system, [solver = std::make_shared<MapSolver>(), search, further = options.look_further](
+                  const System& populated) { return find_target(*solver, populated, search, further); });
 }
 
 }  // namespace
 
 extern const PolicyInfo map;
 const PolicyInfo map{
-    "map", "holds the assignment that the solver map finds; solves again when the counts change", make};
+    "map", "holds the assignment that the solver map finds; solves again when the counts change", make, true};
 
 }  // namespace allot::policies

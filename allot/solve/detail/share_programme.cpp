@@ -215,8 +215,10 @@ std::vector<std::string> ShareProgramme::binding() const {
       threads |= priced(room_rows_ + static_cast<int>(at));
     }
     if (threads) {
-      sentences.push_back("all " + std::to_string(system_.count(i)) + " threads of " +
-                          in_quotes(system_.task(i).name) + " are running");
+      const std::string name = in_quotes(system_.task(i).name);
+      sentences.push_back(system_.count(i) == 1 ? "the only thread of " + name + " is running"
+                                                : "all " + std::to_string(system_.count(i)) + " threads of " +
+                                                      name + " are running");
     }
     if (priced(floor_rows_ + static_cast<int>(index(i)))) {
       sentences.push_back("the floor of " + in_quotes(system_.task(i).name) + " holds it back");

@@ -124,6 +124,9 @@ void SharedClimb::load(const System& system) {
 }
 
 void SharedClimb::place(const Assignment& start) {
+  last_from_ = last_to_ = kNone;  // nothing is carried over from a climb before
+  streak_ = 0;
+  last_amount_ = 1;
   counts_.assign(system_->type_count() * width_, 0.0);
   for (const TaskType i : system_->types()) {
     const std::size_t row = index(i) * width_;

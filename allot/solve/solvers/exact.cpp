@@ -481,8 +481,37 @@ class BranchAndPrice {
   std::vector<ProofPart> parts_;  // of the proof
 };
 
+/// Systems of at most so many states are enumerated where no formula is exact.
+constexpr double kFewStates = 2e6;
+
+bool is_feasible(const System& system, const Solution& solution) {
+  return is_placement(system, solution.assignment) &&
+         floor_shortfall(system, evaluate(system, solution.assignment).throughput_by_task) == 0;
+}
+
+/// Takes the other assignment if it is better: feasible first, then the throughput.
+void take_better(const System& system, Solution& best, const Solution& other) {
+  if (!is_feasible(system, other)) return;
+  if (is_feasible(system, best) &&
+      evaluate(system, best.assignment).throughput >= evaluate(system, other.assignment).throughput)
+    return;
+  best.assignment = other.assignment;
+  best.outcome = Outcome::kConverged;
+  best.reason.clear();
+}
+
+/// Where tasks of different rates wait for several fcfs servers, the throughput is an approximation that the
+/// bound is not made for: small systems are enumerated, so that enumeration never finds more.
 Solution exact_search(const Problem& problem, const SolveOptions& options) {
-  return BranchAndPrice(problem, options).run();
+  const System& system = problem.system;
+  Solution best = BranchAndPrice(problem, options).run();
+  if (best.proven_optimal || !system.approximate()) return best;
+  SolveOptions few = options;
+  few.max_states = kFewStates;
+  take_better(system, best, find_solver("exhaustive")->search(problem, few));
+  if (best.upper_bound)
+    best.upper_bound = std::max(*best.upper_bound, evaluate(system, best.assignment).throughput);
+  return best;
 }
 
 }  // namespace

@@ -41,20 +41,25 @@ bool has_pools(const System& system) noexcept {
 
 }  // namespace
 
-/// Climbs from home and from the best start by rate, and where there are pools goes on from the better end
-/// with exchanges.
+/// Climbs from home, or where there are pools from the second best start by overflow, and from the best one.
+/// Where there are pools it goes on from the better end with exchanges.
 double MapSolver::climb_shared(const System& system, Assignment& assignment, StopPoll& poll) {
   detail::SharedClimb& climb = workspace_->shared;
-  climb.run(system, workspace_->home, MapMoves::kBulk, poll);
-  climb.write(assignment);
-  double most = climb.throughput();
   detail::OverflowStarts& starts = workspace_->starts;
   starts.make(system);
+  const bool pools = has_pools(system);
+  if (!pools || starts.size() < 2) {
+    home_assignment(system, workspace_->start);
+  } else {
+    starts.write(1, workspace_->start);
+  }
+  climb.run(system, workspace_->start, MapMoves::kBulk, poll);
+  climb.write(assignment);
+  double most = climb.throughput();
   if (starts.size() == 0 || poll.stopped()) return most;
   starts.write(0, workspace_->start);
   climb.run_from(workspace_->start, MapMoves::kBulk, poll);
   const bool better = climb.throughput() > most;
-  const bool pools = has_pools(system);
   if (!better && pools) climb.place(assignment);
   if (pools) climb.exchange(poll);
   if (better || pools) {
@@ -72,17 +77,18 @@ MapSolver& MapSolver::operator=(MapSolver&&) noexcept = default;
 MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
                                    const SolveOptions& options) {
   StopPoll poll(options.stop);
+  const bool shared = options.sensitivity == Sensitivity::kExact && detail::shares_evenly(system);
+  if (shared && options.map_moves == MapMoves::kBulk) {
+    const double throughput = climb_shared(system, assignment, poll);
+    return {throughput, detail::outcome_of(poll)};
+  }
   Assignment& home = workspace_->home;
   home_assignment(system, home);
   if (!detail::keep_depths(system, home)) {
     assignment = home;
     return {0, Outcome::kInfeasible};
   }
-  if (options.sensitivity == Sensitivity::kExact && detail::shares_evenly(system)) {
-    if (options.map_moves == MapMoves::kBulk) {
-      const double throughput = climb_shared(system, assignment, poll);
-      return {throughput, detail::outcome_of(poll)};
-    }
+  if (shared) {
     workspace_->shared.run(system, home, options.map_moves, poll);
     workspace_->shared.write(assignment);
     return {workspace_->shared.throughput(), detail::outcome_of(poll)};
