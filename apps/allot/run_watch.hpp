@@ -46,8 +46,6 @@ class RunWatch final : public RunObserver {
 
   /// The signal that ended the run; 0: none.
   int signal() const noexcept { return signal_; }
-  /// The time limit ended it.
-  bool ran_out_of_time() const noexcept { return out_of_time_; }
   /// The first tasks that failed for good, a line each.
   const std::vector<std::string>& failures() const noexcept { return failures_; }
 
@@ -66,7 +64,6 @@ class RunWatch final : public RunObserver {
   std::vector<std::string> failures_;
   int signal_ = 0;
   int interrupts_ = 0;
-  bool out_of_time_ = false;
 };
 
 }  // namespace allot::app

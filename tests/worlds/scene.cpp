@@ -172,6 +172,7 @@ void draw_events(Draw& draw, Scene& scene, double trouble) {
     scene.signals.push_back({draw.uniform(0, scale), kind});
   }
   if (may_never_end(scene)) scene.signals.push_back({draw.uniform(100, 500), Signal::Kind::kTerminate});
+  if (draw.chance(0.05)) scene.signals.push_back({draw.uniform(0, scale), Signal::Kind::kTimeIsUp});
   const auto sooner = [](const auto& a, const auto& b) { return a.at < b.at; };
   std::sort(scene.signals.begin(), scene.signals.end(), sooner);
   std::sort(scene.freezes.begin(), scene.freezes.end(), sooner);
