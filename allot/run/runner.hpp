@@ -63,7 +63,7 @@ class RunObserver {
   /// Called on every turn of the loop, before anything is started: look for signals here.
   virtual void woken(RunControl&) {}
   virtual void ended(const AttemptEnd&, const JobItem&, bool /*is_final*/, const AttemptOutput&) {}
-  /// Whether `tick` is wanted: what it shows takes some linear programs.
+  /// Whether `tick` is wanted now: what it shows takes some linear programs.
   virtual bool watches() const { return true; }
   virtual void tick(const RunView&) {}
   virtual void note(std::string_view) {}

@@ -40,6 +40,7 @@ class RunWatch final : public RunObserver {
   int wake_file() override { return signals_.file(); }
   void woken(RunControl& control) override;
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput& output) override;
+  bool watches() const override { return view_.is_due(); }
   void tick(const RunView& view) override { view_.show(view); }
   void note(std::string_view text) override { view_.note(text); }
   void clear() { view_.clear(); }
