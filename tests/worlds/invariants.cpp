@@ -22,7 +22,7 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
     for (std::size_t j = 0; j < scene.job.resources.size(); ++j) {
       const double true_s = scene.seconds[i * scene.job.resources.size() + j];
       const auto& rate = scene.job.tasks[i].rates[j];
-      patience_s_ = std::max({patience_s_, 30 * true_s, rate ? 1 / *rate : 0.0});
+      patience_s_ = std::max({patience_s_, 30 * true_s, rate ? 1 / *rate : Starts::kUnknownSeconds});
     }
     patience_s_ = std::max(patience_s_, scene.job.tasks[i].timeout_s.value_or(0));
   }
