@@ -296,13 +296,12 @@ struct Journal::State {
   // ---- the writer
 
   void push(Record record) {
-    {
-      const std::lock_guard guard(mutex);
-      if (queue.empty()) first_queued = Clock::now();
-      queue.push_back(std::move(record));
-      ++queued;
-    }
-    wake.notify_one();
+    const std::lock_guard guard(mutex);
+    const bool is_first = queue.empty();
+    if (is_first) first_queued = Clock::now();
+    queue.push_back(std::move(record));
+    ++queued;
+    if (is_first) wake.notify_one();  // for the others of the group the writer waits anyway
   }
 
   void write_loop() {

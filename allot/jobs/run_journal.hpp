@@ -44,7 +44,7 @@ class RunJournal {
   virtual void note_event(double time_unix, std::string kind, std::string text) = 0;
   virtual void note_rates(std::vector<LearntRate> rates) = 0;  ///< take the place of those of the same pairs
   virtual void note_prediction(std::vector<Prediction> plan) = 0;  ///< of one plan, by type
-  /// `outcome`: "finished", "halted", "interrupted", ...
+  /// `outcome`: "finished", "halted", "interrupted", "time-limit", ...
   virtual void end_run(std::string outcome, double end_unix) = 0;
   /// Waits until everything queued is durable; tries again if writing failed before. Throws JournalError.
   virtual void flush() = 0;

@@ -6,6 +6,12 @@
 #include "allot/solve/solver.hpp"
 
 namespace allot {
+namespace {
+
+/// Of about a microsecond each: the loop of a run waits for the answer.
+constexpr std::uint64_t kMostSteps = 10'000;
+
+}  // namespace
 
 std::optional<double> batch_bound(const System& system, std::span<const Count> left) {
   const SolverInfo* const weighted = find_solver("weighted");
@@ -30,9 +36,12 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   if (weighted == nullptr) return std::nullopt;
   std::vector<Resource> resources = system.resources();
   for (Resource& resource : resources) resource.min_depth = 1;
-  const Solution solution = solve(
-      *weighted, {System(std::move(resources), std::move(tasks), system.rates()), Objective::kPriority});
-  if (!(solution.performance.throughput > 0)) return std::nullopt;
+  SolveOptions options;
+  options.stop.steps = kMostSteps;
+  const Solution solution =
+      solve(*weighted, {System(std::move(resources), std::move(tasks), system.rates()), Objective::kPriority},
+            options);
+  if (solution.outcome == Outcome::kBudget || !(solution.performance.throughput > 0)) return std::nullopt;
   return all / solution.performance.throughput;
 }
 

@@ -24,8 +24,11 @@ double to_seconds(Clock::duration duration) { return std::chrono::duration<doubl
 PlacerOptions placer_options(const RunOptions& options, const World& world) {
   PlacerOptions placer{options.objective, options.policy, options.shares, options.priors, options.seed};
   placer.planning = world.planning();
-  // A plan that is waited for may take as long as it takes: its answer depends on nothing else.
-  if (placer.planning == Planning::kDeferred) placer.solve_limit = std::chrono::hours(1);
+  // A plan that is waited for is limited by steps, so that its answer does not depend on the machine.
+  if (placer.planning == Planning::kDeferred) {
+    placer.solve_limit = std::chrono::hours(1);
+    placer.solve_steps = 20'000;
+  }
   return placer;
 }
 

@@ -34,6 +34,7 @@ class RunLoop final : public RunControl {
   RunSummary run();
 
   void drain() override;
+  void time_is_up() override;
   void terminate() override;
   void kill() override;
   void pause() override;
@@ -111,6 +112,7 @@ class RunLoop final : public RunControl {
   bool halted_ = false;
   bool told_of_launchers_ = false;
   bool is_stranded_ = false;
+  bool out_of_time_ = false;  // and nobody asked for anything since
   std::optional<std::string> io_problem_;
   Clock::time_point woken_by_ = Clock::time_point::max();  // when the sleep should have ended
   Clock::time_point paused_at_{};

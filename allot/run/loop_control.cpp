@@ -11,16 +11,25 @@ namespace allot {
 // ---- what may be asked of a run
 
 void RunLoop::drain() {
+  out_of_time_ = false;
   if (halting_.drain()) placer_.clear_waiting();
 }
 
+void RunLoop::time_is_up() {
+  if (halting_.phase() != RunPhase::kRunning) return;
+  drain();
+  out_of_time_ = true;
+}
+
 void RunLoop::terminate() {
+  out_of_time_ = false;
   if (!halting_.terminate(world_.now())) return;
   placer_.clear_waiting();
   signal_all(SIGTERM);
 }
 
 void RunLoop::kill() {
+  out_of_time_ = false;
   if (halting_.kill(world_.now())) {
     placer_.clear_waiting();
     signal_all(SIGKILL);
@@ -120,6 +129,7 @@ RunSummary RunLoop::summary() {
                     : halted_      ? Outcome::kHalted
                     : all          ? Outcome::kFinished
                     : is_stranded_ ? Outcome::kStranded
+                    : out_of_time_ ? Outcome::kTimeLimit
                                    : Outcome::kInterrupted;
   journal_.end_run(std::string(to_string(summary.outcome)), world_.unix_now());
   try {

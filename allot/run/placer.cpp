@@ -83,6 +83,7 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   dispatcher.seed = options.seed;
   dispatcher.planning = options.planning;
   dispatcher.solve_limit = options.solve_limit;
+  dispatcher.policy_options.solve.steps = options.solve_steps;
   std::vector<Resource> resources(job.resources.begin(), job.resources.end());
   for (const Resource& resource : resources) disciplines_.push_back(resource.discipline);
   dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), dispatch_types(job, limits_, by_remaining),

@@ -24,7 +24,8 @@ struct PlacerOptions {
   std::vector<RatePrior> priors;  ///< type by resource; empty: nothing is known beforehand
   std::uint64_t seed = 1;
   Planning planning = Planning::kBackground;
-  std::chrono::milliseconds solve_limit{200};  ///< for one plan
+  std::chrono::milliseconds solve_limit{200};      ///< for one plan
+  std::uint64_t solve_steps = StopLimits{}.steps;  ///< the same
 };
 
 /// What is to be placed now.

@@ -75,6 +75,8 @@ std::string_view to_string(RunSummary::Outcome outcome) noexcept {
       return "finished";
     case RunSummary::Outcome::kInterrupted:
       return "interrupted";
+    case RunSummary::Outcome::kTimeLimit:
+      return "time-limit";
     case RunSummary::Outcome::kHalted:
       return "halted";
     case RunSummary::Outcome::kStranded:

@@ -43,8 +43,9 @@ struct RunOptions {
 class RunControl {
  public:
   virtual ~RunControl() = default;
-  virtual void drain() = 0;      ///< start nothing more, let running tasks finish
-  virtual void terminate() = 0;  ///< the same, and TERM to all; KILL after the grace
+  virtual void drain() = 0;       ///< start nothing more, let running tasks finish
+  virtual void time_is_up() = 0;  ///< the same, because the time for this run is over
+  virtual void terminate() = 0;   ///< the same, and TERM to all; KILL after the grace
   /// The same with KILL, now. Asked for again: what cannot be killed is not waited for.
   virtual void kill() = 0;
   /// Stops all running tasks, and lets them go on; what passes between is no part of any rate. Returns when
@@ -62,7 +63,7 @@ class RunObserver {
   /// Called on every turn of the loop, before anything is started: look for signals here.
   virtual void woken(RunControl&) {}
   virtual void ended(const AttemptEnd&, const JobItem&, bool /*is_final*/, const AttemptOutput&) {}
-  /// Whether `tick` is wanted: what it shows takes some linear programs.
+  /// Whether `tick` is wanted now: what it shows takes some linear programs.
   virtual bool watches() const { return true; }
   virtual void tick(const RunView&) {}
   virtual void note(std::string_view) {}
@@ -72,6 +73,7 @@ struct RunSummary {
   enum class Outcome {
     kFinished,     ///< every task has its final record
     kInterrupted,  ///< by drain, terminate or kill: the rest is for another run
+    kTimeLimit,    ///< its time was up, and nobody asked for more than that: the rest is for another run
     kHalted,       ///< by the halt rule
     kStranded,     ///< what is left can run only on resources that have no worker: for another run
     kIo,           ///< the journal can no longer be written: `problem`
@@ -88,7 +90,7 @@ struct RunSummary {
   std::optional<double> in_flight;  ///< the mean number that it should be
 };
 
-/// "finished", "interrupted", "halted", "stranded", "io-error"
+/// "finished", "interrupted", "time-limit", "halted", "stranded", "io-error"
 std::string_view to_string(RunSummary::Outcome outcome) noexcept;
 
 /// Runs what the journal says is left of the job. The journal must be open and new: the runner registers

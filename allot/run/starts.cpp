@@ -15,11 +15,9 @@ constexpr Count kEndgameTasks = 2;
 constexpr double kDoubtfulFactor = 5;
 /// And one that hangs by this one.
 constexpr double kHungFactor = 1000;
-/// A task is late by far after so many times what it should take, and so many seconds; one of which nothing
-/// was known should take so many.
+/// A task is late by far after so many times what it should take, and so many seconds.
 constexpr double kLateFactor = 4;
 constexpr double kLateSeconds = 1;
-constexpr double kUnknownSeconds = 5;
 
 double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 

@@ -20,6 +20,9 @@ namespace allot {
 /// Looks at all that waits and all that is free. Not thread-safe; holds references to what it is made of.
 class Starts {
  public:
+  /// What a task should take of which nothing is known.
+  static constexpr double kUnknownSeconds = 5;
+
   Starts(const Job& job, Backlog& backlog, Placer& placer, const Attempts& attempts, const Pairs& pairs,
          const Crew& crew)
       : job_(job),

@@ -365,6 +365,36 @@ TEST(Weighted, EndsWhenTheHomeOfAStarvedTypeIsTooDeepForIt) {
 }
 
 // Rates 3 and 1, equal shares: the slow type needs three quarters of the time. X = 2 * 3/4.
+TEST(Weighted, EndsWhereRoundingTakesATimeShareAboveItsThreads) {
+  // Systems in which the best time share is a whole number of threads but for rounding.
+  const System tight({{.name = "r1", .servers = 3}, {.name = "r2", .servers = 4}},
+                     {{.name = "t2", .count = 1, .priority = 0.18662351357795093},
+                      {.name = "t3", .count = 3, .priority = 0.37614430300143004}},
+                     Rates(2, 2,
+                           {0.91259750354380853, 468.62939728458446,  //
+                            0.17931856797634746, 0.0076449583679978911}));
+  const System deep({{.name = "r0", .servers = 3},
+                     {.name = "r1", .servers = 4},
+                     {.name = "r2", .servers = 3, .min_depth = 4},
+                     {.name = "r3", .servers = 2}},
+                    {{.name = "t0", .count = 5, .priority = 0},
+                     {.name = "t1", .count = 3, .priority = 2},
+                     {.name = "t2", .count = 3, .priority = 1}},
+                    Rates(3, 4,
+                          {0, 17.38710544094155, 0.20221481481524975, 0,                   //
+                           165.30113675185902, 48.954418079738339, 231.16572736393252, 0,  //
+                           3.2385238306519541, 0, 0, 0}));
+  for (const System* const system : {&tight, &deep}) {
+    for (const ShareReading reading : {ShareReading::kExact, ShareReading::kFloor}) {
+      SolveOptions options;
+      options.stop.steps = 1'000'000;
+      const Solution solution = weighted(*system, reading, options);
+      EXPECT_TRUE(succeeded(solution)) << static_cast<int>(solution.outcome) << solution.reason;
+      EXPECT_GT(solution.performance.throughput, 0);
+    }
+  }
+}
+
 TEST(Weighted, DividesASingleServerInProportionToShareOverRate) {
   const System system(
       {{.name = "r"}},

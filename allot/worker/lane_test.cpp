@@ -141,6 +141,23 @@ TEST_F(LaneTest, WritesOutputsToFiles) {
   EXPECT_EQ(contents(folder_ + "/err"), "mistake\n");
 }
 
+TEST_F(LaneTest, RemovesFilesInWhichNothingWasWrittenButNotTheOutput) {
+  LaneDriver driver = local();
+  TaskRequest task = shell_task(1, "echo mistake >&2");
+  task.directory = folder_;
+  task.stdout_path = "out";
+  task.stderr_path = "err";
+  driver.run(task);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/out"));
+  EXPECT_EQ(contents(folder_ + "/err"), "mistake\n");
+  task = shell_task(2, ":");
+  task.directory = folder_;
+  task.stdout_path = task.temporary_output = folder_ + "/part";
+  task.final_output = folder_ + "/whole";
+  EXPECT_EQ(driver.run(task).status, TaskStatus::kOk);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/whole"));
+}
+
 TEST_F(LaneTest, TellsCommandsThatCannotBeExecuted) {
   LaneDriver driver = local();
   const TaskRecord absent = driver.run({"allot-no-such-program"});

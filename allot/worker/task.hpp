@@ -16,8 +16,8 @@ struct TaskRequest {
   std::vector<std::string> argv;         ///< the command, looked up in the task's PATH, and its arguments
   std::vector<std::string> environment;  ///< "NAME=value", on top of the worker's own
   std::string directory;                 ///< working directory; empty: the worker's
-  /// Files to write, made new (what lies there is removed); they may be the same. Empty: kept, and sent back
-  /// with the record.
+  /// Files to write, made new (what lies there is removed); they may be the same. Those that stay empty are
+  /// removed, but for the temporary output. No path: what is printed is kept, and sent back with the record.
   std::string stdout_path;
   std::string stderr_path;
   /// Both empty; or, when the task succeeded, `temporary_output` is made durable and renamed to

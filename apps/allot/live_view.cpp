@@ -192,27 +192,28 @@ std::string view_json(const RunView& view) {
 LiveView::LiveView(const Console& console, ProgressStyle style, std::string title)
     : console_(console), block_(console), style_(style), title_(std::move(title)) {}
 
-void LiveView::show(const RunView& view) {
-  const Clock::time_point now = Clock::now();
+bool LiveView::is_due() const {
   switch (style_) {
     case ProgressStyle::kNone:
-      return;
+      return false;
     case ProgressStyle::kJson:
-      if (shown_at_ && now - *shown_at_ < kJsonEvery) return;
-      shown_at_ = now;
-      console_.complain_document(view_json(view) + "\n");
-      return;
+      return !shown_at_ || Clock::now() - *shown_at_ >= kJsonEvery;
     case ProgressStyle::kAuto:
       break;
   }
-  if (!console_.shows_progress()) {
-    if (!shown_at_) shown_at_ = now;  // the first line after the first half minute
-    if (now - *shown_at_ < kLineEvery) return;
-    shown_at_ = now;
+  return console_.shows_progress() || Clock::now() - shown_at_.value_or(began_) >= kLineEvery;
+}
+
+void LiveView::show(const RunView& view) {
+  if (!is_due()) return;
+  shown_at_ = Clock::now();
+  if (style_ == ProgressStyle::kJson) {
+    console_.complain_document(view_json(view) + "\n");
+  } else if (console_.shows_progress()) {
+    block_.show(view_text(view, console_, title_, LiveBlock::columns()));
+  } else {
     console_.complain(view_line(view) + "\n");
-    return;
   }
-  block_.show(view_text(view, console_, title_, LiveBlock::columns()));
 }
 
 void LiveView::note(std::string_view text) {

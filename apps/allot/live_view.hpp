@@ -33,6 +33,9 @@ class LiveView {
   LiveView(const LiveView&) = delete;
   LiveView& operator=(const LiveView&) = delete;
 
+  /// Whether there would be something to see now.
+  bool is_due() const;
+  /// If it is due.
   void show(const RunView& view);
   /// Takes the block off the screen, so that something else can be written; the next `show` draws it again.
   void clear() { block_.clear(); }
@@ -44,6 +47,7 @@ class LiveView {
   LiveBlock block_;
   ProgressStyle style_;
   std::string title_;
+  Clock::time_point began_ = Clock::now();
   std::optional<Clock::time_point> shown_at_;
 };
 

@@ -97,8 +97,9 @@ Exit exit_of(const RunSummary& summary, const RunWatch& watch) {
     case RunSummary::Outcome::kHalted:
       return Exit::kHalted;
     case RunSummary::Outcome::kInterrupted:
-      if (signal == 0 && watch.ran_out_of_time()) return Exit::kTimeLimit;
       return signal == SIGHUP ? Exit::kHungUp : signal == SIGTERM ? Exit::kTerminated : Exit::kInterrupted;
+    case RunSummary::Outcome::kTimeLimit:
+      return Exit::kTimeLimit;
     case RunSummary::Outcome::kStranded:
       return Exit::kFailed;
     case RunSummary::Outcome::kFinished:
@@ -222,7 +223,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   kill_descendants({}, kLeavePatience);
   watch.clear();
   if (arguments.json) {
-    print_json(console, arguments, job, summary, options.run_id, watch.ran_out_of_time());
+    print_json(console, arguments, job, summary, options.run_id);
   } else {
     print_summary(console, arguments, job, summary, watch.failures());
     // Standard output belongs to the tasks where they print to it.

@@ -34,22 +34,16 @@ double energy(const RunView& view) {
   return joules;
 }
 
-/// As the journal has it, and "time-limit" for a run that was ended by its own.
-std::string_view outcome_name(const RunSummary& summary, bool out_of_time) {
-  const bool limited = out_of_time && summary.outcome == RunSummary::Outcome::kInterrupted;
-  return limited ? "time-limit" : to_string(summary.outcome);
-}
-
 }  // namespace
 
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
-                const std::string& run_id, bool out_of_time) {
+                const std::string& run_id) {
   Json json = Json::parse(view_json(summary.view));
   json["run"] = run_id;
   json["journal"] = arguments.journal;
   json["objective"] = to_string(arguments.objective);
   json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
-  json["outcome"] = outcome_name(summary, out_of_time);
+  json["outcome"] = to_string(summary.outcome);
   json["done_now"] = summary.done_now;
   json["failed_now"] = summary.failed_now;
   json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);

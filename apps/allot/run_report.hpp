@@ -13,7 +13,7 @@
 namespace allot::app {
 
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
-                const std::string& run_id, bool out_of_time);
+                const std::string& run_id);
 
 /// `failures`: the first tasks that failed in this run, a line each.
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,

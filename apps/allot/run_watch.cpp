@@ -75,9 +75,8 @@ void RunWatch::woken(RunControl& control) {
   for (int number = signals_.next(); number != 0; number = signals_.next()) answer(number, control);
   if (deadline_ && Clock::now() >= *deadline_) {
     deadline_.reset();
-    out_of_time_ = true;
     view_.note("the time limit is over: running tasks finish, nothing new is started; run again to go on");
-    control.drain();
+    control.time_is_up();
   }
 }
 

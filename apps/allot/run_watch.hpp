@@ -40,14 +40,13 @@ class RunWatch final : public RunObserver {
   int wake_file() override { return signals_.file(); }
   void woken(RunControl& control) override;
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput& output) override;
+  bool watches() const override { return view_.is_due(); }
   void tick(const RunView& view) override { view_.show(view); }
   void note(std::string_view text) override { view_.note(text); }
   void clear() { view_.clear(); }
 
   /// The signal that ended the run; 0: none.
   int signal() const noexcept { return signal_; }
-  /// The time limit ended it.
-  bool ran_out_of_time() const noexcept { return out_of_time_; }
   /// The first tasks that failed for good, a line each.
   const std::vector<std::string>& failures() const noexcept { return failures_; }
 
@@ -66,7 +65,6 @@ class RunWatch final : public RunObserver {
   std::vector<std::string> failures_;
   int signal_ = 0;
   int interrupts_ = 0;
-  bool out_of_time_ = false;
 };
 
 }  // namespace allot::app

@@ -22,7 +22,7 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
     for (std::size_t j = 0; j < scene.job.resources.size(); ++j) {
       const double true_s = scene.seconds[i * scene.job.resources.size() + j];
       const auto& rate = scene.job.tasks[i].rates[j];
-      patience_s_ = std::max({patience_s_, 30 * true_s, rate ? 1 / *rate : 0.0});
+      patience_s_ = std::max({patience_s_, 30 * true_s, rate ? 1 / *rate : Starts::kUnknownSeconds});
     }
     patience_s_ = std::max(patience_s_, scene.job.tasks[i].timeout_s.value_or(0));
   }
@@ -212,6 +212,10 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
     done += task.done() ? 1 : 0;
     failed += task.final_attempt && !task.done() ? 1 : 0;
   }
+  if (summary.outcome == RunSummary::Outcome::kTimeLimit && !time_is_up_)
+    return "it is said to have run out of time, and has not";
+  if (summary.outcome == RunSummary::Outcome::kInterrupted && time_is_up_)
+    return "it ran out of time, and is said to have been interrupted";
   if (disk_.tasks.empty()) return std::nullopt;  // told to stop before there were any
   if (done != summary.view.done || failed != summary.view.failed)
     return "the summary is not what the journal says";

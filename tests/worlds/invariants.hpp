@@ -29,6 +29,11 @@ class Invariants {
   Problem ended(const AttemptEnd& end, Clock::time_point now);
   Problem after_turn(Clock::time_point now);
   Problem at_end(const RunSummary& summary) const;
+  /// The run is about to be told to end, or to pause.
+  void told(Signal::Kind kind) {
+    if (kind == Signal::Kind::kPause) return;
+    time_is_up_ = kind == Signal::Kind::kTimeIsUp && loop_.phase() == RunPhase::kRunning;
+  }
   /// Time has passed in which nothing could happen.
   void slept(Clock::duration time) {
     last_event_.reset();
@@ -53,7 +58,8 @@ class Invariants {
   Clock::duration asleep_{};
   std::optional<Clock::time_point> last_event_;  ///< a start or an end
   std::optional<Clock::time_point> ordered_to_end_;
-  std::uint64_t seen_ = 0;  ///< attempts that have ended
+  bool time_is_up_ = false;  ///< which alone ends the run
+  std::uint64_t seen_ = 0;   ///< attempts that have ended
   std::uint64_t last_events_ = 0;
 };
 

@@ -122,7 +122,7 @@ void draw_options(Draw& draw, Scene& scene) {
   options.tick_s = draw.one_of({0.25, 1.0, 5.0});
   options.run_id = "world";
   // Looking on costs more than all the rest, and changes nothing.
-  scene.watched = draw.chance(0.05);
+  scene.watched = draw.chance(0.01);
   if (!scene.watched) options.note_s = 1e6;
   options.seed = scene.seed;
   if (draw.chance(0.1)) {
@@ -172,6 +172,7 @@ void draw_events(Draw& draw, Scene& scene, double trouble) {
     scene.signals.push_back({draw.uniform(0, scale), kind});
   }
   if (may_never_end(scene)) scene.signals.push_back({draw.uniform(100, 500), Signal::Kind::kTerminate});
+  if (draw.chance(0.05)) scene.signals.push_back({draw.uniform(0, scale), Signal::Kind::kTimeIsUp});
   const auto sooner = [](const auto& a, const auto& b) { return a.at < b.at; };
   std::sort(scene.signals.begin(), scene.signals.end(), sooner);
   std::sort(scene.freezes.begin(), scene.freezes.end(), sooner);

@@ -36,7 +36,7 @@ struct LaneManner {
 };
 
 struct Signal {
-  enum class Kind { kDrain, kTerminate, kKill, kPause };
+  enum class Kind { kDrain, kTerminate, kKill, kPause, kTimeIsUp };
   double at = 0;
   Kind kind{};
   double pause_s = 0;  ///< of kPause

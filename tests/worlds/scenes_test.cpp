@@ -109,6 +109,23 @@ TEST_F(SceneTest, ARunWithTasksThatCannotBeKilledEndsWhenItIsToldTo) {
   EXPECT_LT(verdict_.seconds, 20 + 5 + 5 + 2);
 }
 
+TEST_F(SceneTest, ARunWhoseTimeIsUpSaysSoUnlessSomebodyInterruptsItBesides) {
+  add_resource(1, 10);
+  add_tasks(5);
+  scene_.variation = 0;
+  scene_.signals = {{15, Signal::Kind::kTimeIsUp}};
+  live();
+  EXPECT_EQ(verdict_.outcome, "time-limit");
+  EXPECT_THAT(verdict_.disk.runs, ElementsAre("time-limit"));
+  EXPECT_EQ(count(AttemptStatus::kOk), 2U);
+  scene_.signals.push_back({17, Signal::Kind::kDrain});
+  live();
+  EXPECT_EQ(verdict_.outcome, "interrupted");
+  scene_.signals = {{12, Signal::Kind::kDrain}, {15, Signal::Kind::kTimeIsUp}};
+  live();
+  EXPECT_EQ(verdict_.outcome, "interrupted");
+}
+
 TEST_F(SceneTest, AWorkerThatTalksAndNeverReportsIsNotWaitedFor) {
   add_resource(1, 0.1, true);
   add_resource(1, 0.1);

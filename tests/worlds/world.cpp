@@ -105,7 +105,11 @@ class OneRun final : public World, public RunObserver {
     while (signal_ < scene_.signals.size() && town_.now >= at(scene_.signals[signal_].at)) {
       const Signal& signal = scene_.signals[signal_++];
       say("a signal: " + std::to_string(static_cast<int>(signal.kind)));
+      invariants_->told(signal.kind);
       switch (signal.kind) {
+        case Signal::Kind::kTimeIsUp:
+          control.time_is_up();
+          break;
         case Signal::Kind::kDrain:
           control.drain();
           break;

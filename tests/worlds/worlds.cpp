@@ -38,7 +38,9 @@ int replay(std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);  // worlds come and go
+  // Worlds come and go.
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 20);
   constexpr int kMostShown = 20;
   std::uint64_t first = 1;
   std::uint64_t last = 1000;

@@ -31,11 +31,17 @@ class StopHandler : public ClpEventHandler {
 
 }  // namespace
 
-LinearProgram::LinearProgram() : simplex_(std::make_unique<Simplex>()) {
-  simplex_->clp.setLogLevel(0);
-  simplex_->clp.setOptimizationDirection(1);
-  simplex_->clp.setPrimalTolerance(1e-9);
-  simplex_->clp.setDualTolerance(1e-9);
+LinearProgram::LinearProgram() {
+  // A copy is made faster than a new one, which writes out all messages that CLP could ever print.
+  static const Simplex empty = [] {
+    Simplex simplex;
+    simplex.clp.setLogLevel(0);
+    simplex.clp.setOptimizationDirection(1);
+    simplex.clp.setPrimalTolerance(1e-9);
+    simplex.clp.setDualTolerance(1e-9);
+    return simplex;
+  }();
+  simplex_ = std::make_unique<Simplex>(empty);
 }
 LinearProgram::~LinearProgram() = default;
 LinearProgram::LinearProgram(LinearProgram&&) noexcept = default;

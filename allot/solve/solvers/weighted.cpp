@@ -204,6 +204,7 @@ class WeightedSearch {
         cut = widest(part);
       }
     }
+    if (cut && !divides(part, *cut)) cut = widest(part);
     if (!cut) {
       unresolved_ = true;  // one way to place the threads, and rounding in the way of a proof
       return;
@@ -333,6 +334,12 @@ class WeightedSearch {
     open.push(std::move(high));
   }
 
+  /// Whether both halves are smaller than the part: where rounding says otherwise the search would not end.
+  bool divides(const SharePart& part, const Cut& cut) const {
+    if (cut.resource) return part.use[index(*cut.resource)] == Use::kUndecided;
+    return part.least[cut.pair] <= cut.at && cut.at < part.most[cut.pair];
+  }
+
   /// A cut that always makes the part smaller; nothing when there is only one way to place the threads.
   std::optional<Cut> widest(const SharePart& part) const {
     for (const ResourceId j : system_.resource_ids()) {
@@ -362,7 +369,8 @@ class WeightedSearch {
       for (std::size_t at = 0; at < pairs_.size(); ++at) {
         if (pairs_[at].i != i) continue;
         const double f = shares.time[at];
-        const double n = std::max(least(part, at), whole_above(f));
+        // Rounding may take a time share a little above what the part allows.
+        const double n = std::max(least(part, at), std::min(part.most[at], whole_above(f)));
         counts(i, pairs_[at].j) = static_cast<Count>(n);
         needed += static_cast<Count>(n);
         const double unused = n - f;  // of a thread that this pair keeps busy only in part

@@ -1,6 +1,7 @@
 #include "allot/worker/detail/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -44,6 +45,12 @@ std::string keep_output(const std::string& temporary, const std::string& final_p
 void discard_output(const std::string& temporary) {
   std::error_code ignored;
   std::filesystem::remove_all(temporary, ignored);
+}
+
+void discard_if_empty(const std::string& file) {
+  struct stat status {};
+  if (::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+    ::unlink(file.c_str());
 }
 
 }  // namespace allot::detail

@@ -12,4 +12,7 @@ std::string keep_output(const std::string& temporary, const std::string& final_p
 /// Removes it, if it is there.
 void discard_output(const std::string& temporary);
 
+/// Removes the file if there is nothing in it.
+void discard_if_empty(const std::string& file);
+
 }  // namespace allot::detail

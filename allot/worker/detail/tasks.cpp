@@ -43,6 +43,14 @@ void discard_output_of(const TaskRequest& request) {
   if (!request.temporary_output.empty()) discard_output(in_directory(request, request.temporary_output));
 }
 
+/// What the task was given to print to, and did not. Done here, beside the one who runs it: with many short
+/// tasks that one has more to do.
+void discard_silence_of(const TaskRequest& request) {
+  if (!request.stdout_path.empty() && request.stdout_path != request.temporary_output)
+    discard_if_empty(in_directory(request, request.stdout_path));
+  if (!request.stderr_path.empty()) discard_if_empty(in_directory(request, request.stderr_path));
+}
+
 }  // namespace
 
 Clock::duration to_duration(double seconds) noexcept {
@@ -150,6 +158,7 @@ void Tasks::record(Running task, int wait_status, const rusage& usage) {
       record.status = TaskStatus::kKilled;
       break;
   }
+  discard_silence_of(task.request);
   const int signal = task.ended_by == EndedBy::kItself ? record.signal.value_or(0) : 0;
   if (record.status != TaskStatus::kOk) discard_output_of(task.request);
   if (record.status == TaskStatus::kOk && !task.request.temporary_output.empty()) {
