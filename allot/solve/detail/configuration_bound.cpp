@@ -281,6 +281,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   }
   if (result.end == End::kBelowCutoff) return result;
   const auto solution = programme.columns();
+  if (solution.empty()) return result;  // stopped before there was one
   double paid = 0;
   for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
   result.complete = paid <= 1e-7;
