@@ -119,5 +119,23 @@ TEST(BestKnown, AgreesWithEveryProofOnBoxes) {
   EXPECT_GT(proven, 15);
 }
 
+// Wherever it is stopped, even before the first linear program is solved.
+TEST(BestKnown, AnswersWithABoundAfterAnyNumberOfSteps) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const System system = testing::random_box(seed);
+    const double most = best_known(system).performance.throughput;
+    for (std::uint64_t steps = 0; steps < 20'000; steps += steps < 200 ? 1 : 997) {
+      SCOPED_TRACE(::testing::Message() << "seed=" << seed << " steps=" << steps);
+      SolveOptions options;
+      options.stop.steps = steps;
+      const Solution best = best_known(system, options);
+      ASSERT_TRUE(is_placement(system, best.assignment));
+      ASSERT_TRUE(best.upper_bound);
+      EXPECT_GE(*best.upper_bound, most * (1 - 1e-12));
+      EXPECT_LE(best.performance.throughput, most * (1 + 1e-12));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace allot
