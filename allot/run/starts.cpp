@@ -61,13 +61,14 @@ bool Starts::late_by_far(const RunningAttempt& attempt, Clock::time_point now) c
   return to_seconds(now - attempt.began) > kLateFactor * expected + kLateSeconds;
 }
 
-/// A resource hangs when all that is there is late by far: it may never end.
+/// A resource hangs when all that is there is late by far, and nothing can be started beside it: it may never
+/// end.
 void Starts::look_for_hung(Clock::time_point now) {
   std::vector<bool> busy(hung_.size(), false);
   std::vector<bool> works(hung_.size(), false);
   for (const Slot& slot : crew_.slots()) {
     const std::size_t j = index(slot.resource);
-    if (slot.state == Slot::State::kIdle) works[j] = true;
+    if (free(slot, now)) works[j] = true;
     if (slot.state != Slot::State::kBusy) continue;
     busy[j] = true;
     const RunningAttempt* const attempt = attempts_.find(slot.task);

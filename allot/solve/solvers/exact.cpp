@@ -509,8 +509,13 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   SolveOptions few = options;
   few.max_states = kFewStates;
   take_better(system, best, find_solver("exhaustive")->search(problem, few));
-  if (best.upper_bound)
-    best.upper_bound = std::max(*best.upper_bound, evaluate(system, best.assignment).throughput);
+  if (!best.upper_bound) return best;
+  const Performance found = evaluate(system, best.assignment);
+  best.upper_bound = std::max(*best.upper_bound, found.throughput);
+  if (!found.approximate && *best.upper_bound <= found.throughput * (1 + kProven)) {
+    best.proven_optimal = true;
+    best.outcome = Outcome::kOptimal;
+  }
   return best;
 }
 
