@@ -111,6 +111,11 @@ bool RunLoop::turn() {
   start_what_can_be(now);
   push_out();
   world_.plan(placer_.dispatcher());
+  if (attempts_
+          .empty()) {  // where nothing runs, a plan that closes a pair lets its tasks go elsewhere at once
+    start_what_can_be(now);
+    push_out();
+  }
   if (reporter_.tick(halting_.phase(), slots(), world_.now(), world_.unix_now(), !io_problem_)) {
     observer_.tick(progress_.view());
   }

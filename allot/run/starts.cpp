@@ -160,16 +160,38 @@ double Starts::free_in(const Slot& slot, Clock::time_point now) const {
   return std::max({expected - elapsed, 0.05 * expected, elapsed - 2 * expected, 1e-6});
 }
 
+/// How many of each group its type may start now: what it may not start must not hold the place of others,
+/// and what has a free slot comes before what would have to wait for one. `seconds`: group by resource; 0: it
+/// may not run there.
+std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> groups,
+                                                std::span<const double> seconds,
+                                                Clock::time_point now) const {
+  const std::size_t resources = job_.resources.size();
+  std::vector<bool> is_free(resources, false);
+  for (const Slot& slot : crew_.slots())
+    is_free[index(slot.resource)] = is_free[index(slot.resource)] || free(slot, now);
+  std::vector<Count> room(placer_.limits().begin(), placer_.limits().end());
+  for (std::size_t i = 0; i < room.size(); ++i) room[i] -= attempts_.by_type()[i];
+  std::vector<Count> counts(groups.size(), 0);
+  for (const bool can_start : {true, false}) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      bool has_slot = false;
+      for (std::size_t j = 0; j < resources; ++j) has_slot |= is_free[j] && seconds[g * resources + j] > 0;
+      if (has_slot != can_start) continue;
+      Count& left = room[index(groups[g].type)];
+      counts[g] = std::clamp<Count>(left, 0, groups[g].count);
+      left -= counts[g];
+    }
+  }
+  return counts;
+}
+
 /// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
 /// not go to the same places are types of their own there. False when too little is known about the rates.
 bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   const std::size_t resources = job_.resources.size();
   const std::vector<Backlog::Group> groups = backlog_.groups();
   std::vector<double> seconds(groups.size() * resources, 0.0);
-  std::vector<Count> counts;
-  // What a type may not start now must not hold the place of others.
-  std::vector<Count> room(placer_.limits().begin(), placer_.limits().end());
-  for (std::size_t i = 0; i < room.size(); ++i) room[i] -= attempts_.by_type()[i];
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
     const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
@@ -189,9 +211,8 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     if (!(slowest > 0)) return false;
     // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
     for (const auto& [j, factor] : doubtful) row[j] = factor * slowest;
-    counts.push_back(std::clamp<Count>(room[index(type)], 0, groups[g].count));
-    room[index(type)] -= counts.back();
   }
+  const std::vector<Count> counts = counts_within_limits(groups, seconds, now);
   placer_.clear_waiting();
   std::vector<EndgameSlot> slots;
   std::vector<std::size_t> which;

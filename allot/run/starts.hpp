@@ -57,6 +57,8 @@ class Starts {
   bool start_last_ones(Clock::time_point now, const Start& start);
   bool start_anything(Clock::time_point now, const Start& start);
   double free_in(const Slot& slot, Clock::time_point now) const;
+  std::vector<Count> counts_within_limits(std::span<const Backlog::Group> groups,
+                                          std::span<const double> seconds, Clock::time_point now) const;
   bool below_limit(TaskType i) const;
 
   const Job& job_;

@@ -156,7 +156,7 @@ Invariants::Problem Invariants::idleness(Clock::time_point now) {
     last_event_ = now;
     last_events_ = events;
   }
-  if (could && loop_.attempts().empty()) return "nothing runs, and something could";
+  if (could && loop_.attempts().empty()) return "nothing runs, and something could" + situation(now);
   if (to_seconds(now - *last_event_) > patience_s_)
     return "a slot has been idle for " + std::to_string(to_seconds(now - *last_event_)) +
            " s that could work" + situation(now);
