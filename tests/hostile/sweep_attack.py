@@ -45,14 +45,30 @@ def check_page(attack, seed, path):
 
 
 def sweep_text(names, texts):
+    """A sweep of so many names, of which it varies all but two."""
     r = texts.random
     quoted = [json.dumps(name) for name in names]
     vary = ""
     if r.random() < 0.7:
-        field, values = r.choice([('resources.0.discipline', '["ps", "fcfs"]'), ('tasks.1.count', "[1, 2]"), ('resources.1.name', f"[{quoted[2]}, {quoted[3]}]"),
-                                  ('name', f"[{quoted[2]}, {quoted[3]}]")])
+        values = f"[{', '.join(quoted[2:])}]"
+        field, values = r.choice([('resources.0.discipline', '["ps", "fcfs"]'), ('tasks.1.count', "[1, 2]"), ('resources.1.name', values), ('name', values)])
         vary = f'[[vary]]\nfield = "{field}"\nlabel = {quoted[1]}\nvalues = {values}\n'
     return f'title = {quoted[0]}\nscenario = "box.toml"\npolicies = ["map"{r.choice(["", ", " + chr(34) + "jsq" + chr(34)])}]\ncompletions = 50\nreplications = 2\n{vary}'
+
+
+def scenario_text(names):
+    """Two types on two resources, and some more of either that run nowhere else."""
+    name, first, second, task, *others = names
+    r, s = json.dumps("r" + first), json.dumps("s" + second)
+    text = f'name = {json.dumps(name)}\n[[resources]]\nname = {r}\n[[resources]]\nname = {s}\n'
+    pairs = [(json.dumps(f"{at}{a}"), json.dumps(f"{at}{b}")) for at, (a, b) in enumerate(zip(others[::2], others[1::2]))]
+    for resource, _ in pairs:
+        text += f'[[resources]]\nname = {resource}\n'
+    text += (f'[[tasks]]\nname = {json.dumps("t" + task)}\ncount = 3\nrates = {{ {r} = 2.0, {s} = 1.0 }}\n'
+             f'[[tasks]]\nname = "u"\ncount = 2\nrates = {{ {r} = 1.0 }}\n')
+    for resource, one in pairs:
+        text += f'[[tasks]]\nname = {one}\ncount = 1\nrates = {{ {resource} = 1.0 }}\n'
+    return text
 
 
 def main():
@@ -63,16 +79,13 @@ def main():
         seed = attack.next_seed(texts)
         one = Texts(seed)
         folder = attack.folder()
-        names = [one.text() for _ in range(8)]
+        varied = 2 + one.random.randint(2, 6)
+        names = [one.text() for _ in range(varied + 4 + 2 * one.random.randint(0, 8))]
         plain = [re.sub("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", "", n)[:200] or "n" for n in names]
-        scenario = plain
-        (folder / "box.toml").write_text(
-            f'name = {json.dumps(scenario[4])}\n[[resources]]\nname = {json.dumps("r" + scenario[5])}\n[[resources]]\nname = {json.dumps("s" + scenario[6])}\n'
-            f'[[tasks]]\nname = {json.dumps("t" + scenario[7])}\ncount = 3\nrates = {{ {json.dumps("r" + scenario[5])} = 2.0, {json.dumps("s" + scenario[6])} = 1.0 }}\n'
-            f'[[tasks]]\nname = "u"\ncount = 2\nrates = {{ {json.dumps("r" + scenario[5])} = 1.0 }}\n')
+        (folder / "box.toml").write_text(scenario_text(plain[varied:]))
         kind = one.random.random()
         use = names if kind < 0.4 else plain
-        (folder / "s.toml").write_text(sweep_text(use, one))
+        (folder / "s.toml").write_text(sweep_text(use[:varied], one))
         attack.run(seed, ["sweep", "s.toml", "--out", "report", "--threads", "1"], folder, {0, 1, 2, 3})
         if (folder / "report" / "index.html").exists():
             attack.pages += 1
@@ -83,7 +96,7 @@ def main():
                 except xml.etree.ElementTree.ParseError as error:
                     attack.complain(seed, f"{figure.name}: {error}")
         attack.check_folder(seed, folder)
-        attack.mutations += 8
+        attack.mutations += len(names)
     if attack.pages < attack.commands / 4:
         attack.complain(SEED, f"only {attack.pages} of {attack.commands} sweeps gave a page: the attack misses its aim")
     attack.end()

@@ -7,10 +7,14 @@ import re
 from hostile import MUTATIONS, SEED, Attack, Texts, toml_text
 
 
-def scenario(names):
+def scenario(names, others):
+    """Two types on two resources, and others of either kind, which run nowhere else."""
     a, b, c, d = (toml_text(n) for n in names[:4])
-    return (f"name = {toml_text(names[4])}\n[[resources]]\nname = {a}\n[[resources]]\nname = {b}\n"
-            f"[[tasks]]\nname = {c}\ncount = 3\npriority = 1\nrates = {{ {a} = 2.0, {b} = 1.0 }}\n[[tasks]]\nname = {d}\ncount = 2\npriority = 2\nrates = {{ {b} = 1.0 }}\n")
+    pairs = [(toml_text(f"{at}{x}"), toml_text(f"{at}{y}")) for at, (x, y) in enumerate(zip(others[::2], others[1::2]))]
+    return (f"name = {toml_text(names[4])}\n[[resources]]\nname = {a}\n[[resources]]\nname = {b}\n" +
+            "".join(f"[[resources]]\nname = {x}\n" for x, _ in pairs) +
+            f"[[tasks]]\nname = {c}\ncount = 3\npriority = 1\nrates = {{ {a} = 2.0, {b} = 1.0 }}\n[[tasks]]\nname = {d}\ncount = 2\npriority = 2\nrates = {{ {b} = 1.0 }}\n" +
+            "".join(f"[[tasks]]\nname = {y}\ncount = 1\npriority = 1\nrates = {{ {x} = 1.0 }}\n" for x, y in pairs))
 
 
 def job(names):
@@ -27,10 +31,13 @@ def main():
         one = Texts(seed)
         r = one.random
         folder = attack.folder()
-        names = [one.text().replace("\x00", "") if r.random() < 0.5 else
-                 re.sub("[\x00-\x1f\x7f-\x9f]", "", one.text()) or "n" for _ in range(12)]
+        # Names with control characters are refused, and one of them refuses its file: half of the rounds have none.
+        part = r.choice([0, 0.5])
+        names = [one.text().replace("\x00", "") if r.random() < part else
+                 re.sub("[\x00-\x1f\x7f-\x9f]", "", one.text()) or "n" for _ in range(12 + 2 * r.randint(0, 5))]
         names = [n if r.random() < 0.98 else n * 20000 for n in names]
-        (folder / "box.toml").write_text(scenario(names), encoding="utf-8")
+        names, others = names[:12], names[12:]
+        (folder / "box.toml").write_text(scenario(names, others), encoding="utf-8")
         (folder / "box.json").write_text(json.dumps({"resources": [{"name": names[0]}], "tasks": [{"name": names[1], "count": 1, "rates": {names[0]: 1}, names[2]: 1}]}))
         (folder / "job.toml").write_text(job(names), encoding="utf-8")
         strange = names[5].replace("/", "")[:100].encode("utf-8", "replace") or b"x"
@@ -44,7 +51,7 @@ def main():
         for command in r.sample(commands, 4):
             command = [word.replace("\x00", "") for word in command]
             attack.run(seed, command, folder, {0, 1, 2, 3, 4, 5})
-            attack.mutations += 3
+            attack.mutations += 3 + (len(others) if "box.toml" in command else 0)
         if (folder / "job.toml.journal").exists():
             attack.run(seed, ["log", "job.toml.journal", *r.choice([[], ["--json"], ["--csv"]])], folder, {0})
         attack.check_folder(seed, folder)
