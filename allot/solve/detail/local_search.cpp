@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "allot/solve/detail/open_sets.hpp"
 
@@ -15,6 +17,8 @@ constexpr std::uint64_t kChainsPerPair = 20;
 
 /// Below this many tasks, half of them and single ones get everywhere soon enough.
 constexpr Count kMany = 64;
+/// So many moves of a descent are believed before it is looked whether they have helped.
+constexpr std::uint64_t kMovesBetweenChecks = 256;
 
 /// How many of `all` tasks a move may take: the fewest, half, what fills the free servers, all; of many tasks
 /// also a quarter, an eighth and so on, so that millions take no longer than hundreds. Calls `rate` with
@@ -144,7 +148,16 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
   return false;
 }
 
+/// Whether a row of moves that each seemed to help did help. Where rates are many orders of magnitude apart,
+/// running sums may say so of every move of a circle; sums made afresh do not.
+bool LocalSearch::advances(SearchState& state) {
+  if (++moves_ % kMovesBetweenChecks != 0) return true;
+  state.refresh();
+  return state.cost() < std::exchange(cost_checked_, state.cost());
+}
+
 void LocalSearch::descend(SearchState& state) {
+  cost_checked_ = std::numeric_limits<double>::infinity();
   const System& system = state.system();
   const bool chains = state.objective() == Objective::kThroughput && chains_matter(system);
   for (bool going = true; going && !poll_.stopped();) {
@@ -152,7 +165,10 @@ void LocalSearch::descend(SearchState& state) {
       moved = false;
       for (const TaskType i : system.types()) {
         if (poll_.stopped()) break;
-        while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) moved = true;
+        while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) {
+          if (!advances(state)) return;
+          moved = true;
+        }
       }
     }
     going = improve_by_swaps(state);
@@ -160,6 +176,7 @@ void LocalSearch::descend(SearchState& state) {
       if (!going && system.count(i) > 0 && !poll_.should_stop()) going = improve_by_gathering(state, i);
     }
     if (!going && chains) going = improve_by_chains(state);
+    if (going && !advances(state)) return;
   }
 }
 

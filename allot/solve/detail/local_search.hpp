@@ -46,6 +46,7 @@ class LocalSearch {
   void clear_out(SearchState& state, RandomStream& random);
   void turn(SearchState& state, RandomStream& random);
   void apply(SearchState& state, const Exchange& exchange);
+  bool advances(SearchState& state);
 
   /// A type at a resource.
   struct Spot {
@@ -56,6 +57,8 @@ class LocalSearch {
   StopPoll& poll_;
   Visitor visitor_;
   std::uint64_t evaluations_ = 0;
+  std::uint64_t moves_ = 0;
+  double cost_checked_ = 0;
   std::vector<Spot> spots_;  // buffers, kept to save allocations
   std::vector<Exchange> chain_;
   Assignment trial_;

@@ -103,6 +103,9 @@ class SearchState {
   /// real.
   double tolerance() const noexcept { return tolerance_; }
 
+  /// Makes all running sums afresh: what follows from them then depends on the assignment alone.
+  void refresh();
+
  private:
   struct Column {
     ColumnSums sums;
@@ -122,7 +125,6 @@ class SearchState {
   void foresee_column(ResourceId j, const ColumnSums& sums) const noexcept;
   void foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept;
   double cost_of(const double* by_task, double throughput) const noexcept;
-  void refresh();
   void settle(ResourceId j) noexcept;
 
   const System* system_ = nullptr;
