@@ -169,7 +169,8 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
       slopes_.push_back((before + theta) / 2);
       before = theta;
     }
-    slopes_.push_back(before * 2 + 1);
+    // Beyond the last crossing: so steep that rounding in the prices does not hide the seconds.
+    slopes_.push_back(std::max(before * 2 + 1, fastest_ * fastest_));
   }
   // At the optimum theta = m / S^2, and S lies between m / fastest and m / slowest.
   const double slowest = 1 / *std::max_element(seconds_.begin(), seconds_.end());
