@@ -111,8 +111,8 @@ bool RunLoop::turn() {
   start_what_can_be(now);
   push_out();
   world_.plan(placer_.dispatcher());
-  if (attempts_
-          .empty()) {  // where nothing runs, a plan that closes a pair lets its tasks go elsewhere at once
+  // Where nothing runs, a plan that closes a pair lets its tasks go elsewhere at once.
+  if (attempts_.empty()) {
     start_what_can_be(now);
     push_out();
   }

@@ -12,8 +12,9 @@ inline constexpr std::uint64_t kBestSteps = 400'000;
 
 /// The assignment of most throughput that a short portfolio finds (`map`, `local`, then `exact`), always with
 /// an upper bound: never less than any of them, and proven optimal where `exact` proves it. Commands,
-/// policies, the explorer and Python all ask this function for "the best". `options.start` is one more
-/// assignment that it starts from. Thread-safe.
+/// policies and Python ask this function for "the best"; `certify`, and the page once its quick answer is
+/// there, ask `exact` without the limit. `options.start` is one more assignment that it starts from.
+/// Thread-safe.
 Solution best_known(const System& system, const SolveOptions& options = {});
 
 }  // namespace allot

@@ -122,7 +122,7 @@ void draw_options(Draw& draw, Scene& scene) {
   options.tick_s = draw.one_of({0.25, 1.0, 5.0});
   options.run_id = "world";
   // Looking on costs more than all the rest, and changes nothing.
-  scene.watched = draw.chance(0.01);
+  scene.watched = draw.chance(0.05);
   if (!scene.watched) options.note_s = 1e6;
   options.seed = scene.seed;
   if (draw.chance(0.1)) {
