@@ -447,7 +447,10 @@ const std::string& Journal::last_run(std::size_t task) const {
   return is_known ? it->second : kNone;
 }
 
-void Journal::begin_run(const RunInfo& run) { state_->push(run); }
+void Journal::begin_run(const RunInfo& run) {
+  state_->push(run);
+  state_->flush();
+}
 void Journal::end_run(std::string outcome, double end_unix) {
   state_->push(RunEnd{std::move(outcome), end_unix});
 }

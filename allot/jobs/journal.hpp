@@ -84,6 +84,8 @@ class Journal final : public RunJournal {
 
   const std::string& last_run(std::size_t task) const override;
 
+  /// On the disk when it returns: whatever a task makes from now on is known to be this run's, however soon
+  /// the run is killed. Throws JournalError where it cannot be written.
   void begin_run(const RunInfo& run);
   void end_run(std::string outcome, double end_unix) override;
   void start(AttemptStart start) override;
