@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/io/document.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/model/rates.hpp"
 
 namespace allot {

@@ -17,13 +17,11 @@ constexpr std::array<std::string_view, 7> kKeys = {"name",       "resources", "t
                                                    "population", "arrivals",  "measured"};
 
 System build(detail::SystemParts parts) {
-  const std::size_t width = parts.resources.size();
-  std::vector<double> rates(parts.tasks.size() * width, 0.0);
+  PerPair<double> rates(parts.tasks.size(), parts.resources.size());
   for (std::size_t i = 0; i < parts.rates.size(); ++i) {
-    for (const auto& [j, rate] : parts.rates[i]) rates[i * width + j] = rate;
+    for (const auto& [j, rate] : parts.rates[i]) rates(task_type(i), resource_id(j)) = rate;
   }
-  Rates matrix(parts.tasks.size(), width, std::move(rates));
-  return System(std::move(parts.resources), std::move(parts.tasks), std::move(matrix));
+  return System(std::move(parts.resources), std::move(parts.tasks), Rates(std::move(rates)));
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/jobs/command.hpp"
 #include "allot/jobs/inputs.hpp"
 #include "allot/jobs/template.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/model/system.hpp"
 
 namespace allot {

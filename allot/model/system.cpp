@@ -95,7 +95,7 @@ System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Ra
 }
 
 void System::derive() {
-  seconds_per_task_.assign(rates_.values().size(), 0.0);
+  seconds_per_task_.assign(tasks_.size(), resources_.size(), 0.0);
   homes_.assign(tasks_.size(), std::nullopt);
   reach_.assign(resources_.size(), 0);
   allowed_begin_.assign(1, 0);
@@ -104,12 +104,12 @@ void System::derive() {
     for (const ResourceId j : resource_ids()) {
       if (!can_run(i, j)) continue;
       allowed_.push_back(j);
-      reach_[index(j)] += count(i);
-      seconds_per_task_[index(i) * resources_.size() + index(j)] = 1.0 / rate(i, j);
+      reach_[j] += count(i);
+      seconds_per_task_(i, j) = 1.0 / rate(i, j);
       if (!fastest || rate(i, j) > rate(i, *fastest)) fastest = j;
     }
     allowed_begin_.push_back(allowed_.size());
-    homes_[index(i)] = task(i).home ? task(i).home : fastest;
+    homes_[i] = task(i).home ? task(i).home : fastest;
     population_ += count(i);
     has_floors_ |= floor(i) > 0;
   }

@@ -55,7 +55,7 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
       resources_(job.resources.size()),
       start_(now),
       limits_(in_flight_limits(job)),
-      waiting_(types_ * resources_),
+      waiting_(types_, resources_),
       waiting_by_type_(types_) {
   const std::string policy =
       options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy;
@@ -172,8 +172,9 @@ void Placer::follow_plan() {
     by_order_[j] = weighted_ || (plan_->target && disciplines_[j] == Discipline::kPs);
     if (!by_order_[j]) continue;
     std::vector<double> weights(types_);
+    const PairSpan shares(plan_->time_shares, resources_);
     for (std::size_t i = 0; i < types_; ++i) {
-      weights[i] = !plan_->time_shares.empty() ? plan_->time_shares[i * resources_ + j]
+      weights[i] = !shares.empty() ? shares(task_type(i), resource_id(j))
                    : plan_->target ? static_cast<double>((*plan_->target)(task_type(i), resource_id(j)))
                                    : 1.0;
     }
@@ -201,18 +202,19 @@ void Placer::withdraw(TaskType i, ResourceId j) {
 }
 
 void Placer::clear_waiting(bool with_trials) {
-  for (std::size_t at = 0; at < waiting_.size(); ++at) {
-    std::deque<Ticket>& tickets = waiting_[at];
-    std::deque<Ticket> kept;
-    for (const Ticket& ticket : tickets) {
-      if (ticket.explores && !with_trials) {
-        kept.push_back(ticket);
-        continue;
+  for (const TaskType i : waiting_.type_ids()) {
+    for (std::deque<Ticket>& tickets : waiting_.row(i)) {
+      std::deque<Ticket> kept;
+      for (const Ticket& ticket : tickets) {
+        if (ticket.explores && !with_trials) {
+          kept.push_back(ticket);
+          continue;
+        }
+        dispatcher_->cancel(ticket);
+        --waiting_by_type_[index(i)];
       }
-      dispatcher_->cancel(ticket);
-      --waiting_by_type_[at / resources_];
+      tickets = std::move(kept);
     }
-    tickets = std::move(kept);
   }
 }
 

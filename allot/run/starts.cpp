@@ -166,14 +166,14 @@ double Starts::free_in(const Slot& slot, Clock::time_point now) const {
 bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   const std::size_t resources = job_.resources.size();
   const std::vector<Backlog::Group> groups = backlog_.groups();
-  std::vector<double> seconds(groups.size() * resources, 0.0);
+  PerPair<double> seconds(groups.size(), resources);
   std::vector<Count> counts;
   // What a type may not start now must not hold the place of others.
   std::vector<Count> room(placer_.limits().begin(), placer_.limits().end());
   for (std::size_t i = 0; i < room.size(); ++i) room[i] -= attempts_.by_type()[i];
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
-    const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
+    const std::span<double> row = seconds.row(task_type(g));
     std::vector<std::pair<std::size_t, double>> doubtful;
     double slowest = 0;
     for (std::size_t j = 0; j < resources; ++j) {
@@ -202,7 +202,7 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     slots.push_back({slot.resource, slot.state == Slot::State::kBusy ? free_in(slot, now) : 0});
     which.push_back(s);
   }
-  const EndgamePlan plan = plan_endgame(seconds, counts, slots, resources);
+  const EndgamePlan plan = plan_endgame(seconds.values(), counts, slots, resources);
   for (std::size_t at = 0; at < slots.size(); ++at) {
     if (!plan.start[at]) continue;
     const TaskType type = groups[index(*plan.start[at])].type;

@@ -431,14 +431,16 @@ class Campaign {
       double response = 0;
       for (std::size_t i = 0; i < types; ++i) {
         std::uint64_t done = 0;
-        for (std::size_t j = 0; j < resources; ++j) done += window.completions_by_pair[i * resources + j];
+        for (const std::uint64_t n : window.completions_by_pair.row(task_type(i))) done += n;
         by_task[i].push_back(rate(static_cast<double>(done), window.seconds));
         if (done > 0) response_by_task[i].push_back(window.response_by_type[i] / static_cast<double>(done));
         response += window.response_by_type[i];
       }
       for (std::size_t j = 0; j < resources; ++j) {
         std::uint64_t done = 0;
-        for (std::size_t i = 0; i < types; ++i) done += window.completions_by_pair[i * resources + j];
+        for (std::size_t i = 0; i < types; ++i) {
+          done += window.completions_by_pair(task_type(i), resource_id(j));
+        }
         by_resource[j].push_back(rate(static_cast<double>(done), window.seconds));
         busy[j] += window.busy[j];
       }

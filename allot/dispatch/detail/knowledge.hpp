@@ -60,8 +60,8 @@ class Knowledge {
     bool questioned = false;          ///< since its latest sample
   };
 
-  Pair& pair(TaskType i, ResourceId j) noexcept { return pairs_[board_.at(i, j)]; }
-  const Pair& pair(TaskType i, ResourceId j) const noexcept { return pairs_[board_.at(i, j)]; }
+  Pair& pair(TaskType i, ResourceId j) noexcept { return pairs_(i, j); }
+  const Pair& pair(TaskType i, ResourceId j) const noexcept { return pairs_(i, j); }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_.size()); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(resources_.size()); }
   bool present(TaskType i, ResourceId j) const noexcept;
@@ -80,7 +80,7 @@ class Knowledge {
   std::vector<Presence> presence_;
   std::vector<DispatchType> types_;
   std::vector<bool> removed_;
-  std::vector<Pair> pairs_;
+  PerPair<Pair> pairs_;
   std::uint64_t completions_ = 0;
   double busy_seconds_ = 0;
   std::vector<double> budgets_;  ///< seconds for trying again what is not used, by resource and pair

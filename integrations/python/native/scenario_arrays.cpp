@@ -286,9 +286,10 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   for (std::size_t i = 0; i < table.types; ++i) {
     Node::Table row;
     for (std::size_t j = 0; j < table.resources; ++j) {
-      row.push_back({name_of(device_names[j]), table.numbers
-                                                   ? make_node((*table.numbers)[i * table.resources + j])
-                                                   : (*table.rows[i].get<Node::Array>())[j]});
+      row.push_back({name_of(device_names[j]),
+                     table.numbers
+                         ? make_node(PairSpan(*table.numbers, table.resources)(task_type(i), resource_id(j)))
+                         : (*table.rows[i].get<Node::Array>())[j]});
     }
     std::get<Node::Table>(types[i].content).push_back({"rates", make_node(std::move(row))});
   }
