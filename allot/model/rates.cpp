@@ -1,10 +1,11 @@
 #include "allot/model/rates.hpp"
 
-#include <cmath>
 #include <string>
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
+#include "allot/model/violations.hpp"
 
 namespace allot {
 
@@ -28,9 +29,8 @@ Rates::Rates(PerPair<double> values) : values_(std::move(values)) {
     for (const ResourceId j : values_.resource_ids()) {
       const double rate = values_(i, j);
       if (rate == 0 || (rate >= 1 / kMaxNumber && rate <= kMaxNumber)) continue;
-      throw InvalidModel(
-          "rates[" + std::to_string(index(i)) + "][" + std::to_string(index(j)) + "]",
-          "must be a finite number >= 0, 0 or from 1e-100 to 1e100, is " + std::to_string(rate));
+      throw InvalidModel("rates[" + std::to_string(index(i)) + "][" + std::to_string(index(j)) + "]",
+                         wanted_rate(rate) + ", is " + quote::number(rate));
     }
   }
 }

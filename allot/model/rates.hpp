@@ -28,6 +28,7 @@ class Rates {
   std::size_t types() const noexcept { return values_.types(); }
   std::size_t resources() const noexcept { return values_.resources(); }
   const std::vector<double>& values() const noexcept { return values_.values(); }
+  const PerPair<double>& pairs() const noexcept { return values_; }
 
   /// A copy with one entry replaced. Throws as the constructor does.
   Rates with(TaskType i, ResourceId j, double rate) const;

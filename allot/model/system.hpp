@@ -26,7 +26,8 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// One type of task and the threads that run it.
+/// One type of task and the threads that run it. Job files and dispatchers have the same, so that a new
+/// member is theirs, too.
 struct TaskClass {
   std::string name;
   Count count = 0;                 ///< threads whose tasks are of this type: N_i

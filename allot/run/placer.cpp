@@ -10,31 +10,18 @@ namespace {
 /// Shares are asked for anew when one has moved by this part of the whole: a hundred plans for a batch.
 constexpr double kShareStep = 0.01;
 
-std::vector<DispatchType> dispatch_types(const Job& job, std::span<const Count> limits, bool by_remaining) {
-  std::vector<DispatchType> types;
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    const JobTask& task = job.tasks[i];
-    DispatchType& type = types.emplace_back();
-    type.name = task.name;
-    type.count = limits[i];
-    type.priority = task.priority;
-    if (by_remaining) type.priority = static_cast<double>(task.inputs.rows());
-    type.floor = task.floor;
-    type.home = task.home;
-  }
+/// The types of a job with these counts in place of its own.
+std::vector<TaskClass> types_of(const Job& job, std::span<const Count> counts) {
+  std::vector<TaskClass> types(job.tasks.begin(), job.tasks.end());
+  for (std::size_t i = 0; i < types.size(); ++i) types[i].count = counts[i];
   return types;
 }
 
 }  // namespace
 
 System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts) {
-  std::vector<TaskClass> tasks;
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    const JobTask& task = job.tasks[i];
-    tasks.push_back({task.name, counts[i], task.home, task.priority, task.floor});
-  }
   return System(
-      std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
+      std::vector<Resource>(job.resources.begin(), job.resources.end()), types_of(job, counts),
       Rates(job.tasks.size(), job.resources.size(), std::vector<double>(rates.begin(), rates.end())));
 }
 
@@ -45,7 +32,7 @@ std::vector<Count> in_flight_limits(const Job& job) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       if (task.commands[j]) slots += std::max(job.resources[j].servers, job.resources[j].min_depth);
     }
-    limits.push_back(task.count.value_or(slots));
+    limits.push_back(task.count > 0 ? task.count : slots);
   }
   return limits;
 }
@@ -85,12 +72,14 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   dispatcher.solve_limit = options.solve_limit;
   std::vector<Resource> resources(job.resources.begin(), job.resources.end());
   for (const Resource& resource : resources) disciplines_.push_back(resource.discipline);
-  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), dispatch_types(job, limits_, by_remaining),
-                                             std::move(priors), std::move(dispatcher), now);
-  counts_ = limits_;
-  if (by_remaining) {
-    for (const JobTask& task : job.tasks) priorities_.push_back(static_cast<double>(task.inputs.rows()));
+  std::vector<TaskClass> types = types_of(job, limits_);
+  for (std::size_t i = 0; i < types_ && by_remaining; ++i) {
+    priorities_.push_back(static_cast<double>(job.tasks[i].inputs.rows()));
+    types[i].priority = priorities_[i];
   }
+  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), std::move(types), std::move(priors),
+                                             std::move(dispatcher), now);
+  counts_ = limits_;
   const auto when_ahead = weighted_ && shares == ShareReading::kExact ? ServiceOrder::WhenAhead::kIdle
                                                                       : ServiceOrder::WhenAhead::kServe;
   orders_.assign(resources_, ServiceOrder(types_, when_ahead));

@@ -107,12 +107,9 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
       rate.converged = timing.converged;
     }
     if (!runs) continue;
-    TaskClass& task = tasks.emplace_back();
-    task.name = job.tasks[i].name;
+    TaskClass& task = tasks.emplace_back(job.tasks[i]);
     task.count = limits[i];
-    task.priority = job.tasks[i].priority;
-    task.floor = job.tasks[i].floor;
-    if (const auto home = job.tasks[i].home; home && row[index(*home)] > 0) task.home = home;
+    if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     rates.insert(rates.end(), row.begin(), row.end());
   }
   const std::size_t types = tasks.size();

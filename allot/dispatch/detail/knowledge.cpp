@@ -33,7 +33,7 @@ bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
 
 }  // namespace
 
-Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<DispatchType> types,
+Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<TaskClass> types,
                      std::vector<RatePrior> priors, const RateEstimatorOptions& estimator, double exploration)
     : board_(board),
       estimator_options_(estimator),
@@ -63,8 +63,7 @@ void Knowledge::check_all() const {
   std::vector<TaskClass> tasks;
   PerPair<double> rates(types_.size(), resources_.size());
   for (const TaskType i : type_ids()) {
-    const DispatchType& type = types_[index(i)];
-    tasks.push_back({type.name, type.count, type.home, type.priority, type.floor});
+    tasks.push_back(types_[index(i)]);
     bool runs = false;
     for (const ResourceId j : resource_ids()) {
       rates(i, j) = pair(i, j).exists ? 1.0 : 0.0;
@@ -108,7 +107,7 @@ void Knowledge::set_count(TaskType i, Count count) {
 
 void Knowledge::set_priorities(std::span<const double> priorities) {
   if (priorities.size() != types_.size()) throw InvalidModel("priorities", "needs one for each type");
-  const std::vector<DispatchType> before = types_;
+  const std::vector<TaskClass> before = types_;
   for (const TaskType i : type_ids()) types_[index(i)].priority = priorities[index(i)];
   try {
     check_all();
@@ -119,7 +118,7 @@ void Knowledge::set_priorities(std::span<const double> priorities) {
   changed_ = true;
 }
 
-TaskType Knowledge::add_type(const DispatchType& type, std::span<const RatePrior> by_resource) {
+TaskType Knowledge::add_type(const TaskClass& type, std::span<const RatePrior> by_resource) {
   if (types_.size() == board_.type_room()) throw InvalidModel("types", "no room: see more_types");
   if (by_resource.size() != resources_.size()) throw InvalidModel("priors", "needs one for each resource");
   const TaskType i = task_type(types_.size());
@@ -375,7 +374,6 @@ System Knowledge::system() {
   std::vector<TaskClass> tasks;
   double weight = 0;
   for (const TaskType i : type_ids()) {
-    const DispatchType& type = types_[index(i)];
     const std::span<double> row = rates.row(i);
     bool runs = std::any_of(row.begin(), row.end(), [](double rate) { return rate > 0; });
     if (!runs) {
@@ -385,7 +383,8 @@ System Knowledge::system() {
         runs = true;
       }
     }
-    TaskClass task{type.name, runs ? type.count : 0, type.home, type.priority, type.floor};
+    TaskClass task = types_[index(i)];
+    if (!runs) task.count = 0;
     if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     if (task.priority && removed_[index(i)]) task.priority = 0.0;
     weight += task.priority.value_or(0.0);

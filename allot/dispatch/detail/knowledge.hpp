@@ -16,13 +16,13 @@ namespace allot::detail {
 class Knowledge {
  public:
   /// Throws InvalidModel when the system cannot be.
-  Knowledge(Board& board, std::vector<Resource> resources, std::vector<DispatchType> types,
+  Knowledge(Board& board, std::vector<Resource> resources, std::vector<TaskClass> types,
             std::vector<RatePrior> priors, const RateEstimatorOptions& estimator, double exploration);
 
   // ---- changes; all but reports ask for a new plan
   void set_count(TaskType i, Count count);
   void set_priorities(std::span<const double> priorities);
-  TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
+  TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
   void set_servers(ResourceId j, Count servers);
@@ -78,7 +78,7 @@ class Knowledge {
   double exploration_;
   std::vector<Resource> resources_;
   std::vector<Presence> presence_;
-  std::vector<DispatchType> types_;
+  std::vector<TaskClass> types_;
   std::vector<bool> removed_;
   PerPair<Pair> pairs_;
   std::uint64_t completions_ = 0;
