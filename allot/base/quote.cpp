@@ -1,5 +1,10 @@
 #include "allot/base/quote.hpp"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
 namespace allot::quote {
 namespace {
 
@@ -42,6 +47,17 @@ void append_unit(std::string& out, unsigned c) {
 }
 
 enum class Form { kOneLine, kLines, kDocument };
+
+constexpr std::size_t kShort = 40;
+
+std::string joined(std::span<const std::string_view> texts, std::string_view mark) {
+  constexpr std::size_t kMost = 10;
+  std::string out;
+  for (const std::string_view text : texts.first(std::min(texts.size(), kMost)))
+    out.append(out.empty() ? "" : ", ").append(mark).append(terminal(text, kShort)).append(mark);
+  if (texts.size() > kMost) out += " and " + std::to_string(texts.size() - kMost) + " more";
+  return out;
+}
 
 /// Appends what stands at `at`, made visible; returns how many bytes that were.
 std::size_t append_visible(std::string& out, std::string_view text, std::size_t at, Form form) {
@@ -185,6 +201,22 @@ std::string csv(std::string_view field) {
     out += c;
   }
   return out += '"';
+}
+
+std::string name(std::string_view text) { return "'" + terminal(text, kShort) + "'"; }
+
+std::string list(std::span<const std::string_view> texts) { return joined(texts, ""); }
+
+std::string names(std::span<const std::string_view> texts) { return joined(texts, "'"); }
+
+std::string number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::string out(buffer.data(), end);
+  if (out.find_first_of(".e") == std::string::npos) out += ".0";
+  return out;
 }
 
 }  // namespace allot::quote

@@ -25,6 +25,14 @@ std::string terminal(std::string_view text, std::size_t most = 1000);
 /// for itself.
 std::string terminal_lines(std::string_view text, std::size_t most_of_a_line = 4096);
 
+/// 'text', for messages: on one line, short.
+std::string name(std::string_view text);
+/// a, b, c, or 'a', 'b', 'c': cut after ten.
+std::string list(std::span<const std::string_view> texts);
+std::string names(std::span<const std::string_view> texts);
+/// The shortest decimal that reads back as the same double; always with a point or an exponent.
+std::string number(double value);
+
 /// A document for machines, shown on a terminal: the same characters as `terminal_lines`, nothing cut,
 /// written so that JSON stays JSON with the same values (`\u001b`).
 std::string terminal_document(std::string_view text);

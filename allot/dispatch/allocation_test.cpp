@@ -47,7 +47,7 @@ TEST(Dispatcher, AllocatesNothingForATask) {
     const System system =
         generate({.general = size, .specialized = 0, .threads = static_cast<Count>(2 * size), .seed = 1})
             .system;
-    std::vector<DispatchType> types;
+    std::vector<TaskClass> types;
     for (const TaskClass& task : system.tasks()) types.push_back({task.name, task.count, {}, {}, {}});
     std::vector<RatePrior> priors;
     for (const double rate : system.rates().values()) priors.push_back(RatePrior::measured(rate));

@@ -45,14 +45,6 @@ std::vector<RatePrior> unknown(const System& system) {
   return priors;
 }
 
-std::vector<DispatchType> types_of(const System& system) {
-  std::vector<DispatchType> types;
-  for (const TaskClass& task : system.tasks()) {
-    types.push_back({task.name, task.count, task.priority, task.floor, task.home});
-  }
-  return types;
-}
-
 DispatcherOptions deferred(std::string policy) {
   DispatcherOptions options;
   options.policy = std::move(policy);
@@ -69,7 +61,7 @@ double exponential(RandomStream& random) { return -std::log(random.uniform()); }
 /// Throughput over the last 1,000 of 1,500 completions.
 double settled_throughput(const System& truth, const std::string& policy, std::uint64_t seed,
                           ClosedLoop::Noise noise = {}) {
-  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred(policy),
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred(policy),
                         ClosedLoop::at(0));
   ClosedLoop loop(truth, dispatcher, seed, std::move(noise));
   loop.run(500);
@@ -117,7 +109,7 @@ TEST(ClosedLoop, RecoversWithinAHundredCompletionsWhenAResourceBecomesThreeTimes
       for (std::uint64_t seed = 0; seed < 5; ++seed) {
         SCOPED_TRACE(::testing::Message() << truth.resource(slow).name << " of " << truth.resource_count()
                                           << " becomes slower, seed=" << seed);
-        Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+        Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred("map"),
                               ClosedLoop::at(0));
         ClosedLoop loop(truth, dispatcher, seed);
         loop.run(400 + seed * 10);
@@ -133,7 +125,7 @@ TEST(ClosedLoop, OneOutlierLeavesThePlacementAsItWas) {
   for (const System& truth : {big_and_little(), with_accelerator()}) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
       SCOPED_TRACE(::testing::Message() << truth.resource_count() << " resources, seed=" << seed);
-      Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
+      Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred("map"),
                             ClosedLoop::at(0));
       ClosedLoop loop(truth, dispatcher, seed);
       loop.run(500);
@@ -151,8 +143,7 @@ TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
   // The pair (b, little) is 50 times slower than (b, big): a try costs 5 s.
   const System truth({{.name = "big"}, {.name = "little"}},
                      {{.name = "a", .count = 6}, {.name = "b", .count = 6}}, Rates(2, 2, {20, 15, 10, 0.2}));
-  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
-                        ClosedLoop::at(0));
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred("map"), ClosedLoop::at(0));
   ClosedLoop loop(truth, dispatcher, 1);
   loop.run(5000);
   const DispatchStatistics seen = dispatcher.statistics(ClosedLoop::at(loop.now()));
@@ -166,8 +157,7 @@ TEST(ClosedLoop, TriesTakeNoMoreOfADeviceThanItsPartOfTheBudget) {
   // of a. A budget that counted the time of all units would give a tenth of the device to tries.
   const System truth({{.name = "cpu", .servers = 16}, {.name = "gpu"}},
                      {{.name = "a", .count = 8}, {.name = "b", .count = 24}}, Rates(2, 2, {1, 50, 4, 1}));
-  Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), deferred("map"),
-                        ClosedLoop::at(0));
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred("map"), ClosedLoop::at(0));
   ClosedLoop loop(truth, dispatcher, 1);
   loop.run(20000);
   const DispatchStatistics seen = dispatcher.statistics(ClosedLoop::at(loop.now()));
@@ -185,7 +175,7 @@ TEST(ClosedLoop, WeightedServiceGivesEachTypeItsShare) {
   options.policy_options.shares = ShareReading::kFloor;
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    Dispatcher dispatcher(truth.resources(), types_of(truth), unknown(truth), options, ClosedLoop::at(0));
+    Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), options, ClosedLoop::at(0));
     ClosedLoop loop(truth, dispatcher, seed);
     for (int round = 0; round < 20; ++round) {
       loop.set_time_shares(dispatcher.plan()->time_shares);

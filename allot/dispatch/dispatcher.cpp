@@ -68,7 +68,7 @@ bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const s
 
 class Dispatcher::State {
  public:
-  State(std::vector<Resource> resources, std::vector<DispatchType> types, std::vector<RatePrior> priors,
+  State(std::vector<Resource> resources, std::vector<TaskClass> types, std::vector<RatePrior> priors,
         DispatcherOptions options, Clock::time_point now)
       : options_(std::move(options)),
         policy_(policy_named(options_.policy)),
@@ -523,7 +523,7 @@ PlanDoubt Dispatcher::State::doubt(std::size_t draws) const {
 
 // ---- the door
 
-Dispatcher::Dispatcher(std::vector<Resource> resources, std::vector<DispatchType> types,
+Dispatcher::Dispatcher(std::vector<Resource> resources, std::vector<TaskClass> types,
                        std::vector<RatePrior> priors, DispatcherOptions options, Clock::time_point now)
     : state_(std::make_unique<State>(std::move(resources), std::move(types), std::move(priors),
                                      std::move(options), now)) {}
@@ -553,7 +553,7 @@ void Dispatcher::set_counts(std::span<const Count> counts) {
 void Dispatcher::set_priorities(std::span<const double> priorities) {
   state_->change([&](Knowledge& knowledge) { knowledge.set_priorities(priorities); });
 }
-TaskType Dispatcher::add_type(const DispatchType& type, std::span<const RatePrior> by_resource) {
+TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> by_resource) {
   return state_->change([&](Knowledge& knowledge) { return knowledge.add_type(type, by_resource); });
 }
 ResourceId Dispatcher::add_resource(const Resource& resource, std::span<const RatePrior> by_type) {

@@ -59,9 +59,10 @@ struct DispatcherOptions {
 /// `exploration`.
 class Dispatcher {
  public:
-  /// `priors` is row-major, one per pair. Makes the first plan before it returns. Throws InvalidModel when
+  /// The count of a type: tasks in flight at once that are to be planned for, N_i. `priors` is row-major, one
+  /// per pair. Makes the first plan before it returns. Throws InvalidModel when
   /// the policy is unknown or the system cannot be.
-  Dispatcher(std::vector<Resource> resources, std::vector<DispatchType> types, std::vector<RatePrior> priors,
+  Dispatcher(std::vector<Resource> resources, std::vector<TaskClass> types, std::vector<RatePrior> priors,
              DispatcherOptions options = {}, Clock::time_point now = Clock::now());
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
@@ -93,7 +94,7 @@ class Dispatcher {
   void set_counts(std::span<const Count> counts);
   void set_priorities(std::span<const double> priorities);
   /// Ids are never used again. Throw InvalidModel when there is no room left, or the name is taken.
-  TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
+  TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
   /// How many identical units the resource has from now on. Throws InvalidModel for less than one: `drain`

@@ -23,7 +23,7 @@ Clock::time_point at(double seconds) {
 }
 
 std::vector<Resource> cpu_and_gpu() { return {{.name = "cpu"}, {.name = "gpu"}}; }
-std::vector<DispatchType> two_types() { return {{.name = "a", .count = 4}, {.name = "b", .count = 4}}; }
+std::vector<TaskClass> two_types() { return {{.name = "a", .count = 4}, {.name = "b", .count = 4}}; }
 
 /// Rates (a: 2, 10; b: 4, 5).
 std::vector<RatePrior> measured() {
@@ -54,8 +54,8 @@ TEST(Dispatcher, HoldsTheTargetOfItsPolicy) {
 TEST(Dispatcher, HostsEveryBuiltInPolicy) {
   for (const PolicyInfo* policy : builtin_policies()) {
     SCOPED_TRACE(policy->name);
-    std::vector<DispatchType> types = two_types();
-    for (DispatchType& type : types) type.priority = 0.5;
+    std::vector<TaskClass> types = two_types();
+    for (TaskClass& type : types) type.priority = 0.5;
     DispatcherOptions options = deferred(std::string(policy->name));
     options.policy_options.assignment = Assignment(2, 2);
     for (const TaskType i : {kA, kB}) (*options.policy_options.assignment)(i, kGpu) = 4;
@@ -358,7 +358,7 @@ TEST(Dispatcher, KeepsAResourceAtItsLeastDepth) {
 TEST(Dispatcher, ItsFirstPlanCanBeStopped) {
   const System system =
       generate({.general = 24, .specialized = 0, .threads = 4000, .rule = AffinityRule::kNone}).system;
-  std::vector<DispatchType> types;
+  std::vector<TaskClass> types;
   std::vector<RatePrior> priors;
   for (const TaskClass& task : system.tasks()) types.push_back({.name = task.name, .count = task.count});
   for (const double rate : system.rates().values()) priors.push_back(RatePrior::measured(rate));

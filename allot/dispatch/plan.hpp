@@ -43,15 +43,6 @@ struct Ticket {
   std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
 };
 
-/// A type of task that a dispatcher is to place.
-struct DispatchType {
-  std::string name;
-  Count count = 1;                 ///< tasks in flight at once that are to be planned for: N_i
-  std::optional<double> priority;  ///< for all types or for none
-  std::optional<double> floor;
-  std::optional<ResourceId> home;
-};
-
 /// Since the dispatcher was made. Each number is exact; together they are of about the same moment.
 struct DispatchStatistics {
   std::vector<std::uint64_t> completions;  ///< successful, by pair, row-major

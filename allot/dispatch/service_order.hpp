@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/ids.hpp"
 
 namespace allot {
 

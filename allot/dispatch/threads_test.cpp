@@ -21,8 +21,8 @@ std::vector<Resource> resources(std::size_t count) {
   return result;
 }
 
-std::vector<DispatchType> types(std::size_t count) {
-  std::vector<DispatchType> result(count);
+std::vector<TaskClass> types(std::size_t count) {
+  std::vector<TaskClass> result(count);
   for (std::size_t i = 0; i < count; ++i) {
     result[i].name = "t" + std::to_string(i);
     result[i].count = kThreads;

@@ -34,6 +34,7 @@ Json claim_object(const System& system, const Solution& solution) {
   if (!solution.proof->bound) return {{"infeasible", true}};
   Json claim;
   if (!solution.performance.approximate) {
+    const PairSpan shares(solution.time_shares, system.resource_count());
     Json assignment = Json::array();
     Json time_shares = Json::array();
     for (const TaskType i : system.types()) {
@@ -41,15 +42,13 @@ Json claim_object(const System& system, const Solution& solution) {
       Json times = Json::array();
       for (const ResourceId j : system.resource_ids()) {
         counts.push_back(solution.assignment(i, j));
-        if (!solution.time_shares.empty()) {
-          times.push_back(solution.time_shares[index(i) * system.resource_count() + index(j)]);
-        }
+        if (!shares.empty()) times.push_back(shares(i, j));
       }
       assignment.push_back(std::move(counts));
       time_shares.push_back(std::move(times));
     }
     claim["assignment"] = std::move(assignment);
-    if (!solution.time_shares.empty()) claim["time_shares"] = std::move(time_shares);
+    if (!shares.empty()) claim["time_shares"] = std::move(time_shares);
     // Rounded down by more than the sums can be off, so that it is true of the exact throughput.
     const double terms = static_cast<double>(2 * system.type_count() + 2 * system.resource_count() + 16);
     claim["at_least"] =

@@ -10,10 +10,11 @@
 
 #include "allot/base/memory.hpp"
 #include "allot/io/detail/file_kind.hpp"
-#include "allot/io/detail/read_system.hpp"
+#include "allot/io/detail/read_rates.hpp"
 #include "allot/io/detail/text.hpp"
 #include "allot/io/duration.hpp"
 #include "allot/io/problems.hpp"
+#include "allot/jobs/fields.hpp"
 #include "allot/jobs/output_fence.hpp"
 #include "allot/jobs/tokens.hpp"
 
@@ -22,15 +23,6 @@ namespace {
 
 using detail::in_quotes;
 
-constexpr std::array<std::string_view, 5> kKeys = {"name", "outputs_anywhere", "record_env", "resources",
-                                                   "tasks"};
-constexpr std::array<std::string_view, 9> kResourceKeys = {
-    "name", "kind", "servers", "discipline", "min_depth", "power", "idle_power", "env", "launch"};
-constexpr std::array<std::string_view, 16> kTaskKeys = {
-    "name",    "count",   "inputs",   "inputs_from", "repeat", "command", "shell", "output",
-    "timeout", "retries", "priority", "floor",       "home",   "rates",   "env",   "directory"};
-
-constexpr Count kMostSlots = 100'000;
 constexpr Count kMostRetries = 1000;
 /// Types times resources: more would be a typing error, or an attack.
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
@@ -75,14 +67,15 @@ class JobReader {
     const Node& top = problems_.document().root();
     if (const std::string other = detail::mistaken_for(detail::FileKind::kJob, top); !other.empty())
       return std::vector<Diagnostic>{{problems_.document().place(top), other}};
-    const TableReader root(top, "a job", kKeys, problems_);
+    const std::vector<std::string_view> keys = keys_of(job_fields());
+    const TableReader root(top, "a job", keys, problems_);
     if (!root.is_table()) return problems_.diagnostics();
     job_.folder = folder_.empty() ? "." : folder_;
-    job_.name = root.name("name").value_or("");
-    job_.outputs_anywhere = read_flag(root, "outputs_anywhere");
-    job_.record_env = read_flag(root, "record_env");
+    fields_.read(root, "", 0, job_fields(), job_);
+    rules_.title(job_.name);
     read_resources(root);
     read_tasks(root);
+    check();
     if (problems_.empty() && elsewhere_.empty()) check_outputs();
     if (!problems_.empty() || !elsewhere_.empty()) {
       std::vector<Diagnostic> all = problems_.empty() ? std::vector<Diagnostic>{} : problems_.diagnostics();
@@ -95,29 +88,12 @@ class JobReader {
  private:
   using Environment = std::vector<std::pair<std::string, Template>>;
 
-  /// True or false; absent: false.
-  bool read_flag(const TableReader& table, std::string_view key) {
-    const Node* const node = table.find(key);
-    if (!node) return false;
-    const auto* value = node->get<bool>();
-    if (!value)
-      problems_.add(*node,
-                    in_quotes(key) + " must be true or false, is " + problems_.document().describe(*node));
-    return value && *value;
-  }
-
   void read_resources(const TableReader& root) {
-    std::unordered_map<std::string_view, const Node*> first;
-    resource_nodes_ = detail::read_entries(root, "resources", resources_, problems_);
-    for (const Node& node : resource_nodes_) {
-      const TableReader table(node, "a resource", kResourceKeys, problems_);
+    const std::vector<std::string_view> keys = keys_of(job_resource_fields());
+    for (const Node& node : detail::named_tables(root, "resources", resources_, problems_)) {
+      const TableReader table(node, "a resource", keys, problems_);
       JobResource resource;
-      static_cast<Resource&>(resource) =
-          detail::read_resource(table, detail::read_name(table, resources_, first, problems_));
-      if (resource.servers > kMostSlots) {
-        problems_.add(*table.find("servers"),
-                      "'servers' must be at most " + std::to_string(kMostSlots) + " in a job");
-      }
+      fields_.read<Resource>(table, "resources", job_.resources.size(), job_resource_fields(), resource);
       // Which columns there are depends on the task.
       resource.env = read_environment(table, TemplateScope{{""}, false, true}, true);
       if (const Node* const launch = table.find("launch")) resource.launch = read_launch(*launch);
@@ -126,31 +102,25 @@ class JobReader {
   }
 
   void read_tasks(const TableReader& root) {
-    std::unordered_map<std::string_view, const Node*> first;
-    const std::span<const Node> nodes = detail::read_entries(root, "tasks", tasks_, problems_);
+    const std::span<const Node> nodes = detail::named_tables(root, "tasks", tasks_, problems_);
     if (!nodes.empty() && job_.resources.size() > kMostPairs / nodes.size()) {
       problems_.add(root.node(), "is too large: " + std::to_string(nodes.size()) + " task types times " +
                                      std::to_string(job_.resources.size()) + " resources are more than " +
                                      std::to_string(kMostPairs) + " pairs");
       return;
     }
-    std::vector<std::optional<double>> priorities;
+    const std::vector<std::string_view> keys = keys_of(job_task_fields());
     for (const Node& node : nodes) {
-      const TableReader table(node, "a task", kTaskKeys, problems_);
-      job_.tasks.push_back(read_task(table, detail::read_name(table, tasks_, first, problems_)));
-      priorities.push_back(job_.tasks.back().priority);
+      const TableReader table(node, "a task", keys, problems_);
+      job_.tasks.push_back(read_task(table, job_.tasks.size()));
       output_nodes_.push_back(table.find("output"));
     }
-    detail::check_priorities(nodes, priorities, problems_);
-    check_accelerators();
   }
 
-  JobTask read_task(const TableReader& table, std::string name) {
+  JobTask read_task(const TableReader& table, std::size_t at) {
     JobTask task;
-    task.name = std::move(name);
-    task.count = table.whole("count", 1, kMaxCount);
-    task.priority = table.number("priority");
-    task.floor = table.number("floor");
+    fields_.read<TaskClass>(table, "tasks", at, job_task_fields(), task);
+    task.count = table.whole("count", 1, kMaxCount).value_or(0);
     if (const auto retries = table.whole("retries", 0, kMostRetries))
       task.retries = static_cast<int>(*retries);
     task.directory = table.text("directory").value_or("");
@@ -171,7 +141,7 @@ class JobReader {
     scope.has_slot = true;
     task.env = read_environment(table, scope, has_columns);
     read_commands(table, scope, has_columns, task);
-    read_home_and_rates(table, task);
+    read_rates(table, at, task);
     return task;
   }
 
@@ -355,8 +325,7 @@ class JobReader {
 
   void read_commands(const TableReader& table, const TemplateScope& scope, bool has_columns, JobTask& task) {
     task.commands.resize(job_.resources.size());
-    const bool shell = read_flag(table, "shell");
-    table.require("command", "what to run: for each resource, or one for all");
+    const bool shell = table.flag("shell").value_or(false);
     const Node* const node = table.find("command");
     if (!node) return;
     if (const auto* by_resource = node->get<Node::Table>()) {
@@ -394,43 +363,52 @@ class JobReader {
     return command;
   }
 
-  void read_home_and_rates(const TableReader& table, JobTask& task) {
-    const auto runs_on = [&](std::size_t j) {
-      return j < task.commands.size() && task.commands[j].has_value();
+  void read_rates(const TableReader& table, std::size_t at, JobTask& task) {
+    const auto runs_on = [&](ResourceId j) {
+      return index(j) < task.commands.size() && task.commands[index(j)].has_value();
     };
-    if (const auto home = table.text("home")) {
-      const Node& where = *table.find("home");
-      if (const auto j = detail::resolve(resources_, *home, where, problems_)) {
-        task.home = resource_id(*j);
-        if (!runs_on(*j)) problems_.add(where, "'home' must be a resource that has a command");
-      }
-    }
+    if (task.home && !runs_on(*task.home))
+      rules_.add({"tasks", at, "home"}, "must be a resource that has a command");
     task.rates.resize(job_.resources.size());
     const Node* const node = table.find("rates");
     if (!node) return;
     detail::RateRow row;
     detail::read_rates(*node, resources_, row, problems_);
     for (const auto& [j, rate] : row) {
-      if (j < task.rates.size()) task.rates[j] = rate;
+      const std::string& resource = job_.resources[index(j)].name;
+      if (const std::string wrong = wanted_rate(rate); !wrong.empty())
+        rules_.add({"tasks", at, "rates", resource}, wrong, detail::shortest(rate));
+      if (!(rate > 0)) continue;
+      task.rates[index(j)] = rate;
       if (!runs_on(j))
-        problems_.add(*node,
-                      "a rate on " + in_quotes(job_.resources[j].name) + ", where there is no command");
+        problems_.add(*node, "a rate on " + in_quotes(resource) + ", where there is no command");
     }
   }
 
-  void check_accelerators() {
+  void check() {
+    rules_.names("resources", "resource", names_of(job_.resources));
+    rules_.names("tasks", "task", names_of(job_.tasks));
+    std::vector<std::optional<double>> priorities;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      rules_.fields<TaskClass>("tasks", i, job_.tasks[i], job_task_fields());
+      priorities.push_back(job_.tasks[i].priority);
+    }
+    rules_.priorities(priorities);
     for (std::size_t j = 0; j < job_.resources.size(); ++j) {
-      if (job_.resources[j].kind != Kind::kSpecialized) continue;
+      rules_.fields<Resource>("resources", j, job_.resources[j], job_resource_fields());
       std::vector<std::string_view> users;
       for (const JobTask& task : job_.tasks) {
         if (task.commands[j]) users.push_back(task.name);
       }
-      if (users.size() > 1) {
-        problems_.add(resource_nodes_[j], in_quotes(job_.resources[j].name) +
-                                              " is an accelerator (\"sa\"): only one task type may have a " +
-                                              "command on it, not " + detail::listed(users, true));
-      }
+      rules_.accelerator(j, job_.resources[j], users, "command");
     }
+    detail::report(rules_.found(), problems_.document().root(), problems_);
+  }
+
+  static std::vector<std::string_view> names_of(const auto& entries) {
+    std::vector<std::string_view> names;
+    for (const auto& entry : entries) names.emplace_back(entry.name);
+    return names;
   }
 
   /// Two tasks that write the same file would undo each other's work; one that writes elsewhere would undo
@@ -483,7 +461,8 @@ class JobReader {
   Job job_;
   detail::Names resources_{"resource", {}, {}, true};
   detail::Names tasks_{"task", {}, {}, true};
-  std::span<const Node> resource_nodes_;
+  Rules rules_;
+  detail::FieldReader fields_{resources_, tasks_, rules_, problems_};
   std::vector<const Node*> output_nodes_;
 };
 

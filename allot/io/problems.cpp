@@ -8,6 +8,7 @@
 #include "allot/base/control.hpp"
 #include "allot/io/detail/text.hpp"
 #include "allot/io/duration.hpp"
+#include "allot/model/violations.hpp"
 
 namespace allot {
 namespace {
@@ -80,29 +81,61 @@ std::optional<std::string> read_text(const Node& node, const std::string& what, 
   return std::nullopt;
 }
 
+std::optional<Count> any_whole(const Node& node, const Document& document) {
+  if (const auto* integer = node.get<std::int64_t>()) return *integer;
+  const auto* real = node.get<double>();
+  const bool is_whole =
+      real && document.format() == FileFormat::kJson && std::trunc(*real) == *real && std::abs(*real) < 9e15;
+  return is_whole ? std::optional(static_cast<Count>(*real)) : std::nullopt;
+}
+
+std::optional<double> any_number(const Node& node) {
+  if (const auto* integer = node.get<std::int64_t>()) return static_cast<double>(*integer);
+  if (const auto* real = node.get<double>()) return *real + 0.0;
+  return std::nullopt;
+}
+
 std::optional<Count> read_whole(const Node& node, const std::string& what, Count least, Count most,
                                 Problems& problems) {
-  std::optional<Count> value;
-  if (const auto* integer = node.get<std::int64_t>()) value = *integer;
-  const auto* real = node.get<double>();
-  if (real && problems.document().format() == FileFormat::kJson && std::trunc(*real) == *real &&
-      std::abs(*real) < 9e15) {
-    value = static_cast<Count>(*real);
-  }
+  const std::optional<Count> value = any_whole(node, problems.document());
   if (value && *value >= least && *value <= most) return value;
-  problems.add(node, what + " must be a whole number from " + std::to_string(least) + " to " +
-                         std::to_string(most) + ", is " + problems.document().describe(node));
+  problems.add(node, what + " " + wanted_whole(static_cast<double>(least), static_cast<double>(most)) +
+                         ", is " + problems.document().describe(node));
   return std::nullopt;
 }
 
 std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems) {
-  std::optional<double> value;
-  if (const auto* integer = node.get<std::int64_t>()) value = static_cast<double>(*integer);
-  if (const auto* real = node.get<double>()) value = *real;
-  if (value && *value >= 0 && *value <= kMaxNumber) return *value + 0.0;  // no negative zero
-  const bool is_large = value && std::isfinite(*value) && *value > kMaxNumber;
-  problems.add(node, what + (is_large ? " must be at most 1e100" : " must be a finite number >= 0") +
-                         ", is " + problems.document().describe(node));
+  const std::optional<double> value = any_number(node);
+  const std::string wrong = wanted_number(value.value_or(std::nan("")), 0, kMaxNumber);
+  if (wrong.empty()) return value;
+  problems.add(node, what + " " + wrong + ", is " + problems.document().describe(node));
+  return std::nullopt;
+}
+
+std::optional<double> read_seconds(const Node& node, const std::string& what, Problems& problems) {
+  const auto* const written = node.get<std::string>();
+  if (!written) return read_number(node, what, problems);
+  if (const auto seconds = parse_duration(*written); seconds && *seconds <= kMaxNumber) return seconds;
+  problems.add(node,
+               what + " must be seconds >= 0 or a text such as \"500ms\", \"30s\", \"5m\" or \"1.5h\", is " +
+                   problems.document().describe(node));
+  return std::nullopt;
+}
+
+std::optional<bool> read_flag(const Node& node, const std::string& what, Problems& problems) {
+  if (const bool* const is = node.get<bool>()) return *is;
+  problems.add(node, what + " must be true or false, is " + problems.document().describe(node));
+  return std::nullopt;
+}
+
+std::optional<std::size_t> read_word(const Node& node, std::string_view key,
+                                     std::span<const std::string_view> words, Problems& problems) {
+  const auto* text = node.get<std::string>();
+  const auto it = text ? std::find(words.begin(), words.end(), *text) : words.end();
+  if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
+  problems.add(node, detail::in_quotes(key) + " must be one of " + detail::listed(words, true) + ", is " +
+                         problems.document().describe(node) +
+                         (text ? problems.suggestion(*text, words) : ""));
   return std::nullopt;
 }
 
@@ -141,29 +174,10 @@ std::optional<std::string> TableReader::name(std::string_view key) const {
   return std::nullopt;
 }
 
-std::optional<double> TableReader::seconds(std::string_view key) const {
-  const Node* const value = find(key);
-  const auto* const written = value ? value->get<std::string>() : nullptr;
-  if (!written) return number(key);
-  if (const auto seconds = parse_duration(*written); seconds && *seconds <= kMaxNumber) return seconds;
-  problems_.add(*value,
-                detail::in_quotes(key) +
-                    " must be seconds >= 0 or a text such as \"500ms\", \"30s\", \"5m\" or \"1.5h\", is " +
-                    problems_.document().describe(*value));
-  return std::nullopt;
-}
-
 std::optional<std::size_t> TableReader::word(std::string_view key,
                                              std::span<const std::string_view> words) const {
   const Node* const value = find(key);
-  if (!value) return std::nullopt;
-  const auto* text = value->get<std::string>();
-  const auto it = text ? std::find(words.begin(), words.end(), *text) : words.end();
-  if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
-  problems_.add(*value, detail::in_quotes(key) + " must be one of " + detail::listed(words, true) + ", is " +
-                            problems_.document().describe(*value) +
-                            (text ? problems_.suggestion(*text, words) : ""));
-  return std::nullopt;
+  return value ? read_word(*value, key, words, problems_) : std::nullopt;
 }
 
 std::optional<Count> TableReader::whole(std::string_view key, Count least, Count most) const {
@@ -171,18 +185,9 @@ std::optional<Count> TableReader::whole(std::string_view key, Count least, Count
   return value ? read_whole(*value, detail::in_quotes(key), least, most, problems_) : std::nullopt;
 }
 
-std::optional<double> TableReader::number(std::string_view key) const {
-  const Node* const value = find(key);
-  return value ? read_number(*value, detail::in_quotes(key), problems_) : std::nullopt;
-}
-
 std::optional<bool> TableReader::flag(std::string_view key) const {
   const Node* const value = find(key);
-  if (!value) return std::nullopt;
-  if (const bool* const is = value->get<bool>()) return *is;
-  problems_.add(
-      *value, detail::in_quotes(key) + " must be true or false, is " + problems_.document().describe(*value));
-  return std::nullopt;
+  return value ? read_flag(*value, detail::in_quotes(key), problems_) : std::nullopt;
 }
 
 std::span<const Node> TableReader::array(std::string_view key, std::string_view of_what) const {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/io/document.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/model/rates.hpp"
 
 namespace allot {
@@ -58,14 +58,10 @@ class TableReader {
   std::optional<std::string> text(std::string_view key) const;
   /// A text without control characters.
   std::optional<std::string> name(std::string_view key) const;
-  /// Seconds: a number >= 0, or a text such as "10m".
-  std::optional<double> seconds(std::string_view key) const;
   /// One of a few words, as its index.
   std::optional<std::size_t> word(std::string_view key, std::span<const std::string_view> words) const;
   /// A whole number from `least` to `most`. JSON knows one kind of number only, so there 6.0 is whole too.
   std::optional<Count> whole(std::string_view key, Count least, Count most) const;
-  /// A finite number, >= 0 and at most kMaxNumber.
-  std::optional<double> number(std::string_view key) const;
   /// true or false.
   std::optional<bool> flag(std::string_view key) const;
   /// The elements of an array; none (and a problem) when it is not one.
@@ -78,8 +74,17 @@ class TableReader {
 
 /// The same checks for a value that is not under a fixed key; `what` begins the message.
 std::optional<std::string> read_text(const Node& node, const std::string& what, Problems& problems);
+/// Seconds: a number >= 0, or a text such as "10m".
+std::optional<double> read_seconds(const Node& node, const std::string& what, Problems& problems);
+std::optional<bool> read_flag(const Node& node, const std::string& what, Problems& problems);
+std::optional<std::size_t> read_word(const Node& node, std::string_view key,
+                                     std::span<const std::string_view> words, Problems& problems);
 std::optional<Count> read_whole(const Node& node, const std::string& what, Count least, Count most,
                                 Problems& problems);
 std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems);
+
+/// Whatever whole number or number stands there; nothing for values of another kind. No negative zero.
+std::optional<Count> any_whole(const Node& node, const Document& document);
+std::optional<double> any_number(const Node& node);
 
 }  // namespace allot

@@ -1,9 +1,11 @@
 #include "allot/io/scenario_writer.hpp"
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "allot/io/detail/text.hpp"
+#include "allot/model/fields.hpp"
 
 namespace allot {
 namespace {
@@ -19,79 +21,81 @@ class Writer {
   std::string write() {
     if (!scenario_.name.empty())
       out_ += is_toml_ ? "name = " + text(scenario_.name) + "\n" : "  \"name\": " + text(scenario_.name);
-    section("resources", system_.resources(), [&](const Resource& resource) { return fields(resource); });
-    std::size_t at = 0;
-    section("tasks", system_.tasks(), [&](const TaskClass& task) { return fields(task, task_type(at++)); });
-    section("threads", scenario_.threads, [&](const ThreadGroup& group) { return fields(group); });
-    section("population", scenario_.population, [&](const PopulationChange& change) {
-      return Fields{
-          {"at", number(change.at)}, {"task", name(change.task)}, {"change", std::to_string(change.change)}};
-    });
-    section("arrivals", scenario_.arrivals, [&](const Arrivals& arrivals) {
-      return Fields{{"task", name(arrivals.task)}, {"rate", number(arrivals.rate)}};
-    });
-    section("measured", scenario_.measured, [&](const MeasuredRate& rate) { return fields(rate); });
+    section("resources", system_.resources(), resource_fields());
+    section("tasks", system_.tasks(), task_fields());
+    section("threads", scenario_.threads, thread_fields());
+    section("population", scenario_.population, population_fields());
+    section("arrivals", scenario_.arrivals, arrival_fields());
+    section("measured", scenario_.measured, measured_fields());
     return is_toml_ ? std::move(out_) : "{\n" + out_ + "\n}\n";
   }
 
  private:
-  Fields fields(const Resource& resource) const {
-    const Resource usual;
-    Fields out{{"name", text(resource.name)}};
-    if (resource.kind != usual.kind) out.emplace_back("kind", text("sa"));
-    if (resource.servers != usual.servers) out.emplace_back("servers", std::to_string(resource.servers));
-    if (resource.discipline != usual.discipline) out.emplace_back("discipline", text("fcfs"));
-    if (resource.min_depth != usual.min_depth)
-      out.emplace_back("min_depth", std::to_string(resource.min_depth));
-    if (resource.power != usual.power) out.emplace_back("power", number(resource.power));
-    if (resource.idle_power != usual.idle_power) out.emplace_back("idle_power", number(resource.idle_power));
-    return out;
-  }
-
-  Fields fields(const TaskClass& task, TaskType i) const {
-    Fields out{{"name", text(task.name)}};
-    if (scenario_.threads.empty() || task.count > 0) out.emplace_back("count", std::to_string(task.count));
-    if (task.home) out.emplace_back("home", text(system_.resource(*task.home).name));
-    if (task.priority) out.emplace_back("priority", number(*task.priority));
-    if (task.floor) out.emplace_back("floor", number(*task.floor));
-    Fields rates;
-    for (const ResourceId j : system_.resources_for(i)) {
-      rates.emplace_back(system_.resource(j).name, number(system_.rate(i, j)));
+  /// What an entry has that it would not have by itself.
+  template <typename Owner>
+  Fields fields(const Owner& owner, std::size_t entry, std::span<const Field<Owner>> table) const {
+    const Owner usual;
+    Fields out;
+    for (const Field<Owner>& field : table) {
+      std::visit(
+          [&](auto member) {
+            if constexpr (std::is_same_v<decltype(member), Special>) {
+              out.emplace_back(field.key, rates_of(task_type(entry)));
+            } else if (field.required || owner.*member != usual.*member || is_told<Owner>(field.key)) {
+              out.emplace_back(field.key, value(owner.*member, field.words));
+            }
+          },
+          field.member);
     }
-    out.emplace_back("rates", inline_table(rates));
     return out;
   }
 
-  Fields fields(const ThreadGroup& group) const {
-    std::string sequence;
-    for (const TaskType i : group.sequence) sequence += (sequence.empty() ? "" : ", ") + name(i);
-    return {{"count", std::to_string(group.count)}, {"sequence", "[" + sequence + "]"}};
+  /// Counts are told though they be 0, unless threads take their place.
+  template <typename Owner>
+  bool is_told(std::string_view key) const {
+    return key == "count" && (scenario_.threads.empty() || std::is_same_v<Owner, ThreadGroup>);
   }
 
-  Fields fields(const MeasuredRate& rate) const {
-    Fields out{{"task", name(rate.task)},
-               {"resource", text(system_.resource(rate.resource).name)},
-               {"low", number(rate.low)},
-               {"high", number(rate.high)},
-               {"runs", std::to_string(rate.runs)}};
-    if (rate.alone) out.emplace_back("alone", number(*rate.alone));
-    if (rate.mixed) out.emplace_back("mixed", number(*rate.mixed));
-    if (!rate.converged) out.emplace_back("converged", "false");
-    return out;
+  std::string rates_of(TaskType i) const {
+    Fields rates;
+    for (const ResourceId j : system_.resources_for(i))
+      rates.emplace_back(system_.resource(j).name, value(system_.rate(i, j)));
+    return inline_table(rates);
   }
 
-  template <typename T, typename FieldsOf>
-  void section(const std::string& key, const std::vector<T>& entries, FieldsOf fields_of) {
+  using Words = std::span<const std::string_view>;
+  std::string value(const std::string& value, Words = {}) const { return text(value); }
+  std::string value(Count value, Words = {}) const { return std::to_string(value); }
+  std::string value(double value, Words = {}) const { return detail::shortest(value); }
+  std::string value(bool value, Words = {}) const { return value ? "true" : "false"; }
+  std::string value(TaskType i, Words = {}) const { return text(system_.task(i).name); }
+  std::string value(ResourceId j, Words = {}) const { return text(system_.resource(j).name); }
+  template <typename T>
+  std::string value(const std::optional<T>& given, Words words) const {
+    return value(*given, words);
+  }
+  std::string value(const std::vector<TaskType>& tasks, Words) const {
+    std::string list;
+    for (const TaskType i : tasks) list += (list.empty() ? "" : ", ") + value(i);
+    return "[" + list + "]";
+  }
+  std::string value(Kind kind, Words words) const { return text(words[static_cast<std::size_t>(kind)]); }
+  std::string value(Discipline discipline, Words words) const {
+    return text(words[static_cast<std::size_t>(discipline)]);
+  }
+
+  template <typename Owner>
+  void section(const std::string& key, const std::vector<Owner>& entries,
+               std::span<const Field<Owner>> table) {
     if (entries.empty()) return;
     if (!is_toml_) out_ += (out_.empty() ? "  \"" : ",\n  \"") + key + "\": [\n";
-    bool is_first = true;
-    for (const T& entry : entries) {
-      const Fields fields = fields_of(entry);
+    for (std::size_t at = 0; at < entries.size(); ++at) {
+      const Fields fields = this->fields(entries[at], at, table);
       if (is_toml_) {
         out_ += (out_.empty() ? "[[" : "\n[[") + key + "]]\n";
         for (const auto& [field, value] : fields) out_ += field + " = " + value + "\n";
       } else {
-        out_ += (std::exchange(is_first, false) ? "    " : ",\n    ") + inline_table(fields);
+        out_ += (at == 0 ? "    " : ",\n    ") + inline_table(fields);
       }
     }
     if (!is_toml_) out_ += "\n  ]";
@@ -107,9 +111,6 @@ class Writer {
     }
     return out + (is_toml_ ? " }" : "}");
   }
-
-  std::string name(TaskType i) const { return text(system_.task(i).name); }
-  std::string number(double value) const { return detail::shortest(value); }
 
   /// A string with escapes that TOML and JSON share.
   static std::string text(std::string_view value) {

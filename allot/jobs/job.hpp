@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/jobs/command.hpp"
 #include "allot/jobs/inputs.hpp"
 #include "allot/jobs/template.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/model/system.hpp"
 
 namespace allot {
@@ -20,20 +20,16 @@ struct JobResource : Resource {
   std::vector<std::string> launch;                    ///< what starts a worker there; empty: this machine
 };
 
-/// One type of task: an input each, a command for each resource that can run it.
-struct JobTask {
-  std::string name;
-  std::optional<Count> count;  ///< most in flight at once; absent: enough to keep every slot busy
-  InputTable inputs;           ///< at least one row
+/// One type of task: an input each, a command for each resource that can run it. `count` is the most in
+/// flight at once; 0: enough to keep every slot busy.
+struct JobTask : TaskClass {
+  InputTable inputs;                                     ///< at least one row
   std::vector<std::optional<CommandTemplate>> commands;  ///< by resource; at least one
   std::optional<Template> output;                        ///< where the task's file is put when it succeeded
   std::vector<std::pair<std::string, Template>> env;     ///< added after the resource's
   std::string directory;  ///< working directory, relative to Job::folder; empty: that folder itself
   std::optional<double> timeout_s;
-  std::optional<int> retries;      ///< absent: the run's default
-  std::optional<double> priority;  ///< for all types or for none
-  std::optional<double> floor;     ///< least completions per second
-  std::optional<ResourceId> home;
+  std::optional<int> retries;                ///< absent: the run's default
   std::vector<std::optional<double>> rates;  ///< by resource: tasks per second, as known beforehand
 };
 

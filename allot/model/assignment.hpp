@@ -3,9 +3,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/per.hpp"
 
 namespace allot {
 
@@ -15,24 +14,17 @@ class Assignment {
  public:
   Assignment() = default;
   /// All zero.
-  Assignment(std::size_t types, std::size_t resources)
-      : types_(types), resources_(resources), counts_(types * resources) {}
+  Assignment(std::size_t types, std::size_t resources) : counts_(types, resources) {}
 
-  Count operator()(TaskType i, ResourceId j) const noexcept {
-    return counts_[index(i) * resources_ + index(j)];
-  }
-  Count& operator()(TaskType i, ResourceId j) noexcept { return counts_[index(i) * resources_ + index(j)]; }
+  Count operator()(TaskType i, ResourceId j) const noexcept { return counts_(i, j); }
+  Count& operator()(TaskType i, ResourceId j) noexcept { return counts_(i, j); }
 
-  std::size_t types() const noexcept { return types_; }
-  std::size_t resources() const noexcept { return resources_; }
-  std::span<const Count> values() const noexcept { return counts_; }
+  std::size_t types() const noexcept { return counts_.types(); }
+  std::size_t resources() const noexcept { return counts_.resources(); }
+  std::span<const Count> values() const noexcept { return counts_.values(); }
 
   /// All zero, with this shape; storage is reused.
-  void reset(std::size_t types, std::size_t resources) {
-    types_ = types;
-    resources_ = resources;
-    counts_.assign(types * resources, 0);
-  }
+  void reset(std::size_t types, std::size_t resources) { counts_.assign(types, resources, 0); }
 
   Count row_sum(TaskType i) const noexcept;
   Count column_sum(ResourceId j) const noexcept;
@@ -40,9 +32,7 @@ class Assignment {
   friend bool operator==(const Assignment&, const Assignment&) = default;
 
  private:
-  std::size_t types_ = 0;
-  std::size_t resources_ = 0;
-  std::vector<Count> counts_;
+  PerPair<Count> counts_;
 };
 
 }  // namespace allot

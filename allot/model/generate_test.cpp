@@ -97,7 +97,7 @@ TEST(Generate, OnlyTheRuleReordersTheDraws) {
           generate({.general = 4, .specialized = 0, .threads = 9, .rule = rule, .seed = seed}).system;
       std::vector<std::vector<double>> sorted;
       for (const TaskType i : system.types()) {
-        sorted.emplace_back(system.rates().row(i), system.rates().row(i) + 4);
+        sorted.emplace_back(system.rates().row(i).begin(), system.rates().row(i).end());
         std::sort(sorted.back().begin(), sorted.back().end());
       }
       return sorted;

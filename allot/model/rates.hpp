@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/per.hpp"
 
 namespace allot {
 
@@ -19,15 +20,15 @@ class Rates {
   /// Row-major, tasks per second. Throws InvalidModel, naming the entry, unless there are types * resources
   /// values, each 0 or from 1 / kMaxNumber to kMaxNumber.
   Rates(std::size_t types, std::size_t resources, std::vector<double> values);
+  explicit Rates(PerPair<double> values);
 
-  double operator()(TaskType i, ResourceId j) const noexcept {
-    return values_[index(i) * resources_ + index(j)];
-  }
+  double operator()(TaskType i, ResourceId j) const noexcept { return values_(i, j); }
   /// The rates of a type, one per resource.
-  const double* row(TaskType i) const noexcept { return &values_[index(i) * resources_]; }
-  std::size_t types() const noexcept { return types_; }
-  std::size_t resources() const noexcept { return resources_; }
-  const std::vector<double>& values() const noexcept { return values_; }
+  std::span<const double> row(TaskType i) const noexcept { return values_.row(i); }
+  std::size_t types() const noexcept { return values_.types(); }
+  std::size_t resources() const noexcept { return values_.resources(); }
+  const std::vector<double>& values() const noexcept { return values_.values(); }
+  const PerPair<double>& pairs() const noexcept { return values_; }
 
   /// A copy with one entry replaced. Throws as the constructor does.
   Rates with(TaskType i, ResourceId j, double rate) const;
@@ -35,9 +36,7 @@ class Rates {
   friend bool operator==(const Rates&, const Rates&) = default;
 
  private:
-  std::size_t types_;
-  std::size_t resources_;
-  std::vector<double> values_;
+  PerPair<double> values_;
 };
 
 }  // namespace allot

@@ -44,6 +44,18 @@ struct MeasuredRate {
   friend bool operator==(const MeasuredRate&, const MeasuredRate&) = default;
 };
 
+/// What a scenario is made of, before anybody knows whether it can be.
+struct ScenarioParts {
+  std::string name;
+  std::vector<Resource> resources;
+  std::vector<TaskClass> tasks;
+  PerPair<double> rates;
+  std::vector<ThreadGroup> threads;
+  std::vector<PopulationChange> population;
+  std::vector<Arrivals> arrivals;
+  std::vector<MeasuredRate> measured;
+};
+
 struct Scenario {
   std::string name;
   System system;

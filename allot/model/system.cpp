@@ -1,101 +1,22 @@
 #include "allot/model/system.hpp"
 
-#include <cmath>
-#include <unordered_set>
 #include <utility>
 
-#include "allot/base/control.hpp"
 #include "allot/base/error.hpp"
+#include "allot/model/violations.hpp"
 
 namespace allot {
-namespace {
-
-std::string field(const char* table, std::size_t at, const char* key) {
-  return std::string(table) + "[" + std::to_string(at) + "]." + key;
-}
-
-void check_names(const char* table, const auto& entries) {
-  std::unordered_set<std::string> seen;
-  for (std::size_t at = 0; at < entries.size(); ++at) {
-    if (entries[at].name.empty()) throw InvalidModel(field(table, at, "name"), "must not be empty");
-    if (has_control_character(entries[at].name))
-      throw InvalidModel(field(table, at, "name"), "must not hold control characters");
-    if (!seen.insert(entries[at].name).second) {
-      throw InvalidModel(field(table, at, "name"), "'" + entries[at].name + "' is used twice");
-    }
-  }
-}
-
-void check_range(const char* table, std::size_t at, const char* key, Count value, Count least) {
-  if (value < least || value > kMaxCount) {
-    throw InvalidModel(field(table, at, key), "must be a whole number from " + std::to_string(least) +
-                                                  " to " + std::to_string(kMaxCount) + ", is " +
-                                                  std::to_string(value));
-  }
-}
-
-void check_not_negative(const char* table, std::size_t at, const char* key, double value) {
-  if (!(value >= 0 && value <= kMaxNumber)) {
-    throw InvalidModel(field(table, at, key),
-                       "must be a finite number >= 0 and at most 1e100, is " + std::to_string(value));
-  }
-}
-
-}  // namespace
 
 System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates)
     : resources_(std::move(resources)), tasks_(std::move(tasks)), rates_(std::move(rates)) {
-  if (resources_.empty()) throw InvalidModel("resources", "needs at least one");
-  if (tasks_.empty()) throw InvalidModel("tasks", "needs at least one");
-  if (rates_.types() != tasks_.size() || rates_.resources() != resources_.size()) {
-    throw InvalidModel("rates", "must have one row per task type and one column per resource");
-  }
-  check_names("resources", resources_);
-  check_names("tasks", tasks_);
-  for (std::size_t j = 0; j < resources_.size(); ++j) {
-    check_range("resources", j, "servers", resources_[j].servers, 1);
-    check_range("resources", j, "min_depth", resources_[j].min_depth, 1);
-    check_not_negative("resources", j, "power", resources_[j].power);
-    check_not_negative("resources", j, "idle_power", resources_[j].idle_power);
-    if (resources_[j].kind != Kind::kSpecialized) continue;
-    std::size_t able = 0;
-    for (const TaskType i : types()) able += can_run(i, resource_id(j)) ? 1 : 0;
-    if (able > 1) {
-      throw InvalidModel(field("resources", j, "kind"), "an accelerator runs one task type only, " +
-                                                            std::to_string(able) + " have a rate on it");
-    }
-  }
-  std::size_t with_priority = 0;
-  double weight = 0;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const TaskClass& task = tasks_[i];
-    check_range("tasks", i, "count", task.count, 0);
-    if (task.floor) check_not_negative("tasks", i, "floor", *task.floor);
-    if (task.priority) {
-      check_not_negative("tasks", i, "priority", *task.priority);
-      ++with_priority;
-      weight += *task.priority;
-    }
-    if (task.home && (index(*task.home) >= resources_.size() || !can_run(task_type(i), *task.home))) {
-      throw InvalidModel(field("tasks", i, "home"), "must be a resource that can run the type");
-    }
-    bool runs_somewhere = false;
-    for (const ResourceId j : resource_ids()) runs_somewhere |= can_run(task_type(i), j);
-    if (task.count > 0 && !runs_somewhere) {
-      throw InvalidModel(field("tasks", i, "rates"), "'" + task.name + "' has threads but can run nowhere");
-    }
-  }
-  if (with_priority != 0) {
-    if (with_priority != tasks_.size()) {
-      throw InvalidModel("tasks", "priorities must be given for all task types or for none");
-    }
-    if (!(weight > 0)) throw InvalidModel("tasks", "priorities must not all be zero");
-  }
+  Rules rules;
+  rules.system(resources_, tasks_, rates_.pairs());
+  throw_if_any(rules.found());
   derive();
 }
 
 void System::derive() {
-  seconds_per_task_.assign(rates_.values().size(), 0.0);
+  seconds_per_task_.assign(tasks_.size(), resources_.size(), 0.0);
   homes_.assign(tasks_.size(), std::nullopt);
   reach_.assign(resources_.size(), 0);
   allowed_begin_.assign(1, 0);
@@ -104,12 +25,12 @@ void System::derive() {
     for (const ResourceId j : resource_ids()) {
       if (!can_run(i, j)) continue;
       allowed_.push_back(j);
-      reach_[index(j)] += count(i);
-      seconds_per_task_[index(i) * resources_.size() + index(j)] = 1.0 / rate(i, j);
+      reach_[j] += count(i);
+      seconds_per_task_(i, j) = 1.0 / rate(i, j);
       if (!fastest || rate(i, j) > rate(i, *fastest)) fastest = j;
     }
     allowed_begin_.push_back(allowed_.size());
-    homes_[index(i)] = task(i).home ? task(i).home : fastest;
+    homes_[i] = task(i).home ? task(i).home : fastest;
     population_ += count(i);
     has_floors_ |= floor(i) > 0;
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/per.hpp"
 #include "allot/model/assignment.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/model/rates.hpp"
 
 namespace allot {
@@ -26,7 +26,8 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// One type of task and the threads that run it.
+/// One type of task and the threads that run it. Job files and dispatchers have the same, so that a new
+/// member is theirs, too.
 struct TaskClass {
   std::string name;
   Count count = 0;                 ///< threads whose tasks are of this type: N_i
@@ -57,14 +58,12 @@ class System {
   double rate(TaskType i, ResourceId j) const noexcept { return rates_(i, j); }
   bool can_run(TaskType i, ResourceId j) const noexcept { return rates_(i, j) > 0; }
   /// 1 / rate, or 0 where the type cannot run: the mean seconds of a task of size 1.
-  double seconds_per_task(TaskType i, ResourceId j) const noexcept {
-    return seconds_per_task_[index(i) * resources_.size() + index(j)];
-  }
+  double seconds_per_task(TaskType i, ResourceId j) const noexcept { return seconds_per_task_(i, j); }
   Count count(TaskType i) const noexcept { return tasks_[index(i)].count; }
   /// Q, the number of threads in all.
   Count population() const noexcept { return population_; }
   /// Where a type is at home: as given, else its fastest resource. Absent for a type that can run nowhere.
-  std::optional<ResourceId> home(TaskType i) const noexcept { return homes_[index(i)]; }
+  std::optional<ResourceId> home(TaskType i) const noexcept { return homes_[i]; }
   /// The resources that can run a type, in index order.
   std::span<const ResourceId> resources_for(TaskType i) const noexcept {
     return std::span(allowed_).subspan(allowed_begin_[index(i)],
@@ -78,7 +77,7 @@ class System {
   /// Whether any resource asks for more than one task at a time.
   bool has_depths() const noexcept { return has_depths_; }
   /// The most tasks that could ever sit at a resource: the threads of all types that can run there.
-  Count reach(ResourceId j) const noexcept { return reach_[index(j)]; }
+  Count reach(ResourceId j) const noexcept { return reach_[j]; }
   /// Whether some state has no exact throughput formula: an fcfs resource with several servers at which tasks
   /// of different rates can wait. Whether a given state is one of those is in its Performance.
   bool approximate() const noexcept { return approximate_; }
@@ -102,12 +101,12 @@ class System {
   std::vector<Resource> resources_;
   std::vector<TaskClass> tasks_;
   Rates rates_;
-  std::vector<double> seconds_per_task_;
-  std::vector<std::optional<ResourceId>> homes_;
+  PerPair<double> seconds_per_task_;
+  PerType<std::optional<ResourceId>> homes_;
   std::vector<ResourceId> allowed_;
   std::vector<std::size_t> allowed_begin_;
   std::vector<double> shares_;
-  std::vector<Count> reach_;
+  PerResource<Count> reach_;
   Count population_ = 0;
   bool has_floors_ = false;
   bool has_depths_ = false;

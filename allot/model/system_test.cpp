@@ -104,8 +104,8 @@ TEST(System, RefusesPrioritiesThatAreNegativeNotFiniteAllZeroOrPartial) {
   EXPECT_EQ(with(-1, 1), "tasks[0].priority");
   EXPECT_EQ(with(1, kInf), "tasks[1].priority");
   EXPECT_EQ(with(kNan, 1), "tasks[0].priority");
-  EXPECT_EQ(with(0, 0), "tasks");
-  EXPECT_EQ(with(1, std::nullopt), "tasks");
+  EXPECT_EQ(with(0, 0), "tasks[0].priority");
+  EXPECT_EQ(with(1, std::nullopt), "tasks[1].priority");
   EXPECT_EQ(with(1e308, 1e308), "tasks[0].priority");  // their sum would not be finite
   EXPECT_EQ(with(0, 1), "accepted");
 }

@@ -67,9 +67,10 @@ Performance evaluate_time_shares(const System& system, std::span<const double> t
   Performance p;
   p.throughput_by_task.assign(system.type_count(), 0.0);
   p.throughput_by_resource.assign(system.resource_count(), 0.0);
+  const PairSpan shares(time_shares, system.resource_count());
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resource_ids()) {
-      const double x = system.rate(i, j) * time_shares[index(i) * system.resource_count() + index(j)];
+      const double x = system.rate(i, j) * shares(i, j);
       p.throughput_by_task[index(i)] += x;
       p.throughput_by_resource[index(j)] += x;
     }

@@ -27,7 +27,7 @@ struct Situation {
   /// not divided by its servers. Empty unless the policy `looks_at_sizes()`.
   std::span<const double> remaining;
 
-  Count count(TaskType i, ResourceId j) const noexcept { return counts[index(i) * totals.size() + index(j)]; }
+  Count count(TaskType i, ResourceId j) const noexcept { return PairSpan(counts, totals.size())(i, j); }
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }
 };
 

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "allot/base/per.hpp"
 #include "allot/base/stop.hpp"
 #include "allot/jobs/attempt.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/worker/task.hpp"
 
@@ -32,12 +32,11 @@ struct RunningAttempt {
 /// By the id of their requests, with counts. Not thread-safe.
 class Attempts {
  public:
-  Attempts(std::size_t types, std::size_t resources)
-      : resources_(resources), by_type_(types), by_pair_(types * resources) {}
+  Attempts(std::size_t types, std::size_t resources) : by_type_(types), by_pair_(types, resources) {}
 
   RunningAttempt& add(std::uint64_t id, RunningAttempt attempt) {
     ++by_type_[index(attempt.type())];
-    ++by_pair_[index(attempt.type()) * resources_ + index(attempt.resource())];
+    ++by_pair_(attempt.type(), attempt.resource());
     return all_.emplace(id, std::move(attempt)).first->second;
   }
   /// Null: there is none.
@@ -54,7 +53,7 @@ class Attempts {
     RunningAttempt attempt = std::move(at->second);
     all_.erase(at);
     --by_type_[index(attempt.type())];
-    --by_pair_[index(attempt.type()) * resources_ + index(attempt.resource())];
+    --by_pair_(attempt.type(), attempt.resource());
     return attempt;
   }
   /// This process did nothing for a while.
@@ -70,13 +69,12 @@ class Attempts {
   std::size_t size() const noexcept { return all_.size(); }
   const std::unordered_map<std::uint64_t, RunningAttempt>& all() const noexcept { return all_; }
   const std::vector<Count>& by_type() const noexcept { return by_type_; }
-  const std::vector<Count>& by_pair() const noexcept { return by_pair_; }  ///< type by resource
+  const PerPair<Count>& by_pair() const noexcept { return by_pair_; }
 
  private:
-  std::size_t resources_;
   std::unordered_map<std::uint64_t, RunningAttempt> all_;
   std::vector<Count> by_type_;
-  std::vector<Count> by_pair_;
+  PerPair<Count> by_pair_;
 };
 
 }  // namespace allot

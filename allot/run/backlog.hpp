@@ -7,8 +7,8 @@
 #include <queue>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/base/stop.hpp"
-#include "allot/model/ids.hpp"
 
 namespace allot {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/base/stop.hpp"
 #include "allot/jobs/job.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/worker/lane.hpp"
 #include "allot/worker/task.hpp"
 

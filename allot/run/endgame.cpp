@@ -29,7 +29,7 @@ class Planner {
  public:
   Planner(std::span<const double> seconds, std::span<const Count> left, std::span<const EndgameSlot> slots,
           std::size_t resources)
-      : seconds_(seconds), left_(left.begin(), left.end()), slots_(slots), resources_(resources) {
+      : seconds_(seconds, resources), left_(left.begin(), left.end()), slots_(slots), resources_(resources) {
     for (std::size_t i = 0; i < left_.size(); ++i) {
       const bool runs = std::any_of(slots_.begin(), slots_.end(),
                                     [&](const EndgameSlot& slot) { return time(i, slot.resource) > 0; });
@@ -63,7 +63,7 @@ class Planner {
   }
 
  private:
-  double time(std::size_t i, ResourceId j) const noexcept { return seconds_[i * resources_ + index(j)]; }
+  double time(std::size_t i, ResourceId j) const noexcept { return seconds_(task_type(i), j); }
 
   /// The first slot of each resource to be free.
   std::vector<std::size_t> first_slots(const Schedule& schedule) const {
@@ -184,7 +184,7 @@ class Planner {
     return false;
   }
 
-  std::span<const double> seconds_;
+  PairSpan<const double> seconds_;
   std::vector<Count> left_;
   std::span<const EndgameSlot> slots_;
   std::size_t resources_;

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/per.hpp"
 
 namespace allot {
 
@@ -23,9 +23,10 @@ struct EndgamePlan {
 };
 
 /// Which tasks the free slots should start so that `left` tasks of each type are done soonest, when a task of
-/// type i takes seconds[i * resources + j] at resource j (0: cannot run there). The best of three list rules
-/// (the shortest first, the longest first, the one that would lose most first), improved by moving single
-/// tasks and exchanging pairs. Types that can run nowhere are left out. O(tasks (types resources + slots)).
+/// type takes `seconds` at each resource, type by resource (0: cannot run there). The best of three list
+/// rules (the shortest first, the longest first, the one that would lose most first), improved by moving
+/// single tasks and exchanging pairs. Types that can run nowhere are left out. O(tasks (types resources +
+/// slots)).
 EndgamePlan plan_endgame(std::span<const double> seconds, std::span<const Count> left,
                          std::span<const EndgameSlot> slots, std::size_t resources);
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/per.hpp"
 #include "allot/jobs/job.hpp"
-#include "allot/model/ids.hpp"
 
 namespace allot {
 
@@ -14,35 +14,33 @@ namespace allot {
 class Pairs {
  public:
   explicit Pairs(const Job& job)
-      : resources_(job.resources.size()), why_not_(job.tasks.size()), changed_(false) {
-    for (const JobTask& task : job.tasks) {
-      for (const auto& command : task.commands) usable_.push_back(command.has_value());
+      : usable_(job.tasks.size(), job.resources.size()), why_not_(job.tasks.size()), changed_(false) {
+    for (const TaskType i : usable_.type_ids()) {
+      for (const ResourceId j : usable_.resource_ids())
+        usable_(i, j) = job.tasks[index(i)].commands[index(j)].has_value();
     }
   }
 
-  bool usable(TaskType i, ResourceId j) const noexcept { return usable_[at(i, j)]; }
+  bool usable(TaskType i, ResourceId j) const noexcept { return usable_(i, j); }
   bool usable(TaskType i) const noexcept {
-    for (std::size_t j = 0; j < resources_; ++j) {
-      if (usable(i, resource_id(j))) return true;
+    for (const ResourceId j : usable_.resource_ids()) {
+      if (usable(i, j)) return true;
     }
     return false;
   }
   void disable(TaskType i, ResourceId j, std::string why) {
-    usable_[at(i, j)] = false;
-    why_not_[index(i)] = std::move(why);
+    usable_(i, j) = false;
+    why_not_[i] = std::move(why);
     changed_ = true;
   }
   /// What was wrong with the last resource that the type lost.
-  const std::string& why_not(TaskType i) const noexcept { return why_not_[index(i)]; }
+  const std::string& why_not(TaskType i) const noexcept { return why_not_[i]; }
   /// Whether something was disabled since this was asked last.
   bool take_change() noexcept { return std::exchange(changed_, false); }
 
  private:
-  std::size_t at(TaskType i, ResourceId j) const noexcept { return index(i) * resources_ + index(j); }
-
-  std::size_t resources_;
-  std::vector<bool> usable_;  // type by resource
-  std::vector<std::string> why_not_;
+  PerPair<bool> usable_;
+  PerType<std::string> why_not_;
   bool changed_;
 };
 

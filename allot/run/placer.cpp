@@ -10,31 +10,18 @@ namespace {
 /// Shares are asked for anew when one has moved by this part of the whole: a hundred plans for a batch.
 constexpr double kShareStep = 0.01;
 
-std::vector<DispatchType> dispatch_types(const Job& job, std::span<const Count> limits, bool by_remaining) {
-  std::vector<DispatchType> types;
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    const JobTask& task = job.tasks[i];
-    DispatchType& type = types.emplace_back();
-    type.name = task.name;
-    type.count = limits[i];
-    type.priority = task.priority;
-    if (by_remaining) type.priority = static_cast<double>(task.inputs.rows());
-    type.floor = task.floor;
-    type.home = task.home;
-  }
+/// The types of a job with these counts in place of its own.
+std::vector<TaskClass> types_of(const Job& job, std::span<const Count> counts) {
+  std::vector<TaskClass> types(job.tasks.begin(), job.tasks.end());
+  for (std::size_t i = 0; i < types.size(); ++i) types[i].count = counts[i];
   return types;
 }
 
 }  // namespace
 
 System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts) {
-  std::vector<TaskClass> tasks;
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    const JobTask& task = job.tasks[i];
-    tasks.push_back({task.name, counts[i], task.home, task.priority, task.floor});
-  }
   return System(
-      std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
+      std::vector<Resource>(job.resources.begin(), job.resources.end()), types_of(job, counts),
       Rates(job.tasks.size(), job.resources.size(), std::vector<double>(rates.begin(), rates.end())));
 }
 
@@ -45,7 +32,7 @@ std::vector<Count> in_flight_limits(const Job& job) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       if (task.commands[j]) slots += std::max(job.resources[j].servers, job.resources[j].min_depth);
     }
-    limits.push_back(task.count.value_or(slots));
+    limits.push_back(task.count > 0 ? task.count : slots);
   }
   return limits;
 }
@@ -55,7 +42,7 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
       resources_(job.resources.size()),
       start_(now),
       limits_(in_flight_limits(job)),
-      waiting_(types_ * resources_),
+      waiting_(types_, resources_),
       waiting_by_type_(types_) {
   const std::string policy =
       options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy;
@@ -86,12 +73,14 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   dispatcher.policy_options.solve.steps = options.solve_steps;
   std::vector<Resource> resources(job.resources.begin(), job.resources.end());
   for (const Resource& resource : resources) disciplines_.push_back(resource.discipline);
-  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), dispatch_types(job, limits_, by_remaining),
-                                             std::move(priors), std::move(dispatcher), now);
-  counts_ = limits_;
-  if (by_remaining) {
-    for (const JobTask& task : job.tasks) priorities_.push_back(static_cast<double>(task.inputs.rows()));
+  std::vector<TaskClass> types = types_of(job, limits_);
+  for (std::size_t i = 0; i < types_ && by_remaining; ++i) {
+    priorities_.push_back(static_cast<double>(job.tasks[i].inputs.rows()));
+    types[i].priority = priorities_[i];
   }
+  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), std::move(types), std::move(priors),
+                                             std::move(dispatcher), now);
+  counts_ = limits_;
   const auto when_ahead = weighted_ && shares == ShareReading::kExact ? ServiceOrder::WhenAhead::kIdle
                                                                       : ServiceOrder::WhenAhead::kServe;
   orders_.assign(resources_, ServiceOrder(types_, when_ahead));
@@ -173,8 +162,9 @@ void Placer::follow_plan() {
     by_order_[j] = weighted_ || (plan_->target && disciplines_[j] == Discipline::kPs);
     if (!by_order_[j]) continue;
     std::vector<double> weights(types_);
+    const PairSpan shares(plan_->time_shares, resources_);
     for (std::size_t i = 0; i < types_; ++i) {
-      weights[i] = !plan_->time_shares.empty() ? plan_->time_shares[i * resources_ + j]
+      weights[i] = !shares.empty() ? shares(task_type(i), resource_id(j))
                    : plan_->target ? static_cast<double>((*plan_->target)(task_type(i), resource_id(j)))
                                    : 1.0;
     }
@@ -202,18 +192,19 @@ void Placer::withdraw(TaskType i, ResourceId j) {
 }
 
 void Placer::clear_waiting(bool with_trials) {
-  for (std::size_t at = 0; at < waiting_.size(); ++at) {
-    std::deque<Ticket>& tickets = waiting_[at];
-    std::deque<Ticket> kept;
-    for (const Ticket& ticket : tickets) {
-      if (ticket.explores && !with_trials) {
-        kept.push_back(ticket);
-        continue;
+  for (const TaskType i : waiting_.type_ids()) {
+    for (std::deque<Ticket>& tickets : waiting_.row(i)) {
+      std::deque<Ticket> kept;
+      for (const Ticket& ticket : tickets) {
+        if (ticket.explores && !with_trials) {
+          kept.push_back(ticket);
+          continue;
+        }
+        dispatcher_->cancel(ticket);
+        --waiting_by_type_[index(i)];
       }
-      dispatcher_->cancel(ticket);
-      --waiting_by_type_[at / resources_];
+      tickets = std::move(kept);
     }
-    tickets = std::move(kept);
   }
 }
 

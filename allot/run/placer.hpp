@@ -58,7 +58,7 @@ class Placer {
   std::optional<Placed> next(ResourceId j, Clock::time_point now, const Available& available) {
     waiting_here_.assign(types_, 0);
     for (std::size_t i = 0; i < types_; ++i) {
-      const Count n = static_cast<Count>(waiting_[i * resources_ + index(j)].size());
+      const Count n = static_cast<Count>(waiting_(task_type(i), j).size());
       if (n > 0 && available(task_type(i))) waiting_here_[i] = n;
     }
     return take(j, now);
@@ -91,7 +91,8 @@ class Placer {
   /// Tickets that wait before the resources, type by resource.
   std::vector<Count> waiting() const {
     std::vector<Count> counts;
-    for (const std::deque<Ticket>& tickets : waiting_) counts.push_back(static_cast<Count>(tickets.size()));
+    for (const std::deque<Ticket>& tickets : waiting_.values())
+      counts.push_back(static_cast<Count>(tickets.size()));
     return counts;
   }
 
@@ -105,7 +106,7 @@ class Placer {
   Placed take_front(TaskType i, ResourceId j, bool in_order);
   void follow_plan();
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - start_).count(); }
-  std::deque<Ticket>& queue(TaskType i, ResourceId j) { return waiting_[index(i) * resources_ + index(j)]; }
+  std::deque<Ticket>& queue(TaskType i, ResourceId j) { return waiting_(i, j); }
   void place_waiting(TaskType i, Clock::time_point now);
   void withdraw(TaskType i, ResourceId j);
   void set_priorities(std::span<const Count> left);
@@ -119,7 +120,7 @@ class Placer {
   std::vector<Discipline> disciplines_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::shared_ptr<const Plan> plan_;
-  std::vector<std::deque<Ticket>> waiting_;  // type by resource
+  PerPair<std::deque<Ticket>> waiting_;
   std::vector<Count> waiting_by_type_;
   std::vector<Count> counts_;       // as the dispatcher was told last
   std::vector<double> priorities_;  // the same

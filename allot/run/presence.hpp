@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/base/stop.hpp"
-#include "allot/model/ids.hpp"
 #include "allot/run/crew.hpp"
 
 namespace allot {

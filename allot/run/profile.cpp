@@ -62,7 +62,7 @@ class Profiler {
         types_(job.tasks.size()),
         resources_(job.resources.size()),
         slots_(resources_) {
-    profile_.pairs.resize(types_ * resources_);
+    profile_.pairs = PerPair<PairProfile>(types_, resources_);
     profile_.launch_s.assign(resources_, 0);
     profile_.interference.resize(resources_);
     for (std::size_t i = 0; i < types_; ++i) {
@@ -76,12 +76,14 @@ class Profiler {
   Profile measure() {
     open_slots();
     for (std::size_t j = 0; j < resources_ && !stopped(); ++j) measure_launch(j);
-    std::vector<Series> alone(profile_.pairs.size());
+    PerPair<Series> alone(types_, resources_);
     measure_rounds(alone, false);
-    std::vector<Series> full(profile_.pairs.size());
+    PerPair<Series> full(types_, resources_);
     measure_rounds(full, true);
-    for (std::size_t at = 0; at < profile_.pairs.size(); ++at) {
-      if (job_.resources[at % resources_].servers == 1) profile_.pairs[at].full = profile_.pairs[at].alone;
+    for (std::size_t i = 0; i < types_; ++i) {
+      for (std::size_t j = 0; j < resources_; ++j) {
+        if (job_.resources[j].servers == 1) pair(i, j).full = pair(i, j).alone;
+      }
     }
     measure_mix();
     profile_.interrupted = stopped();
@@ -90,7 +92,7 @@ class Profiler {
   }
 
  private:
-  PairProfile& pair(std::size_t i, std::size_t j) { return profile_.pairs[i * resources_ + j]; }
+  PairProfile& pair(std::size_t i, std::size_t j) { return profile_.pairs(task_type(i), resource_id(j)); }
   bool stopped() const noexcept { return options_.stop != nullptr && options_.stop->load(); }
   void show(const std::string& doing) {
     if (options_.progress) options_.progress(profile_, doing);
@@ -239,37 +241,35 @@ class Profiler {
     profile_.launch_s[j] = seconds[seconds.size() / 2];
   }
 
-  void measure_rounds(std::vector<Series>& series, bool full) {
+  void measure_rounds(PerPair<Series>& series, bool full) {
     for (;;) {
-      std::vector<std::size_t> todo;
-      for (std::size_t at = 0; at < series.size(); ++at) {
-        const bool wide = job_.resources[at % resources_].servers > 1;
-        if (profile_.pairs[at].possible && profile_.pairs[at].problem.empty() && !series[at].done &&
-            (wide || !full)) {
-          todo.push_back(at);
+      std::vector<std::pair<TaskType, ResourceId>> todo;
+      for (const TaskType i : series.type_ids()) {
+        for (const ResourceId j : series.resource_ids()) {
+          const bool wide = job_.resources[index(j)].servers > 1;
+          const PairProfile& known = profile_.pairs(i, j);
+          if (known.possible && known.problem.empty() && !series(i, j).done && (wide || !full))
+            todo.emplace_back(i, j);
         }
       }
       if (todo.empty() || stopped()) return;
       for (std::size_t left = todo.size(); left > 1; --left)
         std::swap(todo[left - 1], todo[random_.below(left)]);
-      for (const std::size_t at : todo) {
+      for (const auto& [i, j] : todo) {
         if (stopped()) return;
-        visit(at, series[at], full);
+        visit(i, j, series(i, j), full);
       }
     }
   }
 
   /// One visit to a pair: a run alone, or all slots busy until as many have ended as there are slots.
-  void visit(std::size_t at, Series& series, bool full) {
-    const std::size_t i = at / resources_;
-    const std::size_t j = at % resources_;
-    PairProfile& pair = profile_.pairs[at];
-    const std::vector<std::size_t>& all = slots_[j];
+  void visit(TaskType i, ResourceId j, Series& series, bool full) {
+    PairProfile& pair = profile_.pairs(i, j);
+    const std::vector<std::size_t>& all = slots_[index(j)];
     const std::size_t width = full ? all.size() : 1;
     const std::vector<Sample> samples =
-        closed_loop(std::span(all).first(width), full ? 2 * width : 1, [&](const Slot& slot) {
-          return std::pair(task_type(i), request_for(task_type(i), resource_id(j), slot.number));
-        });
+        closed_loop(std::span(all).first(width), full ? 2 * width : 1,
+                    [&](const Slot& slot) { return std::pair(i, request_for(i, j, slot.number)); });
     double sum = 0;
     std::size_t counted = 0;
     // With all slots full: those that ended while others were still being started.
@@ -284,7 +284,7 @@ class Profiler {
       }
       series.failures_in_a_row = 0;
       if (full && sample.ended > last) continue;
-      sum += std::max(sample.seconds - profile_.launch_s[j], 1e-9);
+      sum += std::max(sample.seconds - profile_.launch_s[index(j)], 1e-9);
       ++counted;
     }
     if (counted == 0) return;
@@ -295,7 +295,8 @@ class Profiler {
     summarise(series, timing);
     timing.runs = full ? timing.runs + counted : series.seconds.size();
     look(series, timing);
-    show((full ? "all slots: " : "alone: ") + job_.tasks[i].name + " on " + job_.resources[j].name);
+    show((full ? "all slots: " : "alone: ") + job_.tasks[index(i)].name + " on " +
+         job_.resources[index(j)].name);
   }
 
   static void summarise(const Series& series, Timing& timing) {
@@ -335,8 +336,8 @@ class Profiler {
     show("a mix on all resources");
     const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                      std::chrono::duration<double>(options_.mixed_s));
-    std::vector<double> sum(profile_.pairs.size());
-    std::vector<double> count(profile_.pairs.size());
+    PerPair<double> sum(types_, resources_);
+    PerPair<double> count(types_, resources_);
     // In pieces, so that the end is seen; each piece keeps every slot busy for some tasks.
     while (Clock::now() < end && !stopped()) {
       const std::vector<Sample> samples = closed_loop(all, 4 * all.size(), [&](const Slot& slot) {
@@ -347,22 +348,21 @@ class Profiler {
       const Clock::time_point last = last_start(samples);
       for (const Sample& sample : samples) {
         if (!sample.ok || sample.ended > last) continue;
-        const std::size_t at = index(sample.type) * resources_ + index(sample.resource);
-        sum[at] += std::max(sample.seconds - profile_.launch_s[at % resources_], 1e-9);
-        count[at] += 1;
+        const double launch = profile_.launch_s[index(sample.resource)];
+        sum(sample.type, sample.resource) += std::max(sample.seconds - launch, 1e-9);
+        count(sample.type, sample.resource) += 1;
       }
     }
-    for (std::size_t j = 0; j < resources_; ++j) {
+    for (const ResourceId j : sum.resource_ids()) {
       double mixed = 0;
       double expected = 0;
-      for (std::size_t i = 0; i < types_; ++i) {
-        const std::size_t at = i * resources_ + j;
-        if (count[at] == 0) continue;
-        profile_.pairs[at].mixed_s = sum[at] / count[at];
-        mixed += sum[at];
-        expected += count[at] * profile_.pairs[at].full.mean_s;
+      for (const TaskType i : sum.type_ids()) {
+        if (count(i, j) == 0) continue;
+        profile_.pairs(i, j).mixed_s = sum(i, j) / count(i, j);
+        mixed += sum(i, j);
+        expected += count(i, j) * profile_.pairs(i, j).full.mean_s;
       }
-      if (expected > 0) profile_.interference[j] = mixed / expected;
+      if (expected > 0) profile_.interference[index(j)] = mixed / expected;
     }
   }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/per.hpp"
 #include "allot/base/stop.hpp"
 #include "allot/jobs/job.hpp"
 #include "allot/run/crew.hpp"
@@ -34,8 +35,8 @@ struct PairProfile {
 };
 
 struct Profile {
-  std::vector<PairProfile> pairs;  ///< type by resource
-  std::vector<double> launch_s;    ///< by resource: what an empty command takes
+  PerPair<PairProfile> pairs;
+  std::vector<double> launch_s;  ///< by resource: what an empty command takes
   /// By resource: how much longer its tasks take in the mix than with its own slots full; 1: no interference.
   std::vector<std::optional<double>> interference;
   bool interrupted = false;

@@ -15,7 +15,7 @@ double to_seconds(Clock::duration duration) { return std::chrono::duration<doubl
 Progress::Progress(const Job& job, Clock::time_point begin)
     : job_(job),
       begin_(begin),
-      done_by_pair_(job.tasks.size() * job.resources.size()),
+      done_by_pair_(job.tasks.size(), job.resources.size()),
       busy_s_(job.resources.size()),
       recent_(job.tasks.size(), begin) {
   for (const JobTask& task : job.tasks) {
@@ -29,10 +29,10 @@ Progress::Progress(const Job& job, Clock::time_point begin)
     seen.name = resource.name;
     seen.slots = resource.servers;
   }
-  view_.pairs.resize(done_by_pair_.size());
-  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-    for (std::size_t j = 0; j < job.resources.size(); ++j)
-      view_.pairs[pair(i, j)].possible = job.tasks[i].commands[j].has_value();
+  view_.pairs = PerPair<PairView>(job.tasks.size(), job.resources.size());
+  for (const TaskType i : view_.pairs.type_ids()) {
+    for (const ResourceId j : view_.pairs.resource_ids())
+      view_.pairs(i, j).possible = job.tasks[index(i)].commands[index(j)].has_value();
   }
 }
 
@@ -57,7 +57,7 @@ void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds,
                              Clock::time_point now) {
   busy_s_[index(resource)] += seconds;
   if (!ok) return;
-  ++done_by_pair_[pair(index(type), index(resource))];
+  ++done_by_pair_(type, resource);
   recent_.add(type, now);
 }
 
@@ -66,24 +66,23 @@ void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds,
 /// The system at the means (0) or at the lower (-1) or upper (1) ends of the intervals; nothing while some
 /// type with tasks left has no known rate.
 std::optional<System> Progress::system_at(int end) const {
-  std::vector<double> rates(view_.pairs.size(), 0.0);
+  PerPair<double> rates(job_.tasks.size(), job_.resources.size());
   std::vector<Count> counts(job_.tasks.size(), 0);
-  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+  for (const TaskType i : rates.type_ids()) {
     bool known = false;
-    for (std::size_t j = 0; j < job_.resources.size(); ++j) {
-      const PairView& seen = view_.pairs[pair(i, j)];
+    for (const ResourceId j : rates.resource_ids()) {
+      const PairView& seen = view_.pairs(i, j);
       if (!seen.allowed || !seen.rate) continue;
-      rates[pair(i, j)] = end < 0 ? seen.low : end > 0 ? seen.high : *seen.rate;
-      if (!std::isfinite(rates[pair(i, j)])) rates[pair(i, j)] = *seen.rate;
-      known |= rates[pair(i, j)] > 0;
+      rates(i, j) = end < 0 ? seen.low : end > 0 ? seen.high : *seen.rate;
+      if (!std::isfinite(rates(i, j))) rates(i, j) = *seen.rate;
+      known |= rates(i, j) > 0;
     }
-    if (!known && view_.types[i].done + view_.types[i].failed < view_.types[i].total) return std::nullopt;
-    counts[i] = known ? 1 : 0;
+    const TypeView& type = view_.types[index(i)];
+    if (!known && type.done + type.failed < type.total) return std::nullopt;
+    counts[index(i)] = known ? 1 : 0;
+    if (!known) rates(i, ResourceId{}) = 1;  // a type that is done needs some rate all the same
   }
-  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {  // a type that is done needs some rate all the same
-    if (counts[i] == 0) rates[pair(i, 0)] = 1;
-  }
-  return job_system(job_, rates, counts);
+  return job_system(job_, rates.values(), counts);
 }
 
 void Progress::refresh(const Placer& placer, const Attempts& attempts, std::span<const Slot> slots,
@@ -96,14 +95,14 @@ void Progress::refresh(const Placer& placer, const Attempts& attempts, std::span
 }
 
 void Progress::refresh_types(const Placer& placer, const Attempts& attempts, Clock::time_point now) {
-  for (std::size_t i = 0; i < view_.types.size(); ++i) {
-    for (std::size_t j = 0; j < view_.resources.size(); ++j) {
-      PairView& seen = view_.pairs[pair(i, j)];
+  for (const TaskType i : view_.pairs.type_ids()) {
+    for (const ResourceId j : view_.pairs.resource_ids()) {
+      PairView& seen = view_.pairs(i, j);
       if (!seen.possible) continue;
-      seen.allowed = placer.allows(task_type(i), resource_id(j));
-      seen.running = attempts.by_pair()[pair(i, j)];
-      seen.done = done_by_pair_[pair(i, j)];
-      const RateEstimate estimate = placer.dispatcher().estimate(task_type(i), resource_id(j));
+      seen.allowed = placer.allows(i, j);
+      seen.running = attempts.by_pair()(i, j);
+      seen.done = done_by_pair_(i, j);
+      const RateEstimate estimate = placer.dispatcher().estimate(i, j);
       seen.rate = estimate.known() ? std::optional(estimate.rate) : std::nullopt;
       seen.low = estimate.rate_low;
       seen.high = estimate.rate_high;
@@ -184,7 +183,7 @@ std::vector<LearntRate> Progress::rates(double time_unix) const {
   std::vector<LearntRate> rates;
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job_.resources.size(); ++j) {
-      const PairView& seen = view_.pairs[pair(i, j)];
+      const PairView& seen = view_.pairs(task_type(i), resource_id(j));
       if (!seen.possible || !seen.rate || seen.done == 0) continue;
       rates.push_back({job_.tasks[i].name, job_.resources[j].name, *seen.rate, seen.low, seen.high,
                        static_cast<std::int64_t>(seen.done), time_unix});
@@ -202,12 +201,11 @@ std::vector<Prediction> Progress::predictions(double time_unix) const {
 
 std::optional<double> Progress::bound() const {
   std::vector<Count> did(job_.tasks.size());
-  for (std::size_t at = 0; at < done_by_pair_.size(); ++at)
-    did[at / job_.resources.size()] += static_cast<Count>(done_by_pair_[at]);
-  for (std::size_t at = 0; at < view_.pairs.size(); ++at) {
-    const PairView& seen = view_.pairs[at];
-    if (seen.possible && seen.allowed && !seen.rate && did[at / job_.resources.size()] > 0)
-      return std::nullopt;
+  for (const TaskType i : done_by_pair_.type_ids()) {
+    for (const std::uint64_t done : done_by_pair_.row(i)) did[index(i)] += static_cast<Count>(done);
+    for (const PairView& seen : view_.pairs.row(i)) {
+      if (seen.possible && seen.allowed && !seen.rate && did[index(i)] > 0) return std::nullopt;
+    }
   }
   const auto system = system_at(0);
   return system ? batch_bound(*system, did) : std::nullopt;

@@ -52,7 +52,6 @@ class Progress {
   std::optional<double> bound() const;
 
  private:
-  std::size_t pair(std::size_t i, std::size_t j) const noexcept { return i * job_.resources.size() + j; }
   std::optional<System> system_at(int end) const;
   void refresh_types(const Placer& placer, const Attempts& attempts, Clock::time_point now);
   void refresh_resources(const Attempts& attempts, std::span<const Slot> slots, Clock::time_point now);
@@ -62,7 +61,7 @@ class Progress {
   Clock::time_point begin_;
   Clock::duration paused_{};
   RunView view_;
-  std::vector<std::uint64_t> done_by_pair_;
+  PerPair<std::uint64_t> done_by_pair_;
   std::vector<double> busy_s_;
   RecentCompletions recent_;
   std::uint64_t done_now_ = 0;

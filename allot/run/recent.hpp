@@ -5,8 +5,8 @@
 #include <deque>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/base/stop.hpp"
-#include "allot/model/ids.hpp"
 
 namespace allot {
 

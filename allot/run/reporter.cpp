@@ -38,18 +38,17 @@ void Reporter::refresh(RunPhase phase, std::span<const Slot> slots, Clock::time_
 }
 
 void Reporter::report_running(Clock::time_point now) {
-  const std::size_t resources = job_.resources.size();
-  std::vector<std::vector<double>> elapsed(job_.tasks.size() * resources);
+  PerPair<std::vector<double>> elapsed(job_.tasks.size(), job_.resources.size());
   for (const auto& [id, attempt] : attempts_.all()) {
-    elapsed[index(attempt.type()) * resources + index(attempt.resource())].push_back(
-        to_seconds(now - attempt.began));
+    elapsed(attempt.type(), attempt.resource()).push_back(to_seconds(now - attempt.began));
   }
-  for (std::size_t at = 0; at < elapsed.size(); ++at) {
-    const std::size_t i = at / resources;
-    const std::size_t j = at % resources;
-    if (!job_.tasks[i].commands[j]) continue;
-    std::sort(elapsed[at].begin(), elapsed[at].end());  // the table has no order
-    placer_.dispatcher().report_running(task_type(i), resource_id(j), elapsed[at]);
+  for (const TaskType i : elapsed.type_ids()) {
+    for (const ResourceId j : elapsed.resource_ids()) {
+      if (!job_.tasks[index(i)].commands[index(j)]) continue;
+      std::vector<double>& seconds = elapsed(i, j);
+      std::sort(seconds.begin(), seconds.end());  // the table has no order
+      placer_.dispatcher().report_running(i, j, seconds);
+    }
   }
 }
 

@@ -164,7 +164,7 @@ double Starts::free_in(const Slot& slot, Clock::time_point now) const {
 /// and what has a free slot comes before what would have to wait for one. `seconds`: group by resource; 0: it
 /// may not run there.
 std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> groups,
-                                                std::span<const double> seconds,
+                                                const PerPair<double>& seconds,
                                                 Clock::time_point now) const {
   const std::size_t resources = job_.resources.size();
   std::vector<bool> is_free(resources, false);
@@ -176,7 +176,7 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
   for (const bool can_start : {true, false}) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       bool has_slot = false;
-      for (std::size_t j = 0; j < resources; ++j) has_slot |= is_free[j] && seconds[g * resources + j] > 0;
+      for (std::size_t j = 0; j < resources; ++j) has_slot |= is_free[j] && seconds(task_type(g), resource_id(j)) > 0;
       if (has_slot != can_start) continue;
       Count& left = room[index(groups[g].type)];
       counts[g] = std::clamp<Count>(left, 0, groups[g].count);
@@ -191,10 +191,10 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
 bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
   const std::size_t resources = job_.resources.size();
   const std::vector<Backlog::Group> groups = backlog_.groups();
-  std::vector<double> seconds(groups.size() * resources, 0.0);
+  PerPair<double> seconds(groups.size(), resources);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
-    const std::span<double> row = std::span(seconds).subspan(g * resources, resources);
+    const std::span<double> row = seconds.row(task_type(g));
     std::vector<std::pair<std::size_t, double>> doubtful;
     double slowest = 0;
     for (std::size_t j = 0; j < resources; ++j) {
@@ -222,7 +222,7 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
     slots.push_back({slot.resource, slot.state == Slot::State::kBusy ? free_in(slot, now) : 0});
     which.push_back(s);
   }
-  const EndgamePlan plan = plan_endgame(seconds, counts, slots, resources);
+  const EndgamePlan plan = plan_endgame(seconds.values(), counts, slots, resources);
   for (std::size_t at = 0; at < slots.size(); ++at) {
     if (!plan.start[at]) continue;
     const TaskType type = groups[index(*plan.start[at])].type;

@@ -58,7 +58,7 @@ class Starts {
   bool start_anything(Clock::time_point now, const Start& start);
   double free_in(const Slot& slot, Clock::time_point now) const;
   std::vector<Count> counts_within_limits(std::span<const Backlog::Group> groups,
-                                          std::span<const double> seconds, Clock::time_point now) const;
+                                          const PerPair<double>& seconds, Clock::time_point now) const;
   bool below_limit(TaskType i) const;
 
   const Job& job_;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/per.hpp"
 
 namespace allot {
 
@@ -58,7 +58,7 @@ struct RunView {
   std::uint64_t retried = 0;  ///< attempts beyond the first, in this run
   std::vector<TypeView> types;
   std::vector<ResourceView> resources;
-  std::vector<PairView> pairs;      ///< type by resource
+  PerPair<PairView> pairs;
   double throughput = 0;            ///< completions per second, lately
   std::optional<double> predicted;  ///< by the plan
   /// Seconds from now: what the rates promise, the same at the ends of their intervals, and the linear

@@ -12,6 +12,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/memory.hpp"
 #include "allot/base/statistics.hpp"
+#include "allot/model/violations.hpp"
 #include "allot/simulate/detail/engine.hpp"
 #include "allot/solve/best.hpp"
 
@@ -46,40 +47,6 @@ struct Replication {
 
 /// Per second; 0 for a moment too short to measure.
 double rate(double count, double seconds) noexcept { return seconds > 0 ? count / seconds : 0.0; }
-
-void check_runs(const System& system, TaskType type, const std::string& field) {
-  if (index(type) >= system.type_count()) throw InvalidModel(field, "there is no such task type");
-  if (system.resources_for(type).empty()) {
-    throw InvalidModel(field, "'" + system.task(type).name + "' can run nowhere");
-  }
-}
-
-/// What a System's constructor cannot know: a scenario is a plain struct.
-void check(const Scenario& scenario) {
-  const System& system = scenario.system;
-  const auto field = [](const char* list, std::size_t at, const char* name) {
-    return list + ("[" + std::to_string(at) + "].") + name;
-  };
-  for (std::size_t at = 0; at < scenario.threads.size(); ++at) {
-    const ThreadGroup& group = scenario.threads[at];
-    if (group.sequence.empty()) throw InvalidModel(field("threads", at, "sequence"), "needs a task type");
-    if (group.count < 0 || group.count > kMaxCount)
-      throw InvalidModel(field("threads", at, "count"), "must be from 0 to " + std::to_string(kMaxCount));
-    for (const TaskType type : group.sequence) check_runs(system, type, field("threads", at, "sequence"));
-  }
-  for (std::size_t at = 0; at < scenario.population.size(); ++at) {
-    const PopulationChange& change = scenario.population[at];
-    if (!(change.at >= 0) || !std::isfinite(change.at))
-      throw InvalidModel(field("population", at, "at"), "must be a time of at least 0");
-    check_runs(system, change.task, field("population", at, "task"));
-  }
-  for (std::size_t at = 0; at < scenario.arrivals.size(); ++at) {
-    const Arrivals& arrivals = scenario.arrivals[at];
-    if (!(arrivals.rate >= 0) || !std::isfinite(arrivals.rate))
-      throw InvalidModel(field("arrivals", at, "rate"), "must be a rate of at least 0");
-    check_runs(system, arrivals.task, field("arrivals", at, "task"));
-  }
-}
 
 /// How many completions to simulate between two looks at the stop flag: as many as take a moment, since a
 /// policy may be slow.
@@ -117,7 +84,11 @@ class Campaign {
 
   SimulationResult run() {
     const Clock::time_point start = Clock::now();
-    check(scenario_);
+    // What a System's constructor cannot know: a scenario is a plain struct.
+    Rules rules;
+    rules.work(scenario_.system.tasks(), scenario_.system.rates().pairs(), scenario_.threads,
+               scenario_.population, scenario_.arrivals);
+    throw_if_any(rules.found());
     check_memory(std::max<std::uint32_t>(1, options_.replications));
     make_shared_policy();
     try {
@@ -431,14 +402,16 @@ class Campaign {
       double response = 0;
       for (std::size_t i = 0; i < types; ++i) {
         std::uint64_t done = 0;
-        for (std::size_t j = 0; j < resources; ++j) done += window.completions_by_pair[i * resources + j];
+        for (const std::uint64_t n : window.completions_by_pair.row(task_type(i))) done += n;
         by_task[i].push_back(rate(static_cast<double>(done), window.seconds));
         if (done > 0) response_by_task[i].push_back(window.response_by_type[i] / static_cast<double>(done));
         response += window.response_by_type[i];
       }
       for (std::size_t j = 0; j < resources; ++j) {
         std::uint64_t done = 0;
-        for (std::size_t i = 0; i < types; ++i) done += window.completions_by_pair[i * resources + j];
+        for (std::size_t i = 0; i < types; ++i) {
+          done += window.completions_by_pair(task_type(i), resource_id(j));
+        }
         by_resource[j].push_back(rate(static_cast<double>(done), window.seconds));
         busy[j] += window.busy[j];
       }

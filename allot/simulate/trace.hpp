@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/ids.hpp"
 
 namespace allot {
 

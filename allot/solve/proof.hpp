@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "allot/base/ids.hpp"
 #include "allot/model/assignment.hpp"
-#include "allot/model/ids.hpp"
 
 namespace allot {
 

@@ -36,12 +36,13 @@ struct Outlook {
 };
 
 void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) {
-  std::vector<double> rates(job.tasks.size() * job.resources.size(), 0.0);
+  PerPair<double> rates(job.tasks.size(), job.resources.size());
+  const PairSpan priors(options.priors, job.resources.size());
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     bool any = false;
     std::size_t possible = 0;
     for (std::size_t j = job.resources.size(); j-- > 0;) {
-      const RatePrior& prior = options.priors[i * job.resources.size() + j];
+      const RatePrior& prior = priors(task_type(i), resource_id(j));
       if (!prior.can_run) continue;
       possible = j;
       any |= prior.rate.has_value();
@@ -49,11 +50,11 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
         outlook.unknown += (outlook.unknown.empty() ? "" : ", ") + shown(job.tasks[i].name) + " on " +
                            shown(job.resources[j].name);
       }
-      rates[i * job.resources.size() + j] = prior.rate.value_or(0);
+      rates(task_type(i), resource_id(j)) = prior.rate.value_or(0);
     }
     outlook.known &= any || outlook.left_by_type[i] == 0;
     if (!any)
-      rates[i * job.resources.size() + possible] = 1;  // a type that is done needs some rate all the same
+      rates(task_type(i), resource_id(possible)) = 1;  // a type that is done needs some rate all the same
   }
   const Clock::time_point now = Clock::now();
   Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed}, now);
@@ -63,7 +64,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
   outlook.plan = placer.dispatcher().plan();
   if (!outlook.known) return;
   const std::vector<Count>& left = outlook.left_by_type;
-  outlook.bound_s = batch_bound(job_system(job, rates, std::vector<Count>(left)), left);
+  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left);
   // At the pace of the plan, which for the objective `finish` is that of the bound.
   outlook.finish_s = outlook.bound_s;
   if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;

@@ -41,6 +41,7 @@ std::vector<RatePrior> known_rates(const Job& job, const std::string& journal_pa
                                          : RatePrior::unknown());
     }
   }
+  const PairSpan by_pair(priors, resources);
   const std::string file = rates_file.empty() ? rates_path(job.path) : rates_file;
   std::error_code error;
   const bool has_default = !job.path.empty() && std::filesystem::exists(file, error);
@@ -51,7 +52,7 @@ std::vector<RatePrior> known_rates(const Job& job, const std::string& journal_pa
       for (const ResourceId j : scenario.system.resource_ids()) {
         const auto resource = place_of(job.resources, scenario.system.resource(j).name);
         if (!type || !resource || !scenario.system.can_run(i, j)) continue;
-        RatePrior& prior = priors[*type * resources + *resource];
+        RatePrior& prior = by_pair(task_type(*type), resource_id(*resource));
         if (prior.can_run) prior = RatePrior::measured(scenario.system.rate(i, j));
       }
     }
@@ -64,7 +65,7 @@ std::vector<RatePrior> known_rates(const Job& job, const std::string& journal_pa
         // A journal may say anything.
         const bool can_be = learnt.rate > 0 && learnt.rate <= kMaxNumber && learnt.completions > 0;
         if (!type || !resource || !can_be) continue;
-        RatePrior& prior = priors[*type * resources + *resource];
+        RatePrior& prior = by_pair(task_type(*type), resource_id(*resource));
         const double worth = std::min(kMostWorth, static_cast<double>(learnt.completions));
         if (prior.can_run) prior = RatePrior::measured(learnt.rate, 0.3, worth);
       }

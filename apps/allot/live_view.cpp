@@ -112,7 +112,7 @@ Table view_table(const RunView& view, bool short_form) {
                              {done, type.failed > 0 ? Style::kBad : Style::kPlain}};
     if (!short_form) row.push_back({number(type.throughput, 3), Style::kPlain});
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
-      const PairView& pair = view.pairs[i * view.resources.size() + j];
+      const PairView& pair = view.pairs(task_type(i), resource_id(j));
       row.push_back({pair_text(pair, !short_form), pair.running > 0 ? Style::kPlain : Style::kDim});
     }
     table.row(std::move(row));
@@ -166,7 +166,7 @@ std::string view_json(const RunView& view) {
     const TypeView& type = view.types[i];
     Json rates = Json::object();
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
-      const PairView& pair = view.pairs[i * view.resources.size() + j];
+      const PairView& pair = view.pairs(task_type(i), resource_id(j));
       if (!pair.possible) continue;
       rates[view.resources[j].name] = {
           {"running", pair.running},

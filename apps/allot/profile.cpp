@@ -63,7 +63,7 @@ std::string profile_table(const Job& job, const Profile& profile, const Console&
   std::string problems;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      const PairProfile& pair = profile.pairs[i * job.resources.size() + j];
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
       if (!pair.possible) continue;
       const bool several = job.resources[j].servers > 1;
       const bool bad = !pair.problem.empty();
@@ -91,7 +91,7 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
     std::vector<double> row(job.resources.size(), 0.0);
     bool runs = false;
     for (std::size_t j = 0; j < row.size(); ++j) {
-      const PairProfile& pair = profile.pairs[i * row.size() + j];
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
       const Timing& timing = pair.full.runs > 0 ? pair.full : pair.alone;
       if (!pair.possible || !pair.problem.empty() || timing.runs == 0) continue;
       row[j] = timing.rate();
@@ -107,12 +107,9 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
       rate.converged = timing.converged;
     }
     if (!runs) continue;
-    TaskClass& task = tasks.emplace_back();
-    task.name = job.tasks[i].name;
+    TaskClass& task = tasks.emplace_back(job.tasks[i]);
     task.count = limits[i];
-    task.priority = job.tasks[i].priority;
-    task.floor = job.tasks[i].floor;
-    if (const auto home = job.tasks[i].home; home && row[index(*home)] > 0) task.home = home;
+    if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     rates.insert(rates.end(), row.begin(), row.end());
   }
   const std::size_t types = tasks.size();
@@ -144,7 +141,7 @@ void print_json(Console& console, const Job& job, const Profile& profile, const 
   Json pairs = Json::array();
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      const PairProfile& pair = profile.pairs[i * job.resources.size() + j];
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
       if (!pair.possible) continue;
       pairs.push_back({{"task", job.tasks[i].name},
                        {"resource", job.resources[j].name},
@@ -198,7 +195,8 @@ std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
 }
 
 bool has_rates(const Profile& profile) {
-  return std::any_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
+  const std::vector<PairProfile>& pairs = profile.pairs.values();
+  return std::any_of(pairs.begin(), pairs.end(), [](const PairProfile& pair) {
     return pair.possible && pair.problem.empty() && pair.alone.runs > 0;
   });
 }
@@ -292,9 +290,9 @@ Exit profile(Arguments& arguments, Console& console) {
     console.note("interrupted: what was measured so far is written");
     return Exit::kInterrupted;
   }
-  const bool all_run = std::all_of(profile.pairs.begin(), profile.pairs.end(), [](const PairProfile& pair) {
-    return !pair.possible || pair.problem.empty();
-  });
+  const bool all_run =
+      std::all_of(profile.pairs.values().begin(), profile.pairs.values().end(),
+                  [](const PairProfile& pair) { return !pair.possible || pair.problem.empty(); });
   return all_run ? Exit::kOk : Exit::kFailed;
 }
 

@@ -129,18 +129,17 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   grid.rows = shown_names(system.tasks());
   grid.columns = shown_names(system.resources());
   std::vector<double> idle;
+  const PairSpan shares(solution.time_shares, system.resource_count());
   for (const TaskType i : system.types()) {
     std::vector<GridCell>& row = grid.cells.emplace_back();
     for (const ResourceId j : system.resource_ids()) {
-      const double f = solution.time_shares[index(i) * system.resource_count() + index(j)];
+      const double f = shares(i, j);
       row.push_back(cell(system.can_run(i, j), f >= 0.0005, fmt::format("{:.3f}", f)));
     }
   }
   for (const ResourceId j : system.resource_ids()) {
     double busy = 0;
-    for (const TaskType i : system.types()) {
-      busy += solution.time_shares[index(i) * system.resource_count() + index(j)];
-    }
+    for (const TaskType i : system.types()) busy += shares(i, j);
     idle.push_back(std::max(0.0, static_cast<double>(system.resource(j).servers) - busy));
   }
   Margin margin{"idle", {}};

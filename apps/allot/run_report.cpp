@@ -85,7 +85,7 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   for (std::size_t i = 0; i < view.types.size(); ++i) {
     std::vector<GridCell>& row = grid.cells.emplace_back();
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
-      const PairView& pair = view.pairs[i * view.resources.size() + j];
+      const PairView& pair = view.pairs(task_type(i), resource_id(j));
       std::string text = !pair.possible ? "-" : std::to_string(pair.done);
       if (pair.possible && pair.rate) text += fmt::format(" at {}/s", number(*pair.rate, 3));
       row.push_back({std::move(text), pair.done > 0});

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/ids.hpp"
 #include "apps/allot/console.hpp"
 
 namespace allot::app {

@@ -31,8 +31,8 @@ constexpr std::size_t kInFlight = 8;  ///< tasks that each thread keeps in fligh
 
 System machine() { return generate({.general = 8, .specialized = 0, .threads = 128, .seed = 5}).system; }
 
-std::vector<DispatchType> types_of(const System& system) {
-  std::vector<DispatchType> types;
+std::vector<TaskClass> types_of(const System& system) {
+  std::vector<TaskClass> types;
   for (const TaskClass& task : system.tasks()) types.push_back({task.name, task.count, {}, {}, {}});
   return types;
 }

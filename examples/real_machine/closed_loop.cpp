@@ -146,8 +146,8 @@ class Loop {
     return out;
   }
 
-  std::vector<allot::DispatchType> dispatch_types() const {
-    std::vector<allot::DispatchType> out;
+  std::vector<allot::TaskClass> dispatch_types() const {
+    std::vector<allot::TaskClass> out;
     for (std::size_t i = 0; i < types_; ++i) {
       out.push_back({.name = machine_.types[i], .count = options_.counts[i]});
       if (!options_.priorities.empty()) out.back().priority = options_.priorities[i];

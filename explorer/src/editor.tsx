@@ -3,10 +3,11 @@ import type {ComponentChildren} from 'preact';
 import {memo} from 'preact/compat';
 import {useCallback, useRef, useState} from 'preact/hooks';
 import {linesOf, type Diagnostic} from './answers';
+import {resourceFields, taskFields, type FieldInfo} from './fields';
 import {percent} from './format';
 import {Chip, Scroller, Slider} from './parts';
 import {
-  addResource, addTask, hasPriorities, kMostPairs, numberOf, pairsOf, parseField, placeOf, removeResource, removeTask, sharesOf, showField,
+  addResource, addTask, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, parseField, placeOf, removeResource, removeTask, sharesOf, showField,
   stepRate, withPriorities, withRate, withResource, withTask, type Draft, type Field,
 } from './scenario';
 
@@ -150,9 +151,46 @@ function Row({label, children}: {label: string; children: ComponentChildren}) {
   );
 }
 
-/** The fields that are hidden unless somebody wants all, or one of them is wrong. */
-const kDetails = ['min_depth', 'power', 'idle_power', 'home', 'floor'];
-const kShown = [...kDetails, 'name', 'servers', 'kind', 'discipline', 'count', 'priority', 'rates'];
+/** The numbers that have no place of their own: hidden unless somebody wants all, or one of them is wrong. */
+const detailsOf = (fields: FieldInfo[]): FieldInfo[] => fields.filter((info) => isNumber(info) && !isStepped(info) && info.key !== 'priority');
+const kResourceDetails = detailsOf(resourceFields);
+const kTaskDetails = detailsOf(taskFields);
+const kDetails = [...kResourceDetails, ...kTaskDetails].map(({key}) => key).concat('home');
+const kShown = [...resourceFields, ...taskFields].map(({key}) => key).concat('rates');
+
+/** As in "idle power, W". */
+const labelOf = ({key, unit}: FieldInfo): string => key.replaceAll('_', ' ') + (unit === '' ? '' : `, ${unit}`);
+
+interface DetailsProps {
+  fields: FieldInfo[];
+  entry: Record<string, unknown>;
+  name: string;
+  place: string;
+  marks: Map<string, string[]>;
+  set: (change: Record<string, Field>, field: string) => void;
+}
+
+function Details({fields, entry, name, place, marks, set}: DetailsProps) {
+  return (
+    <>
+      {fields.map((info) => (
+        <span key={info.key} title={info.help}>
+          <Row label={labelOf(info)}>
+            <NumberField
+              place={`${place}.${info.key}`}
+              label={`${labelOf(info)} of ${name}`}
+              value={entry[info.key] as Field}
+              marks={marks}
+              placeholder={info.default === null ? 'none' : String(info.default)}
+              onInput={(value) => set({[info.key]: value}, info.key)}
+            />
+          </Row>
+          <Mark id={`${place}.${info.key}`} messages={marks.get(`${place}.${info.key}`)} />
+        </span>
+      ))}
+    </>
+  );
+}
 
 export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps) {
   const [wanted, setWanted] = useState(false);
@@ -274,21 +312,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                     <Mark id={`${place}.servers`} messages={marks.get(`${place}.servers`)} />
                     {more && (
                       <span class="details">
-                        {(['min_depth', 'power', 'idle_power'] as const).map((field) => (
-                          <span key={field}>
-                            <Row label={{min_depth: 'least depth', power: 'busy watts', idle_power: 'idle watts'}[field]}>
-                              <NumberField
-                                place={`${place}.${field}`}
-                                label={`${{min_depth: 'Least depth', power: 'Busy watts', idle_power: 'Idle watts'}[field]} of ${resource.name}`}
-                                value={resource[field]}
-                                marks={marks}
-                                placeholder={{min_depth: '1', power: '1', idle_power: '0'}[field]}
-                                onInput={(value) => set({[field]: value}, field)}
-                              />
-                            </Row>
-                            <Mark id={`${place}.${field}`} messages={marks.get(`${place}.${field}`)} />
-                          </span>
-                        ))}
+                        <Details fields={kResourceDetails} entry={{...resource}} name={resource.name} place={place} marks={marks} set={set} />
                       </span>
                     )}
                     <Mark id={place} messages={marks.get(place)} />
@@ -367,17 +391,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                             ))}
                           </select>
                         </Row>
-                        <Row label="floor, tasks/s">
-                          <NumberField
-                            place={`${place}.floor`}
-                            label={`Floor of ${task.name}, in tasks per second`}
-                            value={task.floor}
-                            marks={marks}
-                            placeholder="none"
-                            onInput={(floor) => set({floor}, 'floor')}
-                          />
-                        </Row>
-                        <Mark id={`${place}.floor`} messages={marks.get(`${place}.floor`)} />
+                        <Details fields={kTaskDetails} entry={{...task}} name={task.name} place={place} marks={marks} set={set} />
                         <Mark id={`${place}.home`} messages={marks.get(`${place}.home`)} />
                       </span>
                     )}

@@ -1,30 +1,10 @@
 // The scenario being edited. It may be wrong, as long as somebody is typing: fields hold what was typed, and the library
 // says what is the matter with them.
 import type {Diagnostic, ScenarioFile} from './answers';
+import {resourceFields, taskFields, type DraftResource, type DraftTask, type FieldInfo} from './fields';
 
 /** A number, or the text that was typed instead of one. Absent: not given. */
 export type Field = number | string | undefined;
-
-export interface DraftResource {
-  name: string;
-  kind: string;
-  servers: Field;
-  discipline: string;
-  min_depth: Field;
-  power: Field;
-  idle_power: Field;
-}
-
-export interface DraftTask {
-  name: string;
-  count: Field;
-  priority: Field;
-  floor: Field;
-  /** The name of a resource; empty: the fastest. */
-  home: string;
-  /** By resource, in their order. */
-  rates: Field[];
-}
 
 export interface Draft {
   name: string;
@@ -53,40 +33,38 @@ export const showField = (field: Field): string => (field === undefined ? '' : S
 
 export const numberOf = (field: Field, otherwise: number): number => (typeof field === 'number' ? field : otherwise);
 
-export const newResource = (name: string): DraftResource => ({
-  name,
-  kind: 'gp',
-  servers: 1,
-  discipline: 'ps',
-  min_depth: undefined,
-  power: undefined,
-  idle_power: undefined,
-});
+/** Numbers that are shown though nobody has given them. */
+const kStepped = ['servers', 'count'];
+export const isNumber = ({kind}: FieldInfo): boolean => kind === 'number' || kind === 'whole';
+export const isStepped = ({key}: FieldInfo): boolean => kStepped.includes(key);
+
+/** An entry of the file with every field of its table, by what it says. */
+function entryOf(fields: FieldInfo[], file: Record<string, unknown>): Record<string, unknown> {
+  const field = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
+  return Object.fromEntries(
+    fields.map((info) => [
+      info.key,
+      isNumber(info) ? field(file[info.key] ?? (isStepped(info) ? info.default : undefined)) : String(file[info.key] ?? info.default ?? ''),
+    ]),
+  );
+}
+
+export const newResource = (name: string): DraftResource => entryOf(resourceFields, {name}) as unknown as DraftResource;
+
+const taskOf = (file: Record<string, unknown>, rates: Field[]): DraftTask =>
+  ({...entryOf(taskFields, file), rates}) as unknown as DraftTask;
 
 /** From a scenario that the library has read, so it has the shape that it should. */
 export function draftOf(file: ScenarioFile): Draft {
   const {name, resources, tasks, ...rest} = file;
-  const field = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
-  const drafts = resources.map((resource) => ({
-    ...newResource(String(resource.name)),
-    kind: String(resource.kind ?? 'gp'),
-    servers: field(resource.servers ?? 1),
-    discipline: String(resource.discipline ?? 'ps'),
-    min_depth: field(resource.min_depth),
-    power: field(resource.power),
-    idle_power: field(resource.idle_power),
-  }));
+  const rate = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
+  const drafts = resources.map((resource) => entryOf(resourceFields, resource) as unknown as DraftResource);
   return {
     name: name ?? '',
     resources: drafts,
-    tasks: tasks.map((task) => ({
-      name: String(task.name),
-      count: field(task.count ?? 0),
-      priority: field(task.priority),
-      floor: field(task.floor),
-      home: String(task.home ?? ''),
-      rates: drafts.map(({name: resource}) => field((task.rates as Record<string, unknown> | undefined)?.[resource])),
-    })),
+    tasks: tasks.map((task) =>
+      taskOf(task, drafts.map(({name: resource}) => rate((task.rates as Record<string, unknown> | undefined)?.[resource]))),
+    ),
     rest,
     preset: '',
     isEdited: false,
@@ -199,14 +177,14 @@ export const addTask = (draft: Draft): Draft => ({
   ...draft,
   tasks: [
     ...draft.tasks,
-    {
-      name: freeName(draft.tasks.map(({name}) => name), 'task '),
-      count: 1,
-      priority: hasPriorities(draft) ? 1 : undefined,
-      floor: undefined,
-      home: '',
-      rates: draft.resources.map((resource) => (resource.kind === 'sa' ? undefined : 1)),
-    },
+    taskOf(
+      {
+        name: freeName(draft.tasks.map(({name}) => name), 'task '),
+        count: 1,
+        ...(hasPriorities(draft) ? {priority: 1} : {}),
+      },
+      draft.resources.map((resource) => (resource.kind === 'sa' ? undefined : 1)),
+    ),
   ],
 });
 

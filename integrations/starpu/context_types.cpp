@@ -87,7 +87,7 @@ std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& nam
 }
 
 TaskType Context::add_type(const std::string& name, std::vector<RatePrior> priors) {
-  DispatchType type{.name = name, .count = 1};
+  TaskClass type{.name = name, .count = 1};
   if (policy_ != "map") type.priority = 1.0;
   if (dispatcher_) {
     dispatcher_->add_type(type, priors);

@@ -12,13 +12,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 void Lines::resize(std::size_t types, std::size_t resources) {
   types = std::max(types, types_);
   resources = std::max(resources, columns_.size());
-  std::vector<Cell> cells(types * resources);
-  for (std::size_t i = 0; i < types_; ++i) {
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      cells[i * resources + j] = std::move(cells_[i * columns_.size() + j]);
-    }
-  }
-  cells_ = std::move(cells);
+  cells_.grow(types, resources);
   while (columns_.size() < resources) columns_.push_back({ServiceOrder(types, when_ahead_)});
   types_ = types;
   rows_.resize(types);
@@ -210,7 +204,7 @@ Count Lines::in_flight() const noexcept {
 
 std::vector<Job*> Lines::waiting_jobs() const {
   std::vector<Job*> jobs;
-  for (const Cell& cell : cells_) {
+  for (const Cell& cell : cells_.values()) {
     cell.queue.for_each([&](Job& job) { jobs.push_back(&job); });
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->arrival < b->arrival; });
@@ -246,7 +240,7 @@ void Lines::follow(const Plan& plan, Dispatcher& dispatcher) {
       } else if (plan.time_shares.empty()) {
         now.weight = static_cast<double>(now.target);
       } else {
-        now.weight = plan.time_shares[index(i) * system.resource_count() + index(j)];
+        now.weight = PairSpan(plan.time_shares, system.resource_count())(i, j);
       }
     }
   }

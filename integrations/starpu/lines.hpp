@@ -110,10 +110,8 @@ class Lines {
     std::optional<double> idle_until;  ///< after the latest `take`
   };
 
-  Cell& cell(TaskType i, ResourceId j) noexcept { return cells_[index(i) * columns_.size() + index(j)]; }
-  const Cell& cell(TaskType i, ResourceId j) const noexcept {
-    return cells_[index(i) * columns_.size() + index(j)];
-  }
+  Cell& cell(TaskType i, ResourceId j) noexcept { return cells_(i, j); }
+  const Cell& cell(TaskType i, ResourceId j) const noexcept { return cells_(i, j); }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
   /// Mean time of a task, as far as anything is known of its type; 0: nothing.
@@ -135,7 +133,7 @@ class Lines {
 
   ServiceOrder::WhenAhead when_ahead_;
   std::size_t types_ = 0;
-  std::vector<Cell> cells_;  ///< row-major
+  PerPair<Cell> cells_;
   std::vector<Row> rows_;
   std::vector<Column> columns_;
   Count waiting_ = 0;

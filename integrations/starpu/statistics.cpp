@@ -14,17 +14,6 @@ using Json = nlohmann::ordered_json;
 /// JSON has no infinity.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-template <typename Values>
-Json matrix(const Values& values, std::size_t types, std::size_t resources) {
-  Json rows = Json::array();
-  for (std::size_t i = 0; i < types && (i + 1) * resources <= values.size(); ++i) {
-    Json row = Json::array();
-    for (std::size_t j = 0; j < resources; ++j) row.push_back(values[i * resources + j]);
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 Json rate_json(const RateEstimate& rate) {
   return {{"seconds", finite(rate.seconds)},
           {"seconds_low", finite(rate.seconds_low)},
@@ -36,15 +25,33 @@ Json rate_json(const RateEstimate& rate) {
           {"resets", rate.resets}};
 }
 
+/// Row after row, as far as there are values.
+template <typename Values>
+Json matrix(const Values& values, std::size_t resources) {
+  const PairSpan pairs(values, resources);
+  Json rows = Json::array();
+  for (const TaskType i : IdRange<TaskType>(pairs.types())) {
+    Json row = Json::array();
+    for (const auto& value : pairs.row(i)) {
+      if constexpr (std::is_same_v<decltype(value), const RateEstimate&>) {
+        row.push_back(rate_json(value));
+      } else {
+        row.push_back(value);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Json plan_json(const Plan& plan) {
-  const std::size_t types = plan.system.type_count();
   const std::size_t resources = plan.system.resource_count();
   Json json = {{"number", plan.number}};
   std::vector<Count> counts;
   for (const TaskType i : plan.system.types()) counts.push_back(plan.system.count(i));
   json["counts"] = counts;
-  if (plan.target) json["target"] = matrix(plan.target->values(), types, resources);
-  if (!plan.time_shares.empty()) json["time_shares"] = matrix(plan.time_shares, types, resources);
+  if (plan.target) json["target"] = matrix(plan.target->values(), resources);
+  if (!plan.time_shares.empty()) json["time_shares"] = matrix(plan.time_shares, resources);
   if (plan.predicted) json["predicted_throughput"] = finite(plan.predicted->throughput);
   if (!plan.note.empty()) json["note"] = plan.note;
   return json;
@@ -53,7 +60,6 @@ Json plan_json(const Plan& plan) {
 }  // namespace
 
 std::string report_json(const Report& report) {
-  const std::size_t types = report.types.size();
   const std::size_t resources = report.resources.size();
   Json json = {{"policy", report.policy},
                {"context", report.context},
@@ -62,17 +68,11 @@ std::string report_json(const Report& report) {
                {"workers", report.workers}};
   if (!report.shares.empty()) json["shares"] = report.shares;
   if (report.plan) json["plan"] = plan_json(*report.plan);
-  Json rates = Json::array();
-  for (std::size_t i = 0; i < types && (i + 1) * resources <= report.rates.size(); ++i) {
-    Json row = Json::array();
-    for (std::size_t j = 0; j < resources; ++j) row.push_back(rate_json(report.rates[i * resources + j]));
-    rates.push_back(std::move(row));
-  }
-  json["rates"] = std::move(rates);
+  json["rates"] = matrix(report.rates, resources);
   const DispatchStatistics& seen = report.seen;
-  json["placements"] = matrix(report.placements, types, resources);
-  json["completions"] = matrix(seen.completions, types, resources);
-  json["in_flight"] = matrix(seen.in_flight, types, resources);
+  json["placements"] = matrix(report.placements, resources);
+  json["completions"] = matrix(seen.completions, resources);
+  json["in_flight"] = matrix(seen.in_flight, resources);
   json["seconds"] = seen.seconds;
   json["placed"] = seen.placed;
   json["ended"] = seen.ended;

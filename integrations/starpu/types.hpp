@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/ids.hpp"
 
 namespace allot::starpu {
 

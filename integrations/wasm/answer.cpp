@@ -239,9 +239,10 @@ Assignment assignment_of(const Options& options, const System& system) {
   const std::vector<double> counts =
       options.matrix("assignment", system.type_count(), system.resource_count());
   if (counts.empty()) refuse("assignment", "is missing");
+  const PairSpan given(counts, system.resource_count());
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resource_ids()) {
-      const double n = counts[index(i) * system.resource_count() + index(j)];
+      const double n = given(i, j);
       if (!(n >= 0) || n > static_cast<double>(kMaxCount) || n != std::floor(n) ||
           (n > 0 && !system.can_run(i, j)))
         refuse("assignment", "must hold whole numbers, and 0 where a type cannot run");
@@ -267,6 +268,7 @@ std::string flows(const Question& question, const Options& options) {
   const System system = static_scenario_of(question).system;
   const std::vector<double> time_shares =
       options.matrix("time_shares", system.type_count(), system.resource_count());
+  const PairSpan shares(time_shares, system.resource_count());
   std::optional<Assignment> assignment;
   if (time_shares.empty()) assignment = assignment_of(options, system);
   Json rows = Json::array();
@@ -281,7 +283,7 @@ std::string flows(const Question& question, const Options& options) {
       const double mu = system.rate(i, j);
       rows[index(i)].push_back(assignment ? static_cast<double>((*assignment)(i, j)) *
                                                 (law.per_rate * mu + law.per_task)
-                                          : mu * time_shares[index(i) * system.resource_count() + index(j)]);
+                                          : mu * shares(i, j));
     }
   }
   return text_of(rows);

@@ -199,8 +199,8 @@ TEST(Properties, TheOptimumRespectsTheObviousBounds) {
     double by_thread = 0;
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
-      by_thread += static_cast<double>(system.count(i)) *
-                   *std::max_element(system.rates().row(i), system.rates().row(i) + system.resource_count());
+      const std::span<const double> rates = system.rates().row(i);
+      by_thread += static_cast<double>(system.count(i)) * *std::max_element(rates.begin(), rates.end());
     }
     EXPECT_LE(x, by_resource * (1 + 1e-12));
     EXPECT_LE(x, by_thread * (1 + 1e-12));

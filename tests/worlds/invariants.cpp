@@ -89,7 +89,8 @@ Invariants::Problem Invariants::books(Clock::time_point now) const {
   const std::vector<Count> waiting = loop_.placer().waiting();
   const std::vector<Count> placed = loop_.placer().dispatcher().statistics().in_flight;
   for (std::size_t at = 0; at < waiting.size(); ++at) {
-    if (placed[at] != waiting[at] + loop_.attempts().by_pair()[at]) return "the placer's books are wrong";
+    if (placed[at] != waiting[at] + loop_.attempts().by_pair().values()[at])
+      return "the placer's books are wrong";
   }
   std::vector<int> seen(loop_.items().size(), 0);
   for (const auto& [id, attempt] : loop_.attempts().all()) ++seen[attempt.task];

@@ -55,7 +55,7 @@ Scene scene_of(const Machine& machine) {
     JobTask& task = scene.job.tasks.emplace_back();
     task.name = "t" + std::to_string(i);
     task.inputs = inputs_by_counting(type.tasks);
-    task.count = type.count;
+    task.count = type.count.value_or(0);
     task.priority = type.priority;
     task.rates.resize(machine.servers.size());
     for (const double rate : type.rates) {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
+#include "allot/base/per.hpp"
 #include "allot/dispatch/detail/published.hpp"
 #include "allot/dispatch/detail/sample_ring.hpp"
-#include "allot/model/ids.hpp"
 
 namespace allot::detail {
 
@@ -41,39 +41,34 @@ struct alignas(kCacheLine) Tally {
 class Board {
  public:
   Board(std::size_t type_room, std::size_t resource_room)
-      : type_room_(type_room),
-        resource_room_(resource_room),
-        words_((resource_room + 63) / 64),
-        counts_(type_room * resource_room),
-        completions_(type_room * resource_room),
-        failures_(type_room * resource_room),
-        access_(type_room * resource_room),
+      : words_((resource_room + 63) / 64),
+        counts_(type_room, resource_room),
+        completions_(type_room, resource_room),
+        failures_(type_room, resource_room),
+        access_(type_room, resource_room),
         wishes_(type_room * words_),
         servers_(resource_room),
         lost_(resource_room) {}
 
-  std::size_t type_room() const noexcept { return type_room_; }
-  std::size_t resource_room() const noexcept { return resource_room_; }
-  std::size_t at(TaskType i, ResourceId j) const noexcept { return index(i) * resource_room_ + index(j); }
+  std::size_t type_room() const noexcept { return counts_.types(); }
+  std::size_t resource_room() const noexcept { return counts_.resources(); }
 
   std::atomic<std::size_t> types{0};
   std::atomic<std::size_t> resources{0};
 
-  std::atomic<Count>& count(TaskType i, ResourceId j) noexcept { return counts_[at(i, j)]; }
-  const std::atomic<Count>& count(TaskType i, ResourceId j) const noexcept { return counts_[at(i, j)]; }
-  std::atomic<std::uint64_t>& completions(TaskType i, ResourceId j) noexcept {
-    return completions_[at(i, j)];
-  }
-  std::atomic<std::uint64_t>& failures(TaskType i, ResourceId j) noexcept { return failures_[at(i, j)]; }
+  std::atomic<Count>& count(TaskType i, ResourceId j) noexcept { return counts_(i, j); }
+  const std::atomic<Count>& count(TaskType i, ResourceId j) const noexcept { return counts_(i, j); }
+  std::atomic<std::uint64_t>& completions(TaskType i, ResourceId j) noexcept { return completions_(i, j); }
+  std::atomic<std::uint64_t>& failures(TaskType i, ResourceId j) noexcept { return failures_(i, j); }
 
   Access access(TaskType i, ResourceId j) const noexcept {
-    return access_[at(i, j)].load(std::memory_order_relaxed);
+    return access_(i, j).load(std::memory_order_relaxed);
   }
   void set_access(TaskType i, ResourceId j, Access access) noexcept {
-    access_[at(i, j)].store(access, std::memory_order_relaxed);
+    access_(i, j).store(access, std::memory_order_relaxed);
   }
-  std::atomic<Count>& servers(ResourceId j) noexcept { return servers_[index(j)]; }
-  std::atomic<bool>& lost(ResourceId j) noexcept { return lost_[index(j)]; }
+  std::atomic<Count>& servers(ResourceId j) noexcept { return servers_[j]; }
+  std::atomic<bool>& lost(ResourceId j) noexcept { return lost_[j]; }
 
   /// Wishes: pairs that the planner would like to have tried, one task each.
   void wish(TaskType i, ResourceId j) noexcept { word(i, j).fetch_or(bit(j), std::memory_order_relaxed); }
@@ -104,16 +99,14 @@ class Board {
   }
   static std::uint64_t bit(ResourceId j) noexcept { return std::uint64_t{1} << (index(j) % 64); }
 
-  std::size_t type_room_;
-  std::size_t resource_room_;
   std::size_t words_;  ///< of 64 wishes, for each type
-  std::vector<std::atomic<Count>> counts_;
-  std::vector<std::atomic<std::uint64_t>> completions_;
-  std::vector<std::atomic<std::uint64_t>> failures_;
-  std::vector<std::atomic<Access>> access_;
+  PerPair<std::atomic<Count>> counts_;
+  PerPair<std::atomic<std::uint64_t>> completions_;
+  PerPair<std::atomic<std::uint64_t>> failures_;
+  PerPair<std::atomic<Access>> access_;
   std::vector<std::atomic<std::uint64_t>> wishes_;
-  std::vector<std::atomic<Count>> servers_;
-  std::vector<std::atomic<bool>> lost_;
+  PerResource<std::atomic<Count>> servers_;
+  PerResource<std::atomic<bool>> lost_;
   std::array<Tally, kStripes> tallies_;
 };
 

@@ -33,7 +33,7 @@ bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
 
 }  // namespace
 
-Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<DispatchType> types,
+Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<TaskClass> types,
                      std::vector<RatePrior> priors, const RateEstimatorOptions& estimator, double exploration)
     : board_(board),
       estimator_options_(estimator),
@@ -42,14 +42,13 @@ Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<
       presence_(resources_.size(), Presence::kHere),
       types_(std::move(types)),
       removed_(types_.size(), false),
-      pairs_(board.type_room() * board.resource_room()) {
+      pairs_(board.type_room(), board.resource_room()) {
   if (priors.size() != types_.size() * resources_.size()) {
     throw InvalidModel("priors", "needs one for each pair of a type and a resource");
   }
+  const PairSpan prior(std::as_const(priors), resources_.size());
   for (const TaskType i : type_ids()) {
-    for (const ResourceId j : resource_ids()) {
-      make_pair(i, j, priors[index(i) * resources_.size() + index(j)]);
-    }
+    for (const ResourceId j : resource_ids()) make_pair(i, j, prior(i, j));
   }
   check_all();
   for (const ResourceId j : resource_ids()) {
@@ -62,20 +61,19 @@ Knowledge::Knowledge(Board& board, std::vector<Resource> resources, std::vector<
 /// Throws if the resources and types that are there make no system.
 void Knowledge::check_all() const {
   std::vector<TaskClass> tasks;
-  std::vector<double> rates;
+  PerPair<double> rates(types_.size(), resources_.size());
   for (const TaskType i : type_ids()) {
-    const DispatchType& type = types_[index(i)];
-    tasks.push_back({type.name, type.count, type.home, type.priority, type.floor});
+    tasks.push_back(types_[index(i)]);
     bool runs = false;
     for (const ResourceId j : resource_ids()) {
-      rates.push_back(pair(i, j).exists ? 1.0 : 0.0);
+      rates(i, j) = pair(i, j).exists ? 1.0 : 0.0;
       runs |= pair(i, j).exists;
     }
     if (runs) continue;
     tasks.back().count = 0;  // all its pairs may have been disabled since
     tasks.back().home.reset();
   }
-  System(resources_, std::move(tasks), Rates(types_.size(), resources_.size(), std::move(rates)));
+  System(resources_, std::move(tasks), Rates(std::move(rates)));
 }
 
 void Knowledge::make_pair(TaskType i, ResourceId j, const RatePrior& prior) {
@@ -109,7 +107,7 @@ void Knowledge::set_count(TaskType i, Count count) {
 
 void Knowledge::set_priorities(std::span<const double> priorities) {
   if (priorities.size() != types_.size()) throw InvalidModel("priorities", "needs one for each type");
-  const std::vector<DispatchType> before = types_;
+  const std::vector<TaskClass> before = types_;
   for (const TaskType i : type_ids()) types_[index(i)].priority = priorities[index(i)];
   try {
     check_all();
@@ -120,7 +118,7 @@ void Knowledge::set_priorities(std::span<const double> priorities) {
   changed_ = true;
 }
 
-TaskType Knowledge::add_type(const DispatchType& type, std::span<const RatePrior> by_resource) {
+TaskType Knowledge::add_type(const TaskClass& type, std::span<const RatePrior> by_resource) {
   if (types_.size() == board_.type_room()) throw InvalidModel("types", "no room: see more_types");
   if (by_resource.size() != resources_.size()) throw InvalidModel("priors", "needs one for each resource");
   const TaskType i = task_type(types_.size());
@@ -355,8 +353,7 @@ bool Knowledge::outdated() const {
 }
 
 System Knowledge::system() {
-  const std::size_t width = resources_.size();
-  std::vector<double> rates(types_.size() * width, 0.0);
+  PerPair<double> rates(types_.size(), resources_.size());
   double log_sum = 0;
   double known = 0;
   for (const TaskType i : type_ids()) {
@@ -366,7 +363,7 @@ System Knowledge::system() {
       known_pair.planned_seconds = seconds;
       if (!present(i, j) || board_.access(i, j) != Access::kOpen || !(seconds > 0)) continue;
       const double rate = in_range(1 / seconds);
-      rates[index(i) * width + index(j)] = rate;
+      rates(i, j) = rate;
       log_sum += std::log(rate);
       known += 1;
     }
@@ -377,9 +374,8 @@ System Knowledge::system() {
   std::vector<TaskClass> tasks;
   double weight = 0;
   for (const TaskType i : type_ids()) {
-    const DispatchType& type = types_[index(i)];
-    double* const row = &rates[index(i) * width];
-    bool runs = std::any_of(row, row + width, [](double rate) { return rate > 0; });
+    const std::span<double> row = rates.row(i);
+    bool runs = std::any_of(row.begin(), row.end(), [](double rate) { return rate > 0; });
     if (!runs) {
       for (const ResourceId j : resource_ids()) {
         if (!present(i, j) || board_.access(i, j) != Access::kOpen) continue;
@@ -387,7 +383,8 @@ System Knowledge::system() {
         runs = true;
       }
     }
-    TaskClass task{type.name, runs ? type.count : 0, type.home, type.priority, type.floor};
+    TaskClass task = types_[index(i)];
+    if (!runs) task.count = 0;
     if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     if (task.priority && removed_[index(i)]) task.priority = 0.0;
     weight += task.priority.value_or(0.0);
@@ -397,7 +394,7 @@ System Knowledge::system() {
     for (TaskClass& task : tasks) task.priority = 1.0;
   }
   changed_ = false;
-  return System(resources_, std::move(tasks), Rates(types_.size(), width, std::move(rates)));
+  return System(resources_, std::move(tasks), Rates(std::move(rates)));
 }
 
 std::optional<double> Knowledge::mean_seconds(TaskType i, ResourceId j) const {

@@ -16,13 +16,13 @@ namespace allot::detail {
 class Knowledge {
  public:
   /// Throws InvalidModel when the system cannot be.
-  Knowledge(Board& board, std::vector<Resource> resources, std::vector<DispatchType> types,
+  Knowledge(Board& board, std::vector<Resource> resources, std::vector<TaskClass> types,
             std::vector<RatePrior> priors, const RateEstimatorOptions& estimator, double exploration);
 
   // ---- changes; all but reports ask for a new plan
   void set_count(TaskType i, Count count);
   void set_priorities(std::span<const double> priorities);
-  TaskType add_type(const DispatchType& type, std::span<const RatePrior> by_resource);
+  TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
   void set_servers(ResourceId j, Count servers);
@@ -60,8 +60,8 @@ class Knowledge {
     bool questioned = false;          ///< since its latest sample
   };
 
-  Pair& pair(TaskType i, ResourceId j) noexcept { return pairs_[board_.at(i, j)]; }
-  const Pair& pair(TaskType i, ResourceId j) const noexcept { return pairs_[board_.at(i, j)]; }
+  Pair& pair(TaskType i, ResourceId j) noexcept { return pairs_(i, j); }
+  const Pair& pair(TaskType i, ResourceId j) const noexcept { return pairs_(i, j); }
   IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_.size()); }
   IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(resources_.size()); }
   bool present(TaskType i, ResourceId j) const noexcept;
@@ -78,9 +78,9 @@ class Knowledge {
   double exploration_;
   std::vector<Resource> resources_;
   std::vector<Presence> presence_;
-  std::vector<DispatchType> types_;
+  std::vector<TaskClass> types_;
   std::vector<bool> removed_;
-  std::vector<Pair> pairs_;
+  PerPair<Pair> pairs_;
   std::uint64_t completions_ = 0;
   double busy_seconds_ = 0;
   std::vector<double> budgets_;  ///< seconds for trying again what is not used, by resource and pair

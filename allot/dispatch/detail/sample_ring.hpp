@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "allot/model/ids.hpp"
+#include "allot/base/ids.hpp"
 
 namespace allot::detail {
 

@@ -1,9 +1,6 @@
 #include "allot/io/detail/text.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -46,17 +43,9 @@ std::size_t utf8_length(std::string_view text, std::size_t at) { return quote::u
 
 std::string printable(std::string_view text, std::size_t limit) { return quote::terminal(text, limit); }
 
-std::string in_quotes(std::string_view text) { return "'" + printable(text, 40) + "'"; }
+std::string in_quotes(std::string_view text) { return quote::name(text); }
 
-std::string shortest(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  std::string out(buffer.data(), end);
-  if (out.find_first_of(".e") == std::string::npos) out += ".0";
-  return out;
-}
+std::string shortest(double value) { return quote::number(value); }
 
 bool is_bare_key(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
@@ -82,14 +71,7 @@ std::optional<std::string_view> nearest(std::string_view name, std::span<const s
 }
 
 std::string listed(std::span<const std::string_view> names, bool with_quotes) {
-  constexpr std::size_t most = 10;
-  std::string out;
-  for (std::size_t k = 0; k < std::min(names.size(), most); ++k) {
-    if (k > 0) out += ", ";
-    out += with_quotes ? in_quotes(names[k]) : printable(names[k], 40);
-  }
-  if (names.size() > most) out += " and " + std::to_string(names.size() - most) + " more";
-  return out;
+  return with_quotes ? quote::names(names) : quote::list(names);
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string_view> names) {

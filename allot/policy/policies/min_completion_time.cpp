@@ -18,9 +18,9 @@ using FullBlock =
 class MinCompletionTime final : public Policy {
  public:
   explicit MinCompletionTime(const System& system)
-      : types_(system.type_count()), resources_(system.resource_count()) {
+      : types_(system.type_count()), resources_(system.resource_count()), seconds_(types_, resources_) {
     for (const TaskType i : system.types()) {
-      for (const ResourceId j : system.resource_ids()) seconds_.push_back(system.seconds_per_task(i, j));
+      for (const ResourceId j : system.resource_ids()) seconds_(i, j) = system.seconds_per_task(i, j);
     }
   }
 
@@ -35,9 +35,9 @@ class MinCompletionTime final : public Policy {
       const Seconds waiting =
           width >= kBlock ? waiting_at(begin, FullBlock(), situation) : waiting_at(begin, width, situation);
       for (std::size_t k = 0; k < kBlock && k < width; ++k) {
-        const double alone = seconds_[index(i) * resources_ + begin + k];
-        if (alone == 0) continue;  // cannot run there
         const ResourceId j = resource_id(begin + k);
+        const double alone = seconds_(i, j);
+        if (alone == 0) continue;  // cannot run there
         const double finish = waiting[k] / static_cast<double>(system.resource(j).servers) + alone;
         best = finish < soonest ? j : best;  // no branches: nothing here can be foreseen
         soonest = finish < soonest ? finish : soonest;
@@ -51,7 +51,7 @@ class MinCompletionTime final : public Policy {
   template <typename Width>
   Seconds waiting_at(std::size_t begin, Width width, const Situation& situation) const noexcept {
     const Count* n = situation.counts.data() + begin;
-    const double* seconds = seconds_.data() + begin;
+    const double* seconds = seconds_.values().data() + begin;
     Seconds sums{};
     for (std::size_t l = 0; l < types_; ++l, n += resources_, seconds += resources_) {
       for (std::size_t k = 0; k < width; ++k) sums[k] += static_cast<double>(n[k]) * seconds[k];
@@ -61,7 +61,7 @@ class MinCompletionTime final : public Policy {
 
   std::size_t types_;
   std::size_t resources_;
-  std::vector<double> seconds_;  // 1 / mu, row-major; 0: cannot run there
+  PerPair<double> seconds_;  // 1 / mu; 0: cannot run there
 };
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {

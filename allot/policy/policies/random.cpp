@@ -1,6 +1,7 @@
 // Random placement (RD): uniform over the resources that can run the type, or by a given table of
 // probabilities.
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "allot/base/error.hpp"
@@ -30,41 +31,37 @@ class TablePlacement final : public Policy {
  public:
   /// Rows must be valid: see `check_rows`.
   TablePlacement(const System& system, std::vector<double> probabilities)
-      : resources_(system.resource_count()), probabilities_(std::move(probabilities)) {
+      : probabilities_(system.type_count(), system.resource_count(), std::move(probabilities)) {
     for (const TaskType i : system.types()) {
-      double sum = 0;
-      for (const ResourceId j : system.resource_ids()) sum += probabilities_[at(i, j)];
-      for (const ResourceId j : system.resource_ids()) probabilities_[at(i, j)] /= sum > 0 ? sum : 1.0;
+      const std::span<double> row = probabilities_.row(i);
+      const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+      for (double& probability : row) probability /= sum > 0 ? sum : 1.0;
     }
   }
 
   ResourceId place(TaskType i, const Situation&, PolicyMemory, RandomStream& random) const noexcept override {
     double left = random.uniform();
-    std::size_t last = 0;
-    for (std::size_t j = 0; j < resources_; ++j) {
-      const double probability = probabilities_[index(i) * resources_ + j];
+    ResourceId last{};
+    for (const ResourceId j : probabilities_.resource_ids()) {
+      const double probability = probabilities_(i, j);
       if (probability == 0) continue;
-      if (left < probability) return resource_id(j);
+      if (left < probability) return j;
       left -= probability;
       last = j;  // rounding may leave a little over: it belongs to the last
     }
-    return resource_id(last);
+    return last;
   }
 
   void choices(TaskType i, const Situation&, std::span<const std::uint32_t>,
                std::vector<Choice>& out) const override {
     out.clear();
-    for (std::size_t j = 0; j < resources_; ++j) {
-      const double probability = probabilities_[index(i) * resources_ + j];
-      if (probability > 0) out.push_back({resource_id(j), probability, {}});
+    for (const ResourceId j : probabilities_.resource_ids()) {
+      if (probabilities_(i, j) > 0) out.push_back({j, probabilities_(i, j), {}});
     }
   }
 
  private:
-  std::size_t at(TaskType i, ResourceId j) const noexcept { return index(i) * resources_ + index(j); }
-
-  std::size_t resources_;
-  std::vector<double> probabilities_;
+  PerPair<double> probabilities_;
 };
 
 /// Throws unless there is a row for each type that sums to 1, with nothing where the type cannot run.
@@ -72,11 +69,12 @@ void check_rows(const System& system, const std::vector<double>& probabilities) 
   if (probabilities.size() != system.type_count() * system.resource_count()) {
     throw InvalidModel("placement_probabilities", "needs one row per task type and one column per resource");
   }
+  const PairSpan table(probabilities, system.resource_count());
   for (const TaskType i : system.types()) {
     const std::string row = "placement_probabilities[" + std::to_string(index(i)) + "]";
     double sum = 0;
     for (const ResourceId j : system.resource_ids()) {
-      const double p = probabilities[index(i) * system.resource_count() + index(j)];
+      const double p = table(i, j);
       const std::string entry = row + "[" + std::to_string(index(j)) + "]";
       if (!std::isfinite(p) || p < 0)
         throw InvalidModel(entry, "must be a probability, is " + std::to_string(p));

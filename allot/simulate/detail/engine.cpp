@@ -91,16 +91,16 @@ class EngineOf final : public Engine {
         due_(resources_),
         policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
         looks_at_sizes_(setup.policy->looks_at_sizes()) {
-    counts_.assign(types_ * resources_, 0);
+    counts_.assign(types_, resources_, 0);
     totals_.assign(resources_, 0);
     population_.assign(types_, 0);
     retiring_.assign(types_, 0);
     memory_.assign(policy_.memory_size(), 0);
     if (looks_at_sizes_) remaining_.assign(resources_, 0.0);
-    situation_ = {&system_, counts_, totals_, remaining_};
+    situation_ = {&system_, counts_.values(), totals_, remaining_};
     busy_.assign(resources_, 0.0);
     busy_since_.assign(resources_, 0.0);
-    window_.completions_by_pair.assign(types_ * resources_, 0);
+    window_.completions_by_pair.assign(types_, resources_, 0);
     window_.response_by_type.assign(types_, 0.0);
     window_.busy.assign(resources_, 0.0);
     plan_ = scenario_.population;
@@ -179,7 +179,7 @@ class EngineOf final : public Engine {
   void begin_window() override {
     window_start_ = now_;
     window_completions_ = 0;
-    std::fill(window_.completions_by_pair.begin(), window_.completions_by_pair.end(), 0);
+    window_.completions_by_pair.assign(types_, resources_, 0);
     std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
     std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
     std::fill(busy_since_.begin(), busy_since_.end(), now_);
@@ -316,13 +316,13 @@ class EngineOf final : public Engine {
 
   /// Tells weighted stations the policy's time shares.
   void update_shares() {
-    const std::span<const double> shares = policy_.time_shares();
+    const PairSpan shares(policy_.time_shares(), resources_);
     const Assignment* target = policy_.target();
     if (shares.empty() || target == nullptr) return;
     std::vector<TypeShare> column(types_);
     for (std::size_t j = 0; j < resources_; ++j) {
       for (std::size_t i = 0; i < types_; ++i) {
-        const double share = shares[i * resources_ + j];
+        const double share = shares(task_type(i), resource_id(j));
         const Count tasks = (*target)(task_type(i), resource_id(j));
         column[i] = {share, tasks > 0 ? share / static_cast<double>(tasks) : share};
       }
@@ -375,7 +375,7 @@ class EngineOf final : public Engine {
     thread.entered = now_;
     thread.resource = static_cast<std::uint32_t>(j);
     thread.task = tasks_placed_++;
-    ++counts_[thread.type * resources_ + j];
+    ++counts_(type, resource_id(j));
     ++totals_[j];
     const Job job{id, thread.type, thread.size * system_.seconds_per_task(type, resource_id(j))};
     use_station<kMix>(j, [&](auto& station) { station.enter(now_, job); });
@@ -423,10 +423,10 @@ class EngineOf final : public Engine {
     Thread& thread = threads_[id];
     const double response = now_ - thread.entered;
     ++window_completions_;
-    ++window_.completions_by_pair[thread.type * resources_ + j];
+    ++window_.completions_by_pair(task_type(thread.type), resource_id(j));
     window_.response_by_type[thread.type] += response;
     responses_.add(response);
-    --counts_[thread.type * resources_ + j];
+    --counts_(task_type(thread.type), resource_id(j));
     --totals_[j];
     if (--until_rebase_ == 0) rebase();
     if constexpr (!kPlain) {
@@ -609,7 +609,7 @@ class EngineOf final : public Engine {
   std::uint32_t births_ = 0;
   std::uint32_t founders_ = 0;  // threads that were there at the start: the first so many births
 
-  std::vector<Count> counts_;
+  PerPair<Count> counts_;
   std::vector<Count> totals_;
   std::vector<double> remaining_;
   Situation situation_;

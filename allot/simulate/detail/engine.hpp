@@ -17,10 +17,10 @@ namespace allot::detail {
 struct Window {
   double seconds = 0;
   std::uint64_t completions = 0;
-  std::vector<std::uint64_t> completions_by_pair;  ///< row-major: type by resource
-  std::vector<double> response_by_type;            ///< sums of response times
-  std::vector<double> busy;                        ///< unit-seconds per resource
-  double population_integral = 0;                  ///< task-seconds in the system
+  PerPair<std::uint64_t> completions_by_pair;
+  std::vector<double> response_by_type;  ///< sums of response times
+  std::vector<double> busy;              ///< unit-seconds per resource
+  double population_integral = 0;        ///< task-seconds in the system
   /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the
   /// end.
   double little_residual = 0;

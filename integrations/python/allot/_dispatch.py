@@ -168,11 +168,10 @@ class Dispatcher(_native.Dispatcher):
         count: int = 1,
         *,
         rates: Optional[RatesLike] = None,
-        priority: Optional[float] = None,
-        floor: Optional[float] = None,
-        home: Union[str, int, None] = None,
+        **fields: Any,
     ) -> None:
-        """One more type of task. rates: for each resource, as in the constructor; None: all unknown.
+        """One more type of task. rates: for each resource, as in the constructor; None: all unknown. fields: those of a
+        task type in a scenario file, such as priority, floor and home.
 
         >>> import allot
         >>> dispatcher = allot.Dispatcher(resources=["cpu", "gpu"], tasks=["decode"])
@@ -180,7 +179,7 @@ class Dispatcher(_native.Dispatcher):
         >>> dispatcher.tasks, dispatcher.allows("fft", "cpu")
         (('decode', 'fft'), False)
         """
-        self._add_task_type(name, count, rates, priority, floor, home)
+        self._add_task_type(rates, {"name": name, "count": count, **fields})
 
     def add_resource(
         self,
@@ -188,11 +187,10 @@ class Dispatcher(_native.Dispatcher):
         servers: int = 1,
         *,
         rates: Optional[RatesLike] = None,
-        kind: str = "gp",
-        discipline: str = "ps",
-        min_depth: int = 1,
+        **fields: Any,
     ) -> None:
-        """One more resource. rates: for each task type, as in the constructor; None: all unknown.
+        """One more resource. rates: for each task type, as in the constructor; None: all unknown. fields: those of a
+        resource in a scenario file, such as kind, discipline and power.
 
         >>> import allot
         >>> dispatcher = allot.Dispatcher(resources=["cpu"], tasks=["decode"])
@@ -200,7 +198,7 @@ class Dispatcher(_native.Dispatcher):
         >>> dispatcher.estimates().rate.shape
         (1, 2)
         """
-        self._add_resource(name, servers, rates, kind, discipline, min_depth)
+        self._add_resource(rates, {"name": name, "servers": servers, **fields})
 
     def __repr__(self) -> str:
         seen = self.statistics()

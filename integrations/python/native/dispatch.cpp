@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/quote.hpp"
 #include "allot/dispatch/dispatcher.hpp"
+#include "allot/model/fields.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"
@@ -57,10 +59,6 @@ double worth_of(py::handle value) {
   return number(
       "worth", value, [](double given) { return given >= 0 && given <= 1e9; },
       "must be from 0 to 1e9 completions");
-}
-
-std::optional<double> number_or_none(const char* option, py::handle value) {
-  return unless_none(value, [option](py::handle given) { return number(option, given); });
 }
 
 /// How fast a type is at a place: above 0, known; 0, it cannot run there; null or NaN, nobody knows.
@@ -146,16 +144,13 @@ class LiveDispatcher {
  public:
   LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
       : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
-    std::vector<DispatchType> types;
-    for (const TaskClass& task : system.tasks())
-      types.push_back({task.name, task.count, task.priority, task.floor, task.home});
     directories_->tasks = Directory(system.tasks());
     directories_->resources = Directory(system.resources());
     // The first plan may take long, and its maker may change his mind.
     Attendant attendant;
     options.policy_options.solve.flag = &attendant.stop();
     dispatcher_ = attendant.run([&] {
-      return std::make_unique<Dispatcher>(system.resources(), std::move(types), std::move(priors),
+      return std::make_unique<Dispatcher>(system.resources(), system.tasks(), std::move(priors),
                                           std::move(options));
     });
   }
@@ -232,31 +227,60 @@ class LiveDispatcher {
     live().set_priorities(values);
   }
 
-  void add_task(const py::object& name, const py::object& count, const py::object& rates,
-                const py::object& priority, const py::object& floor, const py::object& home) {
-    DispatchType added{text("name", name),
-                       static_cast<Count>(whole("count", count, 0, kMaxCount)),
-                       number_or_none("priority", priority),
-                       number_or_none("floor", floor),
-                       {}};
-    if (!home.is_none()) added.home = resource(home);
+  void add_task(const py::object& rates, const py::dict& fields) {
+    TaskClass added;
+    set_fields(task_fields(), fields, added);
     const std::vector<RatePrior> priors = priors_of(rates, directories_->resources, worth_);
     live().add_type(added, priors);
     directories_->tasks.add(added.name);
   }
 
-  void add_resource(const py::object& name, const py::object& servers, const py::object& rates,
-                    const py::object& kind, const py::object& discipline, const py::object& min_depth) {
+  void add_resource(const py::object& rates, const py::dict& fields) {
     Resource added;
-    added.name = text("name", name);
-    added.servers = static_cast<Count>(whole("servers", servers, 1, kMaxCount));
-    added.kind = choice<Kind>("kind", kind, {{"gp", Kind::kGeneral}, {"sa", Kind::kSpecialized}});
-    added.discipline =
-        choice<Discipline>("discipline", discipline, {{"ps", Discipline::kPs}, {"fcfs", Discipline::kFcfs}});
-    added.min_depth = static_cast<Count>(whole("min_depth", min_depth, 1, kMaxCount));
+    set_fields(resource_fields(), fields, added);
     const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks, worth_);
     live().add_resource(added, priors);
     directories_->resources.add(added.name);
+  }
+
+  /// Sets what a caller gives by the keys of the table of fields. None: not given.
+  template <typename Owner>
+  void set_fields(std::span<const Field<Owner>> fields, const py::dict& given, Owner& owner) const {
+    for (const auto& [key, value] : given) {
+      const auto word = py::cast<std::string>(key);
+      const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field<Owner>& candidate) {
+        return candidate.key == word && !std::holds_alternative<Special>(candidate.member);
+      });
+      if (field == fields.end()) throw py::type_error("got an unexpected keyword argument '" + word + "'");
+      if (value.is_none()) continue;
+      std::visit([&, given_value = value](auto member) { set(*field, member, given_value, owner); },
+                 field->member);
+    }
+  }
+
+  template <typename Owner, typename Member>
+  void set(const Field<Owner>& field, Member member, py::handle value, Owner& owner) const {
+    const char* const option = field.key.data();
+    if constexpr (std::is_same_v<Member, std::string Owner::*>) {
+      owner.*member = text(option, value);
+    } else if constexpr (std::is_same_v<Member, Count Owner::*>) {
+      owner.*member = static_cast<Count>(whole(option, value, static_cast<std::uint64_t>(field.least),
+                                               static_cast<std::uint64_t>(field.most)));
+    } else if constexpr (std::is_same_v<Member, double Owner::*> ||
+                         std::is_same_v<Member, std::optional<double> Owner::*>) {
+      owner.*member = number(option, value);
+    } else if constexpr (std::is_same_v<Member, bool Owner::*>) {
+      owner.*member = flag(option, value);
+    } else if constexpr (std::is_same_v<Member, std::optional<ResourceId> Owner::*>) {
+      owner.*member = resource(value);
+    } else if constexpr (std::is_same_v<Member, Kind Owner::*> ||
+                         std::is_same_v<Member, Discipline Owner::*>) {
+      const std::string word = py::isinstance<py::str>(value) ? text(option, value) : std::string();
+      const auto at = std::find(field.words.begin(), field.words.end(), word);
+      if (at == field.words.end())
+        raise_invalid(option, "must be one of " + quote::names(field.words) + ", is " + shown(value));
+      owner.*member = static_cast<std::decay_t<decltype(owner.*member)>>(at - field.words.begin());
+    }
   }
 
   void remove_task(py::handle task) {
@@ -612,10 +636,8 @@ void bind_dispatch(py::module_& module) {
   bound.def(
       "set_priorities", &LiveDispatcher::set_priorities, py::arg("priorities"),
       signed_doc("set_priorities(self, priorities)", "One number per type, or a dict of all types.").c_str());
-  bound.def("_add_task_type", &LiveDispatcher::add_task, py::arg("name"), py::arg("count"), py::arg("rates"),
-            py::arg("priority"), py::arg("floor"), py::arg("home"));
-  bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("name"), py::arg("servers"),
-            py::arg("rates"), py::arg("kind"), py::arg("discipline"), py::arg("min_depth"));
+  bound.def("_add_task_type", &LiveDispatcher::add_task, py::arg("rates"), py::arg("fields"));
+  bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("rates"), py::arg("fields"));
   bound.def("remove_task_type", &LiveDispatcher::remove_task, py::arg("task"),
             signed_doc("remove_task_type(self, task)",
                        "Nothing of the type is placed any more. Its name is not used again.")

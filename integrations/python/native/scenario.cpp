@@ -1,13 +1,17 @@
 // Scenario in Python: from arrays, dicts and files, and back.
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <cctype>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
+#include "allot/model/fields.hpp"
 #include "allot/model/generate.hpp"
 #include "allot/model/throughput.hpp"
 #include "integrations/python/native/convert.hpp"
@@ -67,21 +71,48 @@ Scenario with_servers(const Scenario& scenario, const py::object& resource, cons
                      system.with_servers(j, static_cast<Count>(whole("servers", servers, 1, kMaxCount))));
 }
 
-py::object optional_column(const std::vector<TaskClass>& tasks, std::optional<double> TaskClass::*member) {
-  std::vector<std::optional<double>> values;
-  bool any = false;
-  for (const TaskClass& task : tasks) {
-    values.push_back(task.*member);
-    any = any || (task.*member).has_value();
-  }
-  return any ? py::object(to_array(values)) : py::none();
+/// The values of all entries, as Python has them.
+template <typename Owner>
+py::object column(const std::vector<Owner>& entries, const Field<Owner>& field) {
+  return std::visit(
+      [&](auto member) -> py::object {
+        if constexpr (!std::is_same_v<decltype(member), Special>) {
+          using Value = std::decay_t<decltype(std::declval<Owner>().*member)>;
+          std::vector<Value> values;
+          for (const Owner& entry : entries) values.push_back(entry.*member);
+          if constexpr (std::is_same_v<Value, Count> || std::is_same_v<Value, double>) {
+            return to_array(std::span<const Value>(values));
+          } else if constexpr (std::is_same_v<Value, std::optional<double>>) {
+            const bool any =
+                std::any_of(values.begin(), values.end(), [](const Value& v) { return v.has_value(); });
+            return any ? py::object(to_array(std::span<const Value>(values))) : py::none();
+          } else if constexpr (std::is_same_v<Value, Kind> || std::is_same_v<Value, Discipline>) {
+            py::tuple words(values.size());
+            for (std::size_t at = 0; at < values.size(); ++at)
+              words[at] = py::str(std::string(field.words[static_cast<std::size_t>(values[at])]));
+            return words;
+          }
+        }
+        return py::none();
+      },
+      field.member);
 }
 
-template <typename Value>
-py::array_t<Value> column(const std::vector<Resource>& resources, Value Resource::*member) {
-  std::vector<Value> values;
-  for (const Resource& resource : resources) values.push_back(resource.*member);
-  return to_array(values);
+/// A property for each column; what has one of its own is left to it.
+template <typename Owner, typename Class>
+void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
+                 const std::vector<Owner>& (System::*entries)() const noexcept) {
+  for (const Field<Owner>& field : fields) {
+    if (field.column.empty() || field.key == "home") continue;
+    std::string doc(field.help);
+    doc.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(doc.front())));
+    const bool is_optional = std::holds_alternative<std::optional<double> Owner::*>(field.member);
+    doc += is_optional ? ". NaN where there is none; None without any." : ".";
+    scenario.def_property_readonly(
+        field.column.data(),
+        [&field, entries](const Scenario& self) { return column((self.system.*entries)(), field); },
+        doc.c_str());
+  }
 }
 
 /// Between which numbers rates are drawn.
@@ -137,28 +168,8 @@ void bind_scenario(py::module_& module) {
       "allot.InvalidInput: tasks[0].count: 'count' must be a whole number from 0 to 1000000000, is 1.5\n"
       "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
   in_package(scenario);
-  const py::none none;
-  scenario.def(
-      py::init([](const py::object& rates, const py::object& counts, py::object tasks, py::object resources,
-                  py::object servers, py::object kinds, py::object disciplines, py::object min_depths,
-                  py::object powers, py::object idle_powers, py::object homes, py::object priorities,
-                  py::object floors, py::object name) {
-        return scenario_from_arrays(
-            rates, counts,
-            {std::move(tasks), std::move(resources), std::move(servers), std::move(kinds),
-             std::move(disciplines), std::move(min_depths), std::move(powers), std::move(idle_powers),
-             std::move(homes), std::move(priorities), std::move(floors), std::move(name)});
-      }),
-      py::arg("rates"), py::arg("counts"), py::kw_only(), py::arg("tasks") = none,
-      py::arg("resources") = none, py::arg("servers") = none, py::arg("kinds") = none,
-      py::arg("disciplines") = none, py::arg("min_depths") = none, py::arg("powers") = none,
-      py::arg("idle_powers") = none, py::arg("homes") = none, py::arg("priorities") = none,
-      py::arg("floors") = none, py::arg("name") = "",
-      signed_doc("__init__(self, rates, counts, *, tasks=None, resources=None, servers=None, kinds=None, "
-                 "disciplines=None, min_depths=None, powers=None, idle_powers=None, homes=None, "
-                 "priorities=None, floors=None, name='')",
-                 "From arrays; the class says how.")
-          .c_str());
+  scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"),
+               signed_doc(scenario_signature().c_str(), "From arrays; the class says how.").c_str());
   scenario.def_static("from_dict", &scenario_from_dict, py::arg("content"),
                       signed_doc("from_dict(content)",
                                  "From the content of a scenario file: {'resources': [...], 'tasks': [...]}. "
@@ -191,33 +202,17 @@ void bind_scenario(py::module_& module) {
           .c_str());
 
   scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
-  const auto resource_property = [&](const char* name, auto get, const char* doc) {
-    scenario.def_property_readonly(
-        name, [get](const Scenario& self) { return get(self.system.resources()); }, doc);
-  };
-  const auto task_property = [&](const char* name, auto get, const char* doc) {
-    scenario.def_property_readonly(
-        name, [get](const Scenario& self) { return get(self.system.tasks()); }, doc);
-  };
   scenario.def_property_readonly(
       "rates",
       [](const Scenario& self) {
         return to_matrix(self.system.rates().values(), self.system.resource_count());
       },
       "Tasks per second of each type (rows) on one server of each resource (columns); 0: cannot run there.");
-  task_property(
-      "tasks", [](const auto& tasks) { return to_names(tasks); }, "The names of the task types.");
-  task_property(
-      "counts",
-      [](const std::vector<TaskClass>& tasks) {
-        std::vector<Count> values;
-        for (const TaskClass& task : tasks) values.push_back(task.count);
-        return to_array(values);
-      },
-      "Threads of each task type.");
-  task_property(
-      "floors", [](const auto& tasks) { return optional_column(tasks, &TaskClass::floor); },
-      "The least throughput that each type must have, NaN where there is none; None without any.");
+  scenario.def_property_readonly(
+      "tasks", [](const Scenario& self) { return to_names(self.system.tasks()); },
+      "The names of the task types.");
+  add_columns(scenario, task_fields(), &System::tasks);
+  add_columns(scenario, resource_fields(), &System::resources);
   scenario.def_property_readonly(
       "homes",
       [](const Scenario& self) {
@@ -236,38 +231,9 @@ void bind_scenario(py::module_& module) {
         return to_array(self.system.shares());
       },
       "The shares of the completions that the priorities ask for, or None.");
-  resource_property(
-      "resources", [](const auto& resources) { return to_names(resources); }, "The names of the resources.");
-  resource_property(
-      "servers", [](const auto& resources) { return column(resources, &Resource::servers); },
-      "Units of each resource that work at once.");
-  resource_property(
-      "min_depths", [](const auto& resources) { return column(resources, &Resource::min_depth); },
-      "How many tasks each resource needs at least, if it has any.");
-  resource_property(
-      "powers", [](const auto& resources) { return column(resources, &Resource::power); },
-      "Watts of a busy server of each resource.");
-  resource_property(
-      "idle_powers", [](const auto& resources) { return column(resources, &Resource::idle_power); },
-      "Watts of an idle server of each resource.");
-  resource_property(
-      "kinds",
-      [](const std::vector<Resource>& resources) {
-        py::tuple words(resources.size());
-        for (std::size_t j = 0; j < resources.size(); ++j)
-          words[j] = py::str(resources[j].kind == Kind::kGeneral ? "gp" : "sa");
-        return words;
-      },
-      "'gp', a general processor, or 'sa', an accelerator, for each resource.");
-  resource_property(
-      "disciplines",
-      [](const std::vector<Resource>& resources) {
-        py::tuple words(resources.size());
-        for (std::size_t j = 0; j < resources.size(); ++j)
-          words[j] = py::str(resources[j].discipline == Discipline::kPs ? "ps" : "fcfs");
-        return words;
-      },
-      "'ps' or 'fcfs' for each resource; `allot.listing()` says what they are.");
+  scenario.def_property_readonly(
+      "resources", [](const Scenario& self) { return to_names(self.system.resources()); },
+      "The names of the resources.");
   scenario.def_property_readonly(
       "population", [](const Scenario& self) { return self.system.population(); }, "The number of threads.");
   scenario.def_property_readonly(

@@ -1,7 +1,6 @@
 #include "integrations/python/native/scenario_arrays.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/io/scenario_reader.hpp"
+#include "allot/model/fields.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/values.hpp"
 
@@ -163,10 +163,49 @@ std::vector<Node> to_names(const char* option, const py::object& names, char let
 
 /// The columns of a table of resources or tasks: a key of the scenario file and a value for each entry.
 struct Column {
-  const char* key;
+  std::string_view key;
   const char* option;
-  const py::object& values;
+  py::object values;
 };
+
+/// The columns of a table, as far as they were given; the counts have an argument of their own.
+template <typename Owner>
+std::vector<Column> columns_of(std::span<const Field<Owner>> fields, const py::object& counts,
+                               const py::kwargs& given) {
+  std::vector<Column> columns;
+  for (const Field<Owner>& field : fields) {
+    if (field.column.empty()) continue;
+    const char* const option = field.column.data();
+    const bool is_given = field.key != "count" && given.contains(option);
+    columns.push_back({field.key, option,
+                       field.key == "count" ? counts
+                       : is_given           ? py::object(given[option])
+                                            : py::none()});
+  }
+  return columns;
+}
+
+py::object given_or_none(const py::kwargs& given, const char* option) {
+  return given.contains(option) ? py::object(given[option]) : py::none();
+}
+
+/// All keywords but the counts.
+std::vector<std::string_view> keywords() {
+  std::vector<std::string_view> words = {"tasks", "resources"};
+  for (const auto& field : resource_fields()) words.push_back(field.column);
+  for (const auto& field : task_fields()) words.push_back(field.key == "count" ? "" : field.column);
+  std::erase(words, "");
+  return words;
+}
+
+void check_keywords(const py::kwargs& given) {
+  const std::vector<std::string_view> known = keywords();
+  for (const auto& [key, value] : given) {
+    const auto word = py::cast<std::string>(key);
+    if (word == "name" || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    throw py::type_error("Scenario() got an unexpected keyword argument '" + word + "'");
+  }
+}
 
 /// A value per entry: one for all, one each, or by name.
 std::vector<Node> spread(const char* option, const py::object& values, const Directory& directory) {
@@ -202,13 +241,13 @@ Node::Array tables(const std::vector<Node>& names, std::span<const Column> colum
   for (const Column& column : columns) {
     if (column.values.is_none()) continue;
     // What is needed is there in any case, so that its problem is told once.
-    const bool is_needed = std::string_view(column.key) == "count";
+    const bool is_needed = column.key == "count";
     std::vector<Node> values =
         attempt(found, std::vector<Node>(names.size(), is_needed ? make_node(std::int64_t{1}) : Node()),
                 [&] { return spread(column.option, column.values, directory); });
     for (std::size_t at = 0; at < names.size(); ++at) {
       if (values[at].get<Node::Null>() != nullptr) continue;
-      std::get<Node::Table>(entries[at].content).push_back({column.key, std::move(values[at])});
+      std::get<Node::Table>(entries[at].content).push_back({std::string(column.key), std::move(values[at])});
     }
   }
   return entries;
@@ -239,10 +278,16 @@ py::object in_order(const py::object& frame, const char* axis, const py::object&
 
 }  // namespace
 
-Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
-                              const ArrayOptions& options) {
-  py::object tasks = options.tasks;
-  py::object resources = options.resources;
+std::string scenario_signature() {
+  std::string signature = "__init__(self, rates, counts, *";
+  for (const std::string_view word : keywords()) signature += ", " + std::string(word) + "=None";
+  return signature + ", name='')";
+}
+
+Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const py::kwargs& given) {
+  check_keywords(given);
+  py::object tasks = given_or_none(given, "tasks");
+  py::object resources = given_or_none(given, "resources");
   py::object matrix = rates;
   if (is_frame(rates)) {  // it brings its names along
     const py::object rows = names_of(rates.attr("index"));
@@ -253,22 +298,18 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
     if (resources.is_none()) resources = columns;
   }
   const RateTable table = to_rates(matrix);
-  const std::array<Column, 6> resource_columns = {{{"kind", "kinds", options.kinds},
-                                                   {"servers", "servers", options.servers},
-                                                   {"discipline", "disciplines", options.disciplines},
-                                                   {"min_depth", "min_depths", options.min_depths},
-                                                   {"power", "powers", options.powers},
-                                                   {"idle_power", "idle_powers", options.idle_powers}}};
-  const std::array<Column, 4> task_columns = {{{"count", "counts", counts},
-                                               {"home", "homes", options.homes},
-                                               {"priority", "priorities", options.priorities},
-                                               {"floor", "floors", options.floors}}};
+  const std::vector<Column> resource_columns = columns_of(resource_fields(), counts, given);
+  const std::vector<Column> task_columns = columns_of(task_fields(), counts, given);
   Found found;
-  const std::string name = attempt(found, std::string(), [&] { return text("name", options.name); });
-  const auto is_absent = [](const Column& column) { return column.values.is_none(); };
+  const std::string name = attempt(found, std::string(), [&] {
+    return given.contains("name") ? text("name", given["name"]) : std::string();
+  });
+  const auto is_absent = [](const Column& column) {
+    return column.key == "count" || column.values.is_none();
+  };
   const bool is_plain = tasks.is_none() && resources.is_none() && name.empty() && found.empty() &&
                         std::all_of(resource_columns.begin(), resource_columns.end(), is_absent) &&
-                        std::all_of(task_columns.begin() + 1, task_columns.end(), is_absent);
+                        std::all_of(task_columns.begin(), task_columns.end(), is_absent);
   if (is_plain) {
     if (std::optional<System> system = plain_system(table, counts))
       return {"", std::move(*system), {}, {}, {}, {}};
@@ -286,9 +327,10 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   for (std::size_t i = 0; i < table.types; ++i) {
     Node::Table row;
     for (std::size_t j = 0; j < table.resources; ++j) {
-      row.push_back({name_of(device_names[j]), table.numbers
-                                                   ? make_node((*table.numbers)[i * table.resources + j])
-                                                   : (*table.rows[i].get<Node::Array>())[j]});
+      row.push_back({name_of(device_names[j]),
+                     table.numbers
+                         ? make_node(PairSpan(*table.numbers, table.resources)(task_type(i), resource_id(j)))
+                         : (*table.rows[i].get<Node::Array>())[j]});
     }
     std::get<Node::Table>(types[i].content).push_back({"rates", make_node(std::move(row))});
   }

@@ -3,31 +3,21 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "allot/model/scenario.hpp"
 
 namespace allot::python {
 
 namespace py = pybind11;
 
-/// What a caller may say about the task types and the resources besides rates and counts: None, one value for
-/// all, one each in their order, or a mapping or a pandas Series by name.
-struct ArrayOptions {
-  py::object tasks;
-  py::object resources;
-  py::object servers;
-  py::object kinds;
-  py::object disciplines;
-  py::object min_depths;
-  py::object powers;
-  py::object idle_powers;
-  py::object homes;
-  py::object priorities;
-  py::object floors;
-  py::object name;
-};
+/// `given`: what a caller may say about the task types and the resources besides rates and counts: names
+/// under `tasks` and `resources`, a `name`, and the columns of the table of fields, each None, one value for
+/// all, one each in their order, or a mapping or a pandas Series by name. Invalid with every problem: of the
+/// columns by their names, of their values in the terms of a scenario file. TypeError for anything else.
+Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const py::kwargs& given);
 
-/// Invalid with every problem: of the options by their names, of their values in the terms of a scenario
-/// file.
-Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const ArrayOptions& options);
+/// Its signature, as `inspect` reads it.
+std::string scenario_signature();
 
 }  // namespace allot::python

@@ -1,0 +1,115 @@
+// The rules of the model, each checked here and nowhere else. All that is violated is found at once, with the
+// place of the value; who reads a file adds the line.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "allot/base/per.hpp"
+#include "allot/model/fields.hpp"
+
+namespace allot {
+
+/// A value of a scenario or a job: `tasks[2].rates.gpu`.
+struct FieldPlace {
+  std::string_view table;              ///< "resources", "tasks", ...
+  std::optional<std::size_t> entry;    ///< absent: the table itself
+  std::string_view key = {};           ///< empty: the entry itself
+  std::string inner = {};              ///< a name within a value that is a table; empty: the value itself
+  std::optional<std::size_t> element;  ///< of a value that is an array
+};
+/// As an InvalidModel has it.
+std::string to_string(const FieldPlace& place);
+
+struct Violation {
+  FieldPlace place;
+  /// What is wrong. Where it begins with "must", it is about the value at the place.
+  std::string message;
+  std::string value = {};           ///< what the value is instead; empty where that says nothing
+  std::optional<FieldPlace> first;  ///< of what is there twice: where it came first
+};
+/// "must be a whole number from 1 to 1000000000, is 0".
+std::string to_string(const Violation& violation);
+/// Throws InvalidModel with the first, if there is one.
+void throw_if_any(const std::vector<Violation>& violations);
+
+/// Collects violations. Rules that rest on a value that is wrong, or could not even be read, say nothing.
+class Rules {
+ public:
+  /// The value could not be read: something stands in for it.
+  void unread(std::string_view table, std::size_t entry, std::string_view key);
+  void add(FieldPlace place, std::string message, std::string value = {},
+           std::optional<FieldPlace> first = {});
+  const std::vector<Violation>& found() const noexcept { return found_; }
+
+  /// What each field of an entry must be by itself.
+  template <typename Owner>
+  void fields(std::string_view table, std::size_t entry, const Owner& owner,
+              std::span<const Field<Owner>> fields);
+  /// Not empty, printable, no two the same. `noun`: of what.
+  void names(std::string_view table, std::string_view noun, std::span<const std::string_view> names);
+  /// For all types or for none, and not all 0.
+  void priorities(std::span<const std::optional<double>> priorities);
+  /// Of the whole; may be empty.
+  void title(std::string_view name);
+  /// One type at most may have `what` on an accelerator.
+  void accelerator(std::size_t entry, const Resource& resource, std::span<const std::string_view> users,
+                   std::string_view what);
+
+  /// The rules of a System.
+  void system(const std::vector<Resource>& resources, const std::vector<TaskClass>& tasks,
+              const PerPair<double>& rates);
+  /// The rules of threads, population and arrivals.
+  void work(const std::vector<TaskClass>& tasks, const PerPair<double>& rates,
+            const std::vector<ThreadGroup>& threads, const std::vector<PopulationChange>& population,
+            const std::vector<Arrivals>& arrivals);
+  /// In a file, either say how many threads there are. Simulations take both at once.
+  void counts_or_threads(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads);
+  void measured(const std::vector<MeasuredRate>& measured);
+
+ private:
+  /// As `add`, of values that are sound by themselves.
+  void conclude(FieldPlace place, std::string message);
+  void check_whole(const FieldPlace& place, Count value, double least, double most);
+  void check_number(const FieldPlace& place, double value, double least, double most);
+  bool is_sound(std::string_view table, std::size_t entry, std::string_view key) const;
+  bool all_sound(std::string_view table, std::string_view key) const;
+  void rates(const std::vector<Resource>& resources, const PerPair<double>& rates);
+  void runs_somewhere(const FieldPlace& place, TaskType task, const std::vector<TaskClass>& tasks,
+                      const PerPair<double>& rates);
+  void counts_over_time(const std::vector<TaskClass>& tasks, const std::vector<PopulationChange>& population);
+
+  std::vector<Violation> found_;
+  std::set<std::tuple<std::string_view, std::string_view, std::size_t>> wrong_;  // table, key, entry
+};
+
+/// What a number must be, as in "must be a finite number >= 0"; empty where it is.
+std::string wanted_number(double value, double least, double most);
+/// The same for a rate.
+std::string wanted_rate(double rate);
+/// "must be a whole number from 1 to 1000000000".
+std::string wanted_whole(double least, double most);
+
+template <typename Owner>
+void Rules::fields(std::string_view table, std::size_t entry, const Owner& owner,
+                   std::span<const Field<Owner>> fields) {
+  for (const Field<Owner>& field : fields) {
+    if (const auto* whole = std::get_if<Count Owner::*>(&field.member)) {
+      check_whole({table, entry, field.key}, owner.**whole, field.least, field.most);
+    } else if (const auto* number = std::get_if<double Owner::*>(&field.member)) {
+      check_number({table, entry, field.key}, owner.**number, field.least, field.most);
+    } else if (const auto* optional = std::get_if<std::optional<double> Owner::*>(&field.member)) {
+      if (owner.**optional)
+        check_number({table, entry, field.key}, *(owner.**optional), field.least, field.most);
+    }
+  }
+}
+
+}  // namespace allot

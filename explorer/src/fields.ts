@@ -1,0 +1,62 @@
+// Written by tools/fields from the library's table of fields. Numbers are as typed: see scenario.ts.
+import type {Field} from './scenario';
+
+export interface FieldInfo {
+  key: string;
+  kind: string;
+  unit: string;
+  help: string;
+  default: string | number | boolean | null;
+  words: string[];
+  least: number;
+}
+
+export interface DraftResource {
+  /** a resource is known by it */
+  name: string;
+  /** a general processor runs every type that has a rate on it; on a specialised accelerator at most one type may have one */
+  kind: string;
+  /** identical units behind one queue */
+  servers: Field;
+  /** the tasks there share it evenly, or are served first come, first served */
+  discipline: string;
+  /** it gets no task or at least this many: a device with launch latency wants 2 */
+  min_depth: Field;
+  /** watts of one busy server */
+  power: Field;
+  /** watts of one idle server */
+  idle_power: Field;
+}
+
+export const resourceFields: FieldInfo[] = [
+  {"key": "name", "kind": "text", "unit": "", "help": "a resource is known by it", "default": "", "words": [], "least": 0},
+  {"key": "kind", "kind": "word", "unit": "", "help": "a general processor runs every type that has a rate on it; on a specialised accelerator at most one type may have one", "default": "gp", "words": ["gp", "sa"], "least": 0},
+  {"key": "servers", "kind": "whole", "unit": "", "help": "identical units behind one queue", "default": 1, "words": [], "least": 1},
+  {"key": "discipline", "kind": "word", "unit": "", "help": "the tasks there share it evenly, or are served first come, first served", "default": "ps", "words": ["ps", "fcfs"], "least": 0},
+  {"key": "min_depth", "kind": "whole", "unit": "", "help": "it gets no task or at least this many: a device with launch latency wants 2", "default": 1, "words": [], "least": 1},
+  {"key": "power", "kind": "number", "unit": "W", "help": "watts of one busy server", "default": 1.0, "words": [], "least": 0},
+  {"key": "idle_power", "kind": "number", "unit": "W", "help": "watts of one idle server", "default": 0.0, "words": [], "least": 0},
+];
+
+export interface DraftTask {
+  /** a task is known by it */
+  name: string;
+  /** the number of threads whose tasks are of this type */
+  count: Field;
+  /** where the type belongs; it must be able to run there */
+  home: string;
+  /** weight of its desired share of all completions; for all types or for none, not all 0. Weights are divided by their sum */
+  priority: Field;
+  /** at least this many completions per second */
+  floor: Field;
+  /** By resource, in their order. */
+  rates: Field[];
+}
+
+export const taskFields: FieldInfo[] = [
+  {"key": "name", "kind": "text", "unit": "", "help": "a task is known by it", "default": "", "words": [], "least": 0},
+  {"key": "count", "kind": "whole", "unit": "", "help": "the number of threads whose tasks are of this type", "default": 0, "words": [], "least": 0},
+  {"key": "home", "kind": "resource", "unit": "", "help": "where the type belongs; it must be able to run there", "default": null, "words": [], "least": 0},
+  {"key": "priority", "kind": "number", "unit": "", "help": "weight of its desired share of all completions; for all types or for none, not all 0. Weights are divided by their sum", "default": null, "words": [], "least": 0},
+  {"key": "floor", "kind": "number", "unit": "tasks/s", "help": "at least this many completions per second", "default": null, "words": [], "least": 0},
+];
