@@ -20,17 +20,6 @@ TEST(Text, PrintsOneLineWhateverTheBytes) {
   EXPECT_EQ(printable("abcdef", 3), "abc...");
 }
 
-TEST(Text, FindsTheNameThatWasMeant) {
-  const std::vector<std::string_view> names = {"name",       "kind",  "servers",
-                                               "discipline", "power", "idle_power"};
-  EXPECT_EQ(nearest("sevrers", names), "servers");
-  EXPECT_EQ(nearest("Power", names), "power");
-  EXPECT_EQ(nearest("idle-power", names), "idle_power");
-  EXPECT_EQ(nearest("title", names), std::nullopt);
-  EXPECT_EQ(nearest("x", std::vector<std::string_view>{"y"}), std::nullopt);
-  EXPECT_EQ(nearest(std::string(100, 'x'), names), std::nullopt);
-}
-
 TEST(Text, CutsLongLists) {
   EXPECT_EQ(listed(std::vector<std::string_view>(12, "x")), "x, x, x, x, x, x, x, x, x, x and 2 more");
 }

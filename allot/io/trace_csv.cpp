@@ -2,6 +2,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <system_error>
+#include <utility>
 
 namespace allot {
 namespace {
@@ -82,6 +84,24 @@ void TraceCsv::flush() {
     if (!*out_) error_ = errno != 0 ? errno : EIO;
   }
   buffer_.clear();
+}
+
+TraceFile::TraceFile(std::string path, const System& system, bool with_policy) : path_(std::move(path)) {
+  if (path_.empty()) return;
+  errno = 0;
+  file_.open(path_, std::ios::binary | std::ios::trunc);
+  if (!file_) throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), path_);
+  csv_.emplace(file_, system, with_policy);
+}
+
+void TraceFile::close() {
+  if (!csv_) return;
+  csv_->flush();
+  int error = csv_->error();
+  errno = 0;
+  file_.close();
+  if (error == 0 && !file_) error = errno != 0 ? errno : EIO;
+  if (error != 0) throw std::system_error(error, std::generic_category(), path_);
 }
 
 }  // namespace allot

@@ -1,6 +1,8 @@
 // Events of a simulation as comma-separated values, for spreadsheets and scripts.
 #pragma once
 
+#include <fstream>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -36,6 +38,22 @@ class TraceCsv final : public TraceSink {
   std::string policy_;
   std::string buffer_;
   int error_ = 0;
+};
+
+/// The same into a file of its own. Without a path it does nothing.
+class TraceFile {
+ public:
+  /// Throws std::system_error, with the path, when the file cannot be opened.
+  TraceFile(std::string path, const System& system, bool with_policy);
+  TraceSink* sink() noexcept { return csv_ ? &*csv_ : nullptr; }
+  /// Throws std::system_error, with the path, when not all could be written. Call it at the end: the
+  /// destructor does not.
+  void close();
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+  std::optional<TraceCsv> csv_;
 };
 
 }  // namespace allot

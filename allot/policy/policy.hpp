@@ -102,7 +102,9 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
   std::unique_ptr<Policy> (*make)(const System&, const PolicyOptions&);
-  bool can_look_further = false;  ///< see `PolicyOptions::look_further`
+  bool can_look_further = false;     ///< see `PolicyOptions::look_further`
+  bool holds_assignment = false;     ///< it needs `PolicyOptions::assignment`
+  bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
 };
 
 /// All built-in policies, in the order of the source list in CMakeLists.txt.

@@ -100,7 +100,7 @@ TEST(BestKnown, AgreesWithEveryProofOnBoxes) {
     const System system = allot::testing::random_box(
         seed, {.fcfs = true, .depths = true, .priorities = true, .max_types = 4, .max_count = 4});
     const Solution best = best_known(system);
-    const Solution enumerated = run("exhaustive", system, {.max_states = 1e5});
+    const Solution enumerated = run("exhaustive", system, {.settings = {{"max_states", 1e5}}});
     if (!best.proven_optimal && !enumerated.proven_optimal) continue;
     ++proven;
     const double x =

@@ -30,7 +30,7 @@ TEST(MapSolver, GivesTheAnswerOfTheSolverMapWhateverItSolvedBefore) {
         random_system(seed, {.several_fcfs = true, .depths = seed % 2 == 0, .floors = seed % 3 == 0});
     for (const Sensitivity sensitivity : {Sensitivity::kExact, Sensitivity::kDerivative}) {
       SolveOptions options;
-      options.sensitivity = sensitivity;
+      options.settings.set("sensitivity", sensitivity);
       const MapSolver::Result result = solver.solve(system, assignment, options);
       const Solution solution = solve(*find_solver("map"), {system, Objective::kThroughput}, options);
       ASSERT_EQ(result.outcome == Outcome::kInfeasible && !is_placement(system, assignment),
@@ -84,7 +84,7 @@ TEST(MapSolver, IsNeverWorseWithBulkMovesThanWithSingleOnes) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_count = 9});
     SolveOptions single;
-    single.map_moves = MapMoves::kSingle;
+    single.settings.set("map_moves", MapMoves::kSingle);
     const MapSolver::Result before = solver.solve(system, n, single);
     if (before.outcome == Outcome::kInfeasible) continue;
     const double after = solver.solve(system, n).throughput;
@@ -155,7 +155,7 @@ TEST(MapSolver, WithSingleMovesStaysAsPrinted) {
   const System system({{.name = "big"}, {.name = "little", .servers = 4}},
                       {{.name = "a", .count = 3}, {.name = "b", .count = 5}}, Rates(2, 2, {9, 2, 6, 3}));
   SolveOptions single;
-  single.map_moves = MapMoves::kSingle;
+  single.settings.set("map_moves", MapMoves::kSingle);
   Assignment n;
   MapSolver().solve(system, n, single);
   detail::SearchState state;

@@ -1,4 +1,4 @@
-// The knobs of all solvers. Each solver reads those that concern it; the defaults are what most users want.
+// What solvers are told. The defaults are what most users want; what concerns one solver alone is a setting.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "allot/base/stop.hpp"
 #include "allot/model/assignment.hpp"
+#include "allot/solve/setting.hpp"
 
 namespace allot {
 
@@ -53,18 +54,11 @@ struct SolveOptions {
   /// Called by `pareto` and `what_if`, from their thread, with the share of the work done (0 to 1).
   std::function<void(double)> share_done;
 
-  Sensitivity sensitivity = Sensitivity::kExact;
-  MapMoves map_moves = MapMoves::kBulk;
-  MisMoves mis_moves = MisMoves::kBoth;
   ShareReading shares = ShareReading::kExact;
 
-  /// `exhaustive` refuses a larger number of states.
-  double max_states = 1e9;
-  /// `slsqp`: keep at least one task at each resource that can have one (when Q >= R). Without it the
-  /// relaxation's supremum is not attained.
-  bool slsqp_occupied = true;
-  /// `slsqp`: start from an even spread as well as at home, and keep the better end.
-  bool slsqp_even_start = true;
+  /// What single solvers are told, by name: `SolverInfo::settings` declares them.
+  Settings settings;
+
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
   /// `exact`, `weighted`: keep what proves the answer, for a certificate.

@@ -1,5 +1,6 @@
 #include "allot/solve/solver.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -41,7 +42,10 @@ bool supports(const SolverInfo& solver, Objective objective) noexcept {
 }
 
 const SolverInfo& default_solver(Objective objective) noexcept {
-  return *find_solver(objective == Objective::kThroughput ? "best" : "mis");
+  const auto known = builtin_solvers();
+  return **std::find_if(known.begin(), known.end(), [&](const SolverInfo* solver) {
+    return solver->is_default && supports(*solver, objective);
+  });
 }
 
 namespace {

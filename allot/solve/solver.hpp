@@ -17,6 +17,14 @@ struct SolverInfo {
   bool minimises_priority_error = false;
   /// Fills in outcome, assignment and what is special to the solver; `solve` below adds the rest.
   Solution (*search)(const Problem&, const SolveOptions&);
+  /// What it alone can be told.
+  std::span<const Setting* const> settings = {};
+  /// It is meant where an objective is named and no solver.
+  bool is_default = false;
+  /// It walks from start to answer, in microseconds on small systems.
+  bool is_quick = false;
+  /// Where its budget is too small it has not begun: Outcome::kBudget is no answer.
+  bool is_all_or_nothing = false;
 };
 
 /// All built-in solvers, in the order of the source list in CMakeLists.txt.
@@ -28,7 +36,7 @@ const SolverInfo* find_solver(std::string_view name) noexcept;
 /// Whether the solver can be asked for this objective.
 bool supports(const SolverInfo& solver, Objective objective) noexcept;
 
-/// `best` for throughput, `mis` for priority.
+/// The one that `is_default` and supports the objective.
 const SolverInfo& default_solver(Objective objective) noexcept;
 
 /// Answers the problem: runs the solver, recomputes the performance of its answer from the model, checks

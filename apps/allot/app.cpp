@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "allot/base/error.hpp"
 #include "allot/base/version.hpp"
+#include "allot/base/words.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/help.hpp"
-#include "apps/allot/text.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 namespace {
@@ -38,41 +41,75 @@ const Command* find_command(std::string_view name) {
   throw Failure(Exit::kUsage, message + "\n'" + std::string(program()) + " --help' lists the commands.");
 }
 
-std::vector<std::string> visible_options(const CLI::App& command) {
+std::vector<std::string> visible_options(std::span<const Option> options) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    if (!option->get_positional() && !option->get_group().empty()) names.push_back(option->get_name());
+  for (const Option& option : options) {
+    if (!option.is_positional && !option.is_hidden) names.push_back(spelled(option));
   }
   return names;
 }
 
+/// A command of this program with what it declares.
+struct Known {
+  const Command* command = nullptr;
+  CLI::App* parsed = nullptr;
+  Declared declared;
+};
+
 /// Which commands have the option, or which option of this one was meant.
-std::string option_hint(const CLI::App& command, const std::string& word) {
+std::string option_hint(const Known* chosen, std::span<const Known> all, const std::string& word) {
+  if (chosen == nullptr) return "";
   std::vector<std::string> owners;
-  if (const CLI::App* const parent = command.get_parent()) {
-    for (const CLI::App* other : parent->get_subcommands([](const CLI::App*) { return true; })) {
-      const std::vector<std::string> names = visible_options(*other);
-      if (std::find(names.begin(), names.end(), word) != names.end())
-        owners.push_back("'" + std::string(program()) + " " + other->get_name() + "'");
-    }
+  for (const Known& other : all) {
+    const std::vector<std::string> names = visible_options(other.declared.options);
+    if (std::find(names.begin(), names.end(), word) != names.end())
+      owners.push_back("'" + std::string(program()) + " " + std::string(other.command->name) + "'");
   }
   if (!owners.empty()) return " It is an option of " + alternatives(owners) + ".";
-  const std::vector<std::string> names = visible_options(command);
+  const std::vector<std::string> names = visible_options(chosen->declared.options);
   return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
+/// Tells the parser of an option; what it then finds is handed to the option.
+CLI::Option* bind(CLI::App& command, const Option& option) {
+  const std::string names = (option.letter.empty() ? "" : "-" + option.letter + ",") + spelled(option);
+  if (std::holds_alternative<FlagValue>(option.value))
+    return command.add_flag_callback(names, [&option] { set_option(option, {""}); });
+  const auto* const texts = std::get_if<TextsValue>(&option.value);
+  CLI::Option* bound = nullptr;
+  if (texts != nullptr && !texts->has_commas) {
+    bound = command.add_option_function<std::vector<std::string>>(
+        names, [&option](const std::vector<std::string>& words) { set_option(option, words); });
+    if (!option.is_positional) bound->allow_extra_args(false);
+  } else {
+    bound = command.add_option_function<std::string>(
+        names, [&option](const std::string& word) { set_option(option, {word}); });
+  }
+  if (option.is_required) bound->required();
+  return bound;
+}
+
+void bind_all(CLI::App& command, std::span<const Option> options) {
+  std::map<std::string, CLI::Option*> bound;
+  for (const Option& option : options) bound[option.name] = bind(command, option);
+  for (const Option& option : options) {
+    if (!option.excludes.empty()) bound[option.name]->excludes(bound.at(option.excludes));
+  }
+}
+
 /// What CLI11 found wrong, in our words.
-std::string usage_message(const CLI::App& command, const CLI::ParseError& error) {
+std::string usage_message(const CLI::App& command, const Known* chosen, std::span<const Known> all,
+                          const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !command.remaining().empty()) {
     const std::string word = command.remaining().front();
     if (!word.starts_with('-')) return "did not expect " + in_quotes(word) + ".";
     return "there is no option " + in_quotes(word) + " here." +
-           option_hint(command, word.substr(0, word.find('=')));
+           option_hint(chosen, all, word.substr(0, word.find('=')));
   }
   return std::string(error.what()) + ".";
 }
 
-/// `allot help solve` is `allot solve --help`.
+/// `allot help solve` is `allot solve --help`; `allot help --json` tells a program everything.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "help") {
@@ -91,46 +128,58 @@ std::vector<std::string> arguments(int argc, char** argv) {
 }
 
 Exit dispatch(std::vector<std::string> words, Console& console) {
+  if (words == std::vector<std::string>{"--json", "--help"}) {
+    console.document(help_json());
+    return Exit::kOk;
+  }
   CLI::App app(kDescription, std::string(program()));
   bool version = false;
-  app.add_flag("--version", version, "print name, version and build commit");
-  app.set_help_flag("-h,--help", "print this help");
-  std::map<const CLI::App*, Action> actions;
+  const std::vector<Option> general = {
+      flag_option("version", version, "print name, version and build commit")};
+  bind_all(app, general);
+  app.set_help_flag("-h,--help");
+  std::vector<Known> known;
+  known.reserve(commands().size());
   for (const Command* command : commands()) {
-    CLI::App* sub = app.add_subcommand(command->name, command->summary);
-    actions[sub] = command->declare(*sub);
+    known.push_back({command, app.add_subcommand(std::string(command->name)), command->declare()});
+    bind_all(*known.back().parsed, known.back().declared.options);
   }
 
   if (!words.empty() && !words.front().starts_with('-') && find_command(words.front()) == nullptr) {
     fail_unknown_command(words.front());
   }
-  const CLI::App* chosen = nullptr;
-  const auto current = [&]() -> const CLI::App& {
-    const std::vector<CLI::App*> parsed = app.get_subcommands();
-    return parsed.empty() ? app : *parsed.front();
+  const auto chosen = [&]() -> const Known* {
+    for (const Known& one : known) {
+      if (one.parsed->parsed()) return &one;
+    }
+    return nullptr;
+  };
+  const auto fail = [&](const std::string& message) {
+    const Known* const one = chosen();
+    const std::string prefix =
+        std::string(program()) + (one == nullptr ? "" : " " + std::string(one->command->name));
+    throw Failure(Exit::kUsage, message + "\n'" + prefix + " --help' explains.");
   };
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
-    if (!app.get_subcommands().empty()) chosen = app.get_subcommands().front();
   } catch (const CLI::CallForHelp&) {
-    const Command* command = find_command(current().get_name());
-    console.print(command == nullptr ? general_help(app, console)
-                                     : command_help(*command, current(), console));
+    const Known* const one = chosen();
+    console.print(one == nullptr ? general_help(kDescription, general, console)
+                                 : command_help(*one->command, one->declared.options, console));
     return Exit::kOk;
   } catch (const CLI::ParseError& error) {
-    const bool general = &current() == &app;
-    const std::string prefix = std::string(program()) + (general ? "" : " " + current().get_name());
-    throw Failure(Exit::kUsage, usage_message(current(), error) + "\n'" + prefix + " --help' explains.");
+    const Known* const one = chosen();
+    fail(usage_message(one == nullptr ? app : *one->parsed, one, known, error));
+  } catch (const OptionError& error) {
+    fail(std::string(error.what()) + (std::string_view(error.what()).ends_with('.') ? "" : "."));
   }
   if (version) {
     console.print("{} {} ({})\n", program(), allot::version(), allot::build_commit());
     return Exit::kOk;
   }
-  if (chosen == nullptr) {
-    console.complain(general_help(app, console));
-    return Exit::kUsage;
-  }
-  return actions.at(chosen)(console);
+  if (const Known* const one = chosen()) return one->declared.action(console);
+  console.complain(general_help(kDescription, general, console));
+  return Exit::kUsage;
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The command line as a whole: picks the command, runs it, and turns what happened into an exit status.
 #pragma once
 
-#include "apps/allot/console.hpp"
 #include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/console.hpp"
 
 namespace allot::app {
 

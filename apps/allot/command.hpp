@@ -1,25 +1,31 @@
 // What a subcommand is. Adding one is a file with a `Command` in it, and one word in CMakeLists.txt.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
-#include "apps/allot/console.hpp"
+#include "allot/ask/option.hpp"
 #include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/console.hpp"
 
 namespace allot::app {
 
 /// Does the work. Results go to the console's buffer, which reaches standard output in one piece afterwards.
 using Action = std::function<Exit(Console&)>;
 
+/// The options, and what to do once they have been parsed; the action owns what the options set.
+struct Declared {
+  std::vector<Option> options;
+  Action action;
+};
+
 struct Command {
-  const char* name;
-  const char* summary;  ///< one line, for the list of commands and the top of the help
-  const char* example;  ///< command lines, for the end of the help
-  /// Declares the options, and returns what to do once they have been parsed.
-  Action (*declare)(CLI::App& command);
+  std::string_view name;
+  std::string_view summary;  ///< one line, for the list of commands and the top of the help
+  std::string_view example;  ///< command lines, for the end of the help
+  Declared (*declare)();
 };
 
 /// All commands, in the order of the list in CMakeLists.txt.

@@ -5,7 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/allot/text.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::size_t kTextColumn = 36;  // where descriptions begin
 constexpr std::size_t kWidest = 100;
 
 using Entry = std::pair<std::string, std::string>;  // what to type, and what it does
+
+const Entry kHelp = {"-h, --help", "print this help"};
 
 std::string heading(const Console& console, std::string_view text) {
   return "\n" + console.styled(Style::kBold, text) + "\n";
@@ -49,19 +52,26 @@ std::string examples(const Console& console, std::string_view lines) {
   return text;
 }
 
-std::string label(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name(true);
-  std::string name = option.get_name(false, true);
-  for (std::size_t at = 0; (at = name.find(',', at)) != std::string::npos; at += 2)
-    name.insert(at + 1, 1, ' ');
-  const std::string type = option.get_type_name();
-  return option.get_expected_min() == 0 || type.empty() ? name : name + " " + type;
-}
-
 }  // namespace
 
-std::string general_help(const CLI::App& app, const Console& console) {
-  std::string text = wrapped(app.get_description(), std::min(console.width(), kWidest), 0) + "\n";
+std::string usage_of(const Option& option) {
+  if (option.is_positional) return option.name;
+  const std::string name = (option.letter.empty() ? "" : "-" + option.letter + ", ") + spelled(option);
+  const std::string value = placeholder(option);
+  return value.empty() ? name : name + " " + value;
+}
+
+std::string help_of(const Option& option) {
+  const std::string initial = default_of(option);
+  // Words say themselves which of them is the default.
+  if (initial.empty() || option.is_positional || option.help.find("(default") != std::string::npos)
+    return option.help;
+  return option.help + (option.absent.empty() ? " (default " : " (default: ") + initial + ")";
+}
+
+std::string general_help(std::string_view description, std::span<const Option> options,
+                         const Console& console) {
+  std::string text = wrapped(description, std::min(console.width(), kWidest), 0) + "\n";
   text += heading(console, "Usage");
   text += "  " + std::string(program()) + " COMMAND [options]\n";
   text += heading(console, "Commands");
@@ -70,8 +80,8 @@ std::string general_help(const CLI::App& app, const Console& console) {
   text += entries(console, list);
   text += heading(console, "Options");
   list.clear();
-  for (const CLI::Option* option : app.get_options())
-    list.emplace_back(label(*option), option->get_description());
+  for (const Option& option : options) list.emplace_back(usage_of(option), help_of(option));
+  list.emplace_back(kHelp);
   text += entries(console, list);
   text += heading(console, "Example");
   text += examples(console, program_example());
@@ -91,33 +101,30 @@ std::string general_help(const CLI::App& app, const Console& console) {
   return text;
 }
 
-std::string command_help(const Command& command, const CLI::App& declared, const Console& console) {
+std::string command_help(const Command& command, std::span<const Option> options, const Console& console) {
   std::string text = wrapped(command.summary, std::min(console.width(), kWidest), 0) + "\n";
-  std::string usage = "  " + std::string(program()) + " " + command.name;
+  std::string usage = "  " + std::string(program()) + " " + std::string(command.name);
   std::vector<Entry> positional;
-  std::vector<std::string> groups;
-  for (const CLI::Option* option : declared.get_options()) {
-    if (option->get_positional()) {
-      usage += " " + option->get_name(true);
-      positional.emplace_back(label(*option), option->get_description());
-    } else if (std::find(groups.begin(), groups.end(), option->get_group()) == groups.end()) {
-      groups.push_back(option->get_group());
+  std::vector<std::string> groups = {""};
+  for (const Option& option : options) {
+    if (option.is_positional) {
+      usage += " " + option.name;
+      positional.emplace_back(option.name, help_of(option));
+    } else if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
+      groups.push_back(option.group);
     }
   }
   text += heading(console, "Usage");
   text += usage + " [options]\n";
   if (!positional.empty()) text += "\n" + entries(console, positional);
-  // CLI11 declares --help first; it reads better last.
   for (const std::string& group : groups) {
-    if (group.empty()) continue;  // hidden
     std::vector<Entry> list;
-    for (const CLI::Option* option : declared.get_options()) {
-      if (!option->get_positional() && option->get_group() == group) {
-        list.emplace_back(label(*option), option->get_description());
-      }
+    for (const Option& option : options) {
+      if (!option.is_positional && !option.is_hidden && option.group == group)
+        list.emplace_back(usage_of(option), help_of(option));
     }
-    if (group == "Options") std::rotate(list.begin(), list.begin() + 1, list.end());
-    text += heading(console, group);
+    if (group.empty()) list.emplace_back(kHelp);
+    text += heading(console, group.empty() ? "Options" : group);
     text += entries(console, list);
   }
   text += heading(console, "Example");

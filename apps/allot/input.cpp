@@ -6,33 +6,23 @@
 #include <fstream>
 #include <vector>
 
+#include "allot/ask/option.hpp"
 #include "allot/io/scenario_reader.hpp"
 #include "apps/allot/interrupt.hpp"
-#include "apps/allot/text.hpp"
+#include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 
-void add_file(CLI::App& command, std::string& path) {
-  command.add_option("FILE", path, "a scenario, .toml or .json; '-' reads JSON from standard input")
-      ->required();
+Option file_option(std::string& path) {
+  return input_option("FILE", path, "a scenario, .toml or .json; '-' reads JSON from standard input")
+      .positional()
+      .required();
 }
 
 Scenario read_scenario_or_fail(const std::string& path, const Console& console) {
   Scenario scenario = value_or_fail(read_scenario(path), console);
   for (const std::string& note : notes(scenario)) console.note(note);
   return scenario;
-}
-
-Scenario read_static_scenario_or_fail(const std::string& path, const std::string& command,
-                                      const Console& console) {
-  Scenario scenario = read_scenario_or_fail(path, console);
-  if (scenario.is_static()) return scenario;
-  std::vector<std::string> varying;
-  if (!scenario.threads.empty()) varying.emplace_back("[[threads]]");
-  if (!scenario.population.empty()) varying.emplace_back("[[population]]");
-  if (!scenario.arrivals.empty()) varying.emplace_back("[[arrivals]]");
-  throw Failure(Exit::kInvalidInput, path + ": '" + command + "' needs constant counts and does not take " +
-                                         alternatives(varying) + "; 'allot simulate' does");
 }
 
 std::string last_line(const std::string& path) {

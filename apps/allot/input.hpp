@@ -1,28 +1,24 @@
 // Scenario files on the command line.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "allot/ask/option.hpp"
 #include "allot/io/diagnostic.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/solve/options.hpp"
-#include "apps/allot/console.hpp"
 #include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/console.hpp"
 
 namespace allot::app {
 
 /// The positional FILE.
-void add_file(CLI::App& command, std::string& path);
+Option file_option(std::string& path);
 
 /// The scenario of a file. Notes go to standard error, and so does every problem before Failure is thrown.
 Scenario read_scenario_or_fail(const std::string& path, const Console& console);
-
-/// The same for a command that needs constant counts: refuses what varies over time.
-Scenario read_static_scenario_or_fail(const std::string& path, const std::string& command,
-                                      const Console& console);
 
 /// What was read, or Failure after every problem with it.
 template <typename Value>

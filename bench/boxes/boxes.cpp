@@ -65,7 +65,7 @@ void gaps(int boxes, int first) {
                            Line{"map", "map"}, Line{"local", "local"}, Line{"best", "best"}}) {
     if (find_solver(line.solver) == nullptr) continue;
     SolveOptions options;
-    options.map_moves = line.moves;
+    options.settings.set("map_moves", line.moves);
     double sum = 0;
     double worst = 0;
     double seconds = 0;
@@ -163,7 +163,7 @@ int agree(int boxes) {
     ++found.boxes;
     const Solution certified = run("exact", system, {}, 10.0);
     const Solution best = best_known(system);
-    const Solution enumerated = run("exhaustive", system, {.max_states = 2e6});
+    const Solution enumerated = run("exhaustive", system, {.settings = {{"max_states", 2e6}}});
     bool proven = false;
     double x = 0;
     for (const Solution* solution : {&certified, &best, &enumerated}) {

@@ -60,7 +60,7 @@ void gaps(const char* title, const char* reference, int runs,
   for (const Line& line : {Line{"best-fit", "best-fit"}, Line{"map, single moves", "map", MapMoves::kSingle},
                            Line{"map", "map"}, Line{"local", "local"}, Line{"best", "best"}}) {
     SolveOptions options;
-    options.map_moves = line.moves;
+    options.settings.set("map_moves", line.moves);
     double sum = 0;
     double worst = 0;
     double seconds = 0;
@@ -97,7 +97,7 @@ void priorities(int runs) {
                              {"exhaustive", "exhaustive", {}},
                              {"weighted, exact", "weighted", {}},
                              {"weighted, floor", "weighted", {}}};
-  lines[0].options.mis_moves = MisMoves::kForward;
+  lines[0].options.settings.set("mis_moves", MisMoves::kForward);
   lines[5].options.shares = ShareReading::kFloor;
   double worst_error = 0;
   for (const Line& line : lines) {

@@ -34,12 +34,12 @@ export const presets: Preset[] = [
   file('fcfs', 'FCFS and PS differ', 'Change the discipline of “cpu” and “gpu” to PS: the best place of “report” changes.', fcfsDiffers),
   file('priorities', 'Priorities are expensive', 'Choose “Priority” and drag the point along the trade-off.', priorities),
   file('workstation', 'A workstation', 'Several servers, different powers.', workstation),
-  random('random', 'Random: 2 GP + 1 SA', 'Drawn anew each time.', {highest_rate: 10, priorities: true}),
+  random('random', 'Random: 2 GP + 1 SA', 'Drawn anew each time.', {rates: [0, 10], priorities: true}),
   random('randomLarge', 'Random: 6 GP + 2 SA, 128 threads', 'Eight resources, eight task types: too many states to try them all.', {
     gps: 6,
     sas: 2,
     threads: 128,
-    highest_rate: 10,
+    rates: [0, 10],
     priorities: true,
   }),
 ];

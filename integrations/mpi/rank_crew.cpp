@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "apps/allot/crew.hpp"
+#include "apps/allot/commands/crew.hpp"
 #include "apps/allot/exit.hpp"
 #include "integrations/mpi/ranks.hpp"
 

@@ -17,7 +17,7 @@
 
 #include "allot/base/version.hpp"
 #include "allot/sweep/encoding.hpp"
-#include "apps/allot/digest.hpp"
+#include "apps/allot/commands/digest.hpp"
 
 namespace allot::mpi {
 namespace {

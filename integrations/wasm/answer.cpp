@@ -8,18 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "allot/ask/questions/simulate.hpp"
 #include "allot/base/error.hpp"
 #include "allot/io/result_json.hpp"
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
-#include "allot/model/generate.hpp"
-#include "allot/policy/policy.hpp"
-#include "allot/simulate/simulate.hpp"
 #include "allot/simulate/trace.hpp"
-#include "allot/size/distribution.hpp"
 #include "allot/solve/explain.hpp"
-#include "allot/solve/pareto.hpp"
-#include "allot/solve/solver.hpp"
 
 namespace allot::wasm {
 namespace {
@@ -43,119 +38,82 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, nlohmann::detail::error_handler_t::replace);
 }
 
-/// The options of a question, by name and kind.
-class Options {
+/// What a page says with a question, by name and kind.
+class Said {
  public:
-  explicit Options(std::string_view text)
-      : document_(value_or_refuse(parse_document(text, FileFormat::kJson))) {
+  explicit Said(std::string_view text) : document_(value_or_refuse(parse_document(text, FileFormat::kJson))) {
     if (document_.root().get<Node::Table>() == nullptr) refuse("options", "must be an object");
   }
 
-  bool has(std::string_view key) const { return document_.root().find(key) != nullptr; }
+  const Node* find(std::string_view key) const { return document_.root().find(key); }
 
-  std::string text(std::string_view key, std::string_view otherwise) const {
-    const Node* const node = document_.root().find(key);
-    if (node == nullptr) return std::string(otherwise);
-    const auto* const value = node->get<std::string>();
-    return value != nullptr ? *value : (wrong(*node, "a string"), std::string());
-  }
-
-  std::vector<std::string> texts(std::string_view key) const {
-    std::vector<std::string> result;
-    const Node* const node = document_.root().find(key);
-    if (node == nullptr) return result;
-    const auto* const array = node->get<Node::Array>();
-    if (array == nullptr) wrong(*node, "an array of strings");
-    for (const Node& element : *array) {
-      const auto* const value = element.get<std::string>();
-      if (value == nullptr) wrong(element, "a string");
-      result.push_back(*value);
-    }
-    return result;
-  }
-
-  bool flag(std::string_view key) const {
-    const Node* const node = document_.root().find(key);
-    if (node == nullptr) return false;
-    const bool* const value = node->get<bool>();
-    return value != nullptr ? *value : (wrong(*node, "true or false"), false);
-  }
-
-  double number(std::string_view key, double otherwise) const {
-    const Node* const node = document_.root().find(key);
-    return node == nullptr ? otherwise : number(*node);
-  }
-
-  std::uint64_t whole(std::string_view key, std::uint64_t otherwise, std::uint64_t least,
-                      std::uint64_t most) const {
-    const Node* const node = document_.root().find(key);
-    if (node == nullptr) return otherwise;
-    const auto* const value = node->get<std::int64_t>();
-    if (value == nullptr || *value < 0 || static_cast<std::uint64_t>(*value) < least ||
-        static_cast<std::uint64_t>(*value) > most) {
-      wrong(*node, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return static_cast<std::uint64_t>(*value);
-  }
-
-  /// A matrix of numbers, row-major; empty when it is not there.
-  std::vector<double> matrix(std::string_view key, std::size_t rows, std::size_t columns) const {
-    std::vector<double> values;
-    const Node* const node = document_.root().find(key);
-    if (node == nullptr) return values;
-    const std::string shape =
-        "a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) + " numbers";
-    const auto* const lines = node->get<Node::Array>();
-    if (lines == nullptr || lines->size() != rows) wrong(*node, shape);
-    for (const Node& line : *lines) {
-      const auto* const entries = line.get<Node::Array>();
-      if (entries == nullptr || entries->size() != columns) wrong(line, shape);
-      for (const Node& entry : *entries) values.push_back(number(entry));
-    }
-    return values;
-  }
-
-  template <typename T>
-  T choice(std::string_view key, T otherwise,
-           std::initializer_list<std::pair<std::string_view, T>> names) const {
-    if (!has(key)) return otherwise;
-    const std::string name = text(key, {});
-    std::string known;
-    for (const auto& [candidate, value] : names) {
-      if (candidate == name) return value;
-      known += (known.empty() ? "'" : " or '") + std::string(candidate) + "'";
-    }
-    refuse(std::string(key), "must be " + known + ", not '" + name + "'");
-  }
-
- private:
   double number(const Node& node) const {
     if (const auto* const value = node.get<std::int64_t>()) return static_cast<double>(*value);
     const auto* const value = node.get<double>();
     if (value == nullptr) wrong(node, "a number");
     return *value;
   }
+  std::uint64_t whole(const Node& node, std::uint64_t least, std::uint64_t most) const {
+    const auto* const value = node.get<std::int64_t>();
+    if (value == nullptr || *value < 0 || static_cast<std::uint64_t>(*value) < least ||
+        static_cast<std::uint64_t>(*value) > most) {
+      wrong(node, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    return static_cast<std::uint64_t>(*value);
+  }
+  bool flag(const Node& node) const {
+    const bool* const value = node.get<bool>();
+    return value != nullptr ? *value : (wrong(node, "true or false"), false);
+  }
+  std::string text(const Node& node) const {
+    const auto* const value = node.get<std::string>();
+    return value != nullptr ? *value : (wrong(node, "a string"), std::string());
+  }
+  std::vector<std::string> texts(const Node& node) const {
+    std::vector<std::string> result;
+    for (const Node& element : array(node, "an array of strings")) result.push_back(text(element));
+    return result;
+  }
+  const Node::Array& array(const Node& node, const std::string& what) const {
+    const auto* const value = node.get<Node::Array>();
+    if (value == nullptr) wrong(node, what);
+    return *value;
+  }
+
+  /// A matrix of numbers, row-major.
+  std::vector<double> matrix(const Node& node, std::size_t rows, std::size_t columns) const {
+    std::vector<double> values;
+    const std::string shape =
+        "a matrix of " + std::to_string(rows) + " x " + std::to_string(columns) + " numbers";
+    const Node::Array& lines = array(node, shape);
+    if (lines.size() != rows) wrong(node, shape);
+    for (const Node& line : lines) {
+      const Node::Array& entries = array(line, shape);
+      if (entries.size() != columns) wrong(line, shape);
+      for (const Node& entry : entries) values.push_back(number(entry));
+    }
+    return values;
+  }
 
   [[noreturn]] void wrong(const Node& node, const std::string& right) const {
     refuse(document_.place(node), "must be " + right + ", not " + document_.describe(node));
   }
 
+ private:
   Document document_;
 };
 
-FileFormat format_of(const Question& question) {
-  return question.is_json ? FileFormat::kJson : FileFormat::kToml;
+FileFormat format_of(const Call& call) { return call.is_json ? FileFormat::kJson : FileFormat::kToml; }
+
+Scenario scenario_of(const Call& call) {
+  return value_or_refuse(read_scenario_text(call.scenario, format_of(call)));
 }
 
-Scenario scenario_of(const Question& question) {
-  return value_or_refuse(read_scenario_text(question.scenario, format_of(question)));
-}
-
-Scenario static_scenario_of(const Question& question) {
-  Scenario scenario = scenario_of(question);
+Scenario static_scenario_of(const Call& call) {
+  Scenario scenario = scenario_of(call);
   const auto refuse_varying = [&](bool is_there, const char* key) {
     if (is_there)
-      refuse(key, "'" + std::string(question.command) + "' needs constant counts; 'simulate' does not");
+      refuse(key, "'" + std::string(call.command) + "' needs constant counts; 'simulate' does not");
   };
   refuse_varying(!scenario.threads.empty(), "threads");
   refuse_varying(!scenario.population.empty(), "population");
@@ -163,82 +121,10 @@ Scenario static_scenario_of(const Question& question) {
   return scenario;
 }
 
-void need_priorities(const System& system) {
-  if (system.shares().empty()) refuse("tasks", "this needs a priority for every task type; none has one");
-}
-
-StopLimits limits_of(const Options& options, std::optional<double> otherwise) {
-  StopLimits limits;
-  const double seconds = options.number("time_limit", otherwise.value_or(0));
-  if (seconds > 0 && seconds < 1e9) {
-    limits.deadline =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-  }
-  return limits;
-}
-
-SolveOptions solve_options_of(const Options& options, std::optional<double> time_limit = {}) {
-  SolveOptions result;
-  result.stop = limits_of(options, time_limit);
-  result.seed = options.whole("seed", 1, 0, std::uint64_t{1} << 62);
-  result.shares = options.choice<ShareReading>(
-      "shares", ShareReading::kExact, {{"exact", ShareReading::kExact}, {"floor", ShareReading::kFloor}});
-  return result;
-}
-
-std::string list(const Question&, const Options&) { return list_json(builtin_listing()); }
-
-/// The scenario in both formats, what is worth a word about it, and what its shares and homes come to.
-std::string read(const Question& question, const Options&) {
-  const Scenario scenario = scenario_of(question);
-  Json object;
-  object["json"] = write_scenario(scenario, FileFormat::kJson);
-  object["toml"] = write_scenario(scenario, FileFormat::kToml);
-  object["static"] = scenario.is_static();
-  object["notes"] = notes(scenario);
-  return text_of(object);
-}
-
-std::string solve(const Question& question, const Options& options) {
-  const Scenario scenario = static_scenario_of(question);
-  const Objective objective =
-      options.choice<Objective>("objective", Objective::kThroughput,
-                                {{"throughput", Objective::kThroughput}, {"priority", Objective::kPriority}});
-  const std::string name = options.text("solver", default_solver(objective).name);
-  const SolverInfo* const solver = find_solver(name);
-  if (solver == nullptr) refuse("solver", "there is no solver '" + name + "'");
-  if (objective == Objective::kPriority) need_priorities(scenario.system);
-  const Solution solution =
-      allot::solve(*solver, Problem{scenario.system, objective}, solve_options_of(options));
-  if (!options.flag("explain")) return solution_json(scenario.system, solution);
-  const std::vector<Placement> placements = explain(scenario.system, solution.assignment);
-  return solution_json(scenario.system, solution, &placements);
-}
-
-std::string certify(const Question& question, const Options& options) {
-  const Scenario scenario = static_scenario_of(question);
-  return solution_json(scenario.system,
-                       allot::solve(*find_solver("exact"), Problem{scenario.system, Objective::kThroughput},
-                                    solve_options_of(options, 10.0)));
-}
-
-std::string pareto(const Question& question, const Options& options) {
-  const Scenario scenario = static_scenario_of(question);
-  need_priorities(scenario.system);
-  const SolveOptions how = solve_options_of(options);
-  const ParetoFrontier frontier =
-      allot::pareto(scenario.system, options.whole("points", 20, 2, 1'000'000), how);
-  if (frontier.outcome == Outcome::kTimeLimit) return pareto_json(scenario.system, frontier, nullptr);
-  const Solution weighted =
-      allot::solve(*find_solver("weighted"), Problem{scenario.system, Objective::kPriority}, how);
-  return pareto_json(scenario.system, frontier, &weighted);
-}
-
-Assignment assignment_of(const Options& options, const System& system) {
+Assignment assignment_of(const Said& said, const Node* node, const System& system) {
+  if (node == nullptr) refuse("assignment", "is missing");
   Assignment assignment(system.type_count(), system.resource_count());
-  const std::vector<double> counts =
-      options.matrix("assignment", system.type_count(), system.resource_count());
-  if (counts.empty()) refuse("assignment", "is missing");
+  const std::vector<double> counts = said.matrix(*node, system.type_count(), system.resource_count());
   const PairSpan given(counts, system.resource_count());
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resource_ids()) {
@@ -254,23 +140,110 @@ Assignment assignment_of(const Options& options, const System& system) {
   return assignment;
 }
 
-std::string evaluate(const Question& question, const Options& options) {
-  const Scenario scenario = static_scenario_of(question);
+/// Sets one option to what was said for it.
+struct Setter {
+  const Said& said;
+  const Node& node;
+  const std::string& option;
+  const Scenario* scenario;
+
+  void operator()(const FlagValue& value) const { value.set(said.flag(node)); }
+  void operator()(const WholeValue& value) const {
+    const auto* const word = node.get<std::string>();
+    if (word != nullptr && !value.otherwise.empty() && *word == value.otherwise) return;
+    value.set(said.whole(node, value.least, value.most));
+  }
+  void operator()(const NumberValue& value) const {
+    const double number = said.number(node);
+    if (!(number >= value.least)) said.wrong(node, "a number of at least " + std::to_string(value.least));
+    value.set(number);
+  }
+  void operator()(const RangeValue& value) const {
+    const Node::Array& ends = said.array(node, "two numbers");
+    if (ends.size() != 2) said.wrong(node, "two numbers");
+    value.set(said.number(ends[0]), said.number(ends[1]));
+  }
+  void operator()(const SecondsValue& value) const {
+    const double seconds = said.number(node);
+    if (!(value.may_be_zero ? seconds >= 0 : seconds > 0)) said.wrong(node, "a time above 0");
+    value.set(seconds);
+  }
+  void operator()(const PartValue& value) const {
+    const double part = said.number(node);
+    if (!((value.may_be_zero ? part >= 0 : part > 0) && part < 1)) said.wrong(node, "between 0 and 1");
+    value.set(part);
+  }
+  void operator()(const WordValue& value) const {
+    const std::string word = said.text(node);
+    std::string known;
+    for (std::size_t at = 0; at < value.words.size(); ++at) {
+      if (value.words[at] == word) return value.set(at);
+      known += (known.empty() ? "'" : " or '") + std::string(value.words[at]) + "'";
+    }
+    refuse(option, "must be " + known + ", not '" + word + "'");
+  }
+  void operator()(const TextValue& value) const { value.set(said.text(node)); }
+  void operator()(const TextsValue& value) const { value.set(said.texts(node)); }
+  void operator()(const AssignmentValue& value) const {
+    *value.target = assignment_of(said, &node, scenario->system);
+  }
+  void operator()(const ProbabilitiesValue& value) const {
+    *value.target = said.matrix(node, scenario->system.type_count(), scenario->system.resource_count());
+  }
+};
+
+void set_options(Question& question, const Said& said) {
+  for (const Option& option : question.options()) {
+    if (const Node* const node = said.find(option.name); node != nullptr && option.is_for_page)
+      std::visit(Setter{said, *node, option.name, question.scenario.get()}, option.value);
+    else if (node == nullptr && option.is_required)
+      refuse(option.name, "is missing");
+  }
+}
+
+/// Any question of the library.
+std::string ask(const QuestionInfo& info, const Call& call, const Said& said) {
+  const std::unique_ptr<Question> question = info.make();
+  if (question->needs_scenario()) question->scenario = std::make_shared<const Scenario>(scenario_of(call));
+  set_options(*question, said);
+  // The page has a worker, not threads, and asks for the best itself.
+  if (auto* const simulation = dynamic_cast<SimulationQuestion*>(question.get())) simulation->how.threads = 1;
+  if (auto* const comparison = dynamic_cast<CompareQuestion*>(question.get())) comparison->finds_best = false;
+  Attendance attendance;
+  attendance.share = call.progress;
+  question->answer(attendance);
+  return question->json();
+}
+
+/// The scenario in both formats, what is worth a word about it, and what its shares and homes come to.
+std::string read(const Call& call, const Said&) {
+  const Scenario scenario = scenario_of(call);
+  Json object;
+  object["json"] = write_scenario(scenario, FileFormat::kJson);
+  object["toml"] = write_scenario(scenario, FileFormat::kToml);
+  object["static"] = scenario.is_static();
+  object["notes"] = notes(scenario);
+  return text_of(object);
+}
+
+std::string evaluate(const Call& call, const Said& said) {
+  const Scenario scenario = static_scenario_of(call);
   Solution solution;
   solution.solver = "given";
-  solution.assignment = assignment_of(options, scenario.system);
+  solution.assignment = assignment_of(said, said.find("assignment"), scenario.system);
   solution.performance = allot::evaluate(scenario.system, solution.assignment);
   const std::vector<Placement> placements = explain(scenario.system, solution.assignment);
   return solution_json(scenario.system, solution, &placements);
 }
 
-std::string flows(const Question& question, const Options& options) {
-  const System system = static_scenario_of(question).system;
-  const std::vector<double> time_shares =
-      options.matrix("time_shares", system.type_count(), system.resource_count());
+std::string flows(const Call& call, const Said& said) {
+  const System system = static_scenario_of(call).system;
+  std::vector<double> time_shares;
+  if (const Node* const node = said.find("time_shares"))
+    time_shares = said.matrix(*node, system.type_count(), system.resource_count());
   const PairSpan shares(time_shares, system.resource_count());
   std::optional<Assignment> assignment;
-  if (time_shares.empty()) assignment = assignment_of(options, system);
+  if (time_shares.empty()) assignment = assignment_of(said, said.find("assignment"), system);
   Json rows = Json::array();
   for (std::size_t i = 0; i < system.type_count(); ++i) rows.push_back(Json::array());
   for (const ResourceId j : system.resource_ids()) {
@@ -289,64 +262,6 @@ std::string flows(const Question& question, const Options& options) {
   return text_of(rows);
 }
 
-std::string generate(const Question&, const Options& options) {
-  GenerateOptions how;
-  how.general = options.whole("gps", how.general, 0, 64);
-  how.specialized = options.whole("sas", how.specialized, 0, 64);
-  how.threads =
-      static_cast<Count>(options.whole("threads", static_cast<std::uint64_t>(how.threads), 0, 1'000'000'000));
-  how.rule = options.choice<AffinityRule>("rule", how.rule,
-                                          {{"row", AffinityRule::kRow},
-                                           {"column", AffinityRule::kColumn},
-                                           {"ordered", AffinityRule::kOrdered},
-                                           {"none", AffinityRule::kNone}});
-  how.lowest_rate = options.number("lowest_rate", how.lowest_rate);
-  how.highest_rate = options.number("highest_rate", how.highest_rate);
-  how.priorities = options.flag("priorities");
-  how.powers = options.flag("powers");
-  how.seed = options.whole("seed", 1, 0, std::uint64_t{1} << 62);
-  return write_scenario(allot::generate(how), FileFormat::kJson);
-}
-
-const PolicyInfo& policy_or_refuse(const std::string& name) {
-  if (const PolicyInfo* const policy = find_policy(name)) return *policy;
-  refuse("policy", "there is no policy '" + name + "'");
-}
-
-SimulateOptions simulate_options_of(const Question& question, const Options& options, const System& system) {
-  SimulateOptions how;
-  how.completions = options.whole("completions", how.completions, 1, 1'000'000'000'000);
-  if (options.has("warmup")) how.warmup = options.whole("warmup", 0, 0, 1'000'000'000'000);
-  how.replications =
-      static_cast<std::uint32_t>(options.whole("replications", how.replications, 1, 1'000'000));
-  how.random_start = options.choice<bool>("start", how.random_start, {{"random", true}, {"listed", false}});
-  how.seed = options.whole("seed", how.seed, 0, std::uint64_t{1} << 62);
-  how.threads = 1;  // the page has a worker, not threads
-  how.policy.shares = solve_options_of(options).shares;
-  if (options.has("assignment")) how.policy.assignment = assignment_of(options, system);
-  how.progress = question.progress;
-  return how;
-}
-
-std::string simulate(const Question& question, const Options& options) {
-  const Scenario scenario = scenario_of(question);
-  const auto sizes = make_distribution(options.text("distribution", "exponential"));
-  return simulation_json(scenario.system,
-                         allot::simulate(scenario, policy_or_refuse(options.text("policy", "map")), *sizes,
-                                         simulate_options_of(question, options, scenario.system)));
-}
-
-std::string compare(const Question& question, const Options& options) {
-  const Scenario scenario = scenario_of(question);
-  const auto sizes = make_distribution(options.text("distribution", "exponential"));
-  std::vector<const PolicyInfo*> policies;
-  for (const std::string& name : options.texts("policies")) policies.push_back(&policy_or_refuse(name));
-  if (policies.empty()) refuse("policies", "needs at least one policy");
-  return comparison_json(
-      scenario.system,
-      allot::compare(scenario, policies, *sizes, simulate_options_of(question, options, scenario.system)));
-}
-
 /// Events as rows of numbers, which a page reads quickly.
 class Recorder : public TraceSink {
  public:
@@ -358,17 +273,21 @@ class Recorder : public TraceSink {
 };
 
 /// What happens from the first moment on, and the target that the policy holds.
-std::string replay(const Question& question, const Options& options) {
-  const Scenario scenario = static_scenario_of(question);
-  const PolicyInfo& info = policy_or_refuse(options.text("policy", "map"));
-  const auto sizes = make_distribution(options.text("distribution", "exponential"));
-  SimulateOptions how = simulate_options_of(question, options, scenario.system);
-  how.completions = options.whole("completions", 2000, 1, 100'000);
+std::string replay(const Call& call, const Said& said) {
+  const Scenario scenario = static_scenario_of(call);
+  SimulateQuestion question;
+  question.scenario = std::make_shared<const Scenario>(scenario);
+  set_options(question, said);
+  const PolicyInfo& info = *question.policy.builtin;
+  SimulateOptions& how = question.how;
+  how.completions = 2000;
+  if (const Node* const node = said.find("completions")) how.completions = said.whole(*node, 1, 100'000);
   how.warmup = 0;
   how.replications = 1;
+  how.threads = 1;
   Recorder recorder;
   how.trace = &recorder;
-  allot::simulate(scenario, info, *sizes, how);
+  simulate(scenario, info, *question.sizes, how);
   const std::unique_ptr<Policy> policy = info.make(scenario.system, how.policy);
   std::vector<Count> population;
   for (const TaskType i : scenario.system.types()) population.push_back(scenario.system.count(i));
@@ -388,16 +307,13 @@ std::string replay(const Question& question, const Options& options) {
   return text_of(object);
 }
 
-struct Command {
+/// What only a page asks.
+struct Own {
   std::string_view name;
-  std::string (*answer)(const Question&, const Options&);
+  std::string (*answer)(const Call&, const Said&);
 };
 
-constexpr Command kCommands[] = {
-    {"list", list},         {"read", read},         {"solve", solve},   {"certify", certify},
-    {"pareto", pareto},     {"evaluate", evaluate}, {"flows", flows},   {"generate", generate},
-    {"simulate", simulate}, {"compare", compare},   {"replay", replay},
-};
+constexpr Own kOwn[] = {{"read", read}, {"evaluate", evaluate}, {"flows", flows}, {"replay", replay}};
 
 std::string problems_json(const Problems& problems) {
   Json object;
@@ -409,13 +325,14 @@ std::string problems_json(const Problems& problems) {
 
 }  // namespace
 
-std::string answer(const Question& question) {
+std::string answer(const Call& call) {
   try {
-    const Options options(question.options);
-    for (const Command& command : kCommands) {
-      if (command.name == question.command) return command.answer(question, options);
+    const Said said(call.options);
+    for (const Own& own : kOwn) {
+      if (own.name == call.command) return own.answer(call, said);
     }
-    return problems_json({{"command", "there is no command '" + std::string(question.command) + "'"}});
+    if (const QuestionInfo* const question = find_question(call.command)) return ask(*question, call, said);
+    return problems_json({{"command", "there is no command '" + std::string(call.command) + "'"}});
   } catch (const Problems& problems) {
     return problems_json(problems);
   } catch (const InvalidModel& error) {

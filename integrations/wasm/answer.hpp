@@ -9,10 +9,11 @@
 namespace allot::wasm {
 
 /// A question, as `allot COMMAND FILE OPTIONS --json` would be.
-struct Question {
-  /// list, read, solve, certify, pareto, generate, simulate or compare, with the options and the answers of
-  /// the command of that name; `evaluate` rates a given assignment as `solve` does its own; `flows` gives the
-  /// completions X_ij of an assignment or of time shares; `replay` the events of a short simulation.
+struct Call {
+  /// The name of a question (allot/ask), with its options and its answer, as of the command of that name; or
+  /// `read`: a scenario in both formats; `evaluate` rates a given assignment as `solve` does its own; `flows`
+  /// gives the completions X_ij of an assignment or of time shares; `replay` the events of a short
+  /// simulation.
   std::string_view command;
   std::string_view scenario;             ///< the text of a scenario file
   bool is_json = true;                   ///< of that file; else it is TOML
@@ -22,6 +23,6 @@ struct Question {
 
 /// One JSON document: the answer, or {"diagnostics": [{"place", "message"}, ...]} with everything that is
 /// wrong with the scenario or the options. Never throws for what a question says. Thread-safe.
-std::string answer(const Question& question);
+std::string answer(const Call& call);
 
 }  // namespace allot::wasm

@@ -26,7 +26,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   row.push_back(*run_solver("exact", system, stop, Objective::kThroughput, certify).upper_bound);
   if (k <= kLargestSlsqp) {
     SolveOptions options;
-    options.slsqp_even_start = false;  // from the diagonal, as MAP
+    options.settings.set("slsqp_even_start", 0);  // from the diagonal, as MAP
     const Solution slsqp = run_solver("slsqp", system, stop, Objective::kThroughput, options);
     row.insert(row.end(), {*slsqp.relaxed_throughput, slsqp.performance.throughput});
   } else {

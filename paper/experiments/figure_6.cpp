@@ -36,7 +36,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
     asked = asked && (k <= kUsual || unit == kExplorer);
     if (asked) {
       SolveOptions options;
-      options.slsqp_even_start = false;
+      options.settings.set("slsqp_even_start", 0);
       options.stop = stop;
       const Clock::time_point limit =
           Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(kLimit));

@@ -26,7 +26,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   shape.priorities = true;
   const System system = random_system(effort, unit, shape);
   SolveOptions printed;
-  printed.mis_moves = MisMoves::kForward;
+  printed.settings.set("mis_moves", MisMoves::kForward);
   const std::array<Assignment, 4> states{
       run_solver("map", system, stop).assignment,
       run_solver("mis", system, stop, Objective::kPriority, printed).assignment,

@@ -32,7 +32,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
     shape.threads = kCases[at].threads;
     const System system = random_system(effort, unit, shape);
     SolveOptions single;
-    single.map_moves = MapMoves::kSingle;
+    single.settings.set("map_moves", MapMoves::kSingle);
     result.rows.push_back(
         {static_cast<double>(at),
          run_solver("map", system, stop, Objective::kThroughput, single).performance.throughput,

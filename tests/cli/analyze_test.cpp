@@ -116,8 +116,9 @@ TEST(AnalyzeCommand, RefusesWhatItCannotAnswer) {
   expect_refused({"analyze", kPaper, "--policy", "best"}, 2, "there is no policy 'best'");
   expect_refused({"analyze", kPaper, "--policy", "load-balance"}, 2, "looks at the sizes");
   expect_refused({"analyze", kPaper, "--policy", "fixed"}, 2, "--assignment");
-  expect_refused({"analyze", kPaper, "--policy", "jsq", "--assignment", "a.json"}, 2,
-                 "only the policy 'fixed'");
+  const std::string held = ::testing::TempDir() + "allot-held-" + std::to_string(::getpid()) + ".json";
+  std::ofstream(held) << run_allot({"solve", kPaper, "--json"}).out;
+  expect_refused({"analyze", kPaper, "--policy", "jsq", "--assignment", held}, 2, "only the policy 'fixed'");
   expect_refused({"analyze", kPaper, "--policy", "fixed", "--assignment", "no-such.json"}, 3, "no-such.json");
   expect_refused({"analyze", kPaper, "--policy", "random", "--max-states", "800"}, 1, "more than 800 states");
   expect_refused({"analyze", kBigLittle, "--policy", "mis"}, 3, "needs a priority");

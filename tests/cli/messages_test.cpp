@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,22 @@ TEST(Messages, HelpListsEveryExitStatus) {
   for (const char* const status :
        {"  0 ", "  1 ", "  2 ", "  3 ", "  4 ", "  5 ", "  6 ", "  7 ", "129", "130", "143"})
     EXPECT_THAT(help, HasSubstr(status));
+}
+
+TEST(Messages, HelpForProgramsNamesEveryOptionThatHelpForPeopleDoes) {
+  const Finished all = run_allot({"help", "--json"});
+  ASSERT_EQ(all.status, 0) << all.err;
+  const auto commands = nlohmann::json::parse(all.out);
+  EXPECT_GE(commands.size(), 10U);
+  for (const auto& command : commands) {
+    const std::string name = command.at("command");
+    const std::string help = run_allot({name, "--help"}).out;
+    for (const auto& option : command.at("options")) {
+      const std::string word = option.at("option");
+      EXPECT_NE(help.find(word), std::string::npos) << name << " " << word;
+      EXPECT_FALSE(option.at("help").get<std::string>().empty()) << name << " " << word;
+    }
+  }
 }
 
 }  // namespace

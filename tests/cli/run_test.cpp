@@ -260,6 +260,18 @@ TEST_F(Run, WhatAKilledRunMadeAndDidNotRecordIsItsOwn) {
   }
 }
 
+TEST_F(Run, AnOutputThatNoFileCanBeCalledIsRefusedAtOnce) {
+  std::string row;
+  for (int part = 0; part < 60'000; ++part) row += "a/";
+  write("rows.txt", row + "x\n");
+  write("long.toml",
+        "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"t\"\ninputs_from = \"rows.txt\"\n"
+        "command = [\"true\"]\noutput = \"{.}.out\"\n");
+  const Finished finished = shell("timeout 20 '" ALLOT_COMMAND "' run long.toml");
+  EXPECT_EQ(finished.status, 3) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("bytes; the system knows files with up to 4095"));
+}
+
 // ---- dry runs tell the truth
 
 TEST_F(Run, ADryRunKnowsWhatIsDoneAndWhatFreshMeans) {

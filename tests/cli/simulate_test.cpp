@@ -220,7 +220,9 @@ TEST(SimulateCommand, SaysWhatWasMeant) {
   expect_refused({"simulate", kBigLittle, "--policy", "jsq", "--completions", "0"}, 2, "--completions");
   expect_refused({"simulate", kBigLittle, "--policy", "jsq", "--replications", "0"}, 2, "--replications");
   expect_refused({"simulate", kBigLittle, "--policy", "fixed"}, 2, "--assignment");
-  expect_refused({"simulate", kBigLittle, "--policy", "map", "--assignment", "x.json"}, 2, "fixed");
+  const std::string held = ::testing::TempDir() + "allot-held-" + std::to_string(::getpid()) + ".json";
+  std::ofstream(held) << run_allot({"solve", kBigLittle, "--json"}).out;
+  expect_refused({"simulate", kBigLittle, "--policy", "map", "--assignment", held}, 2, "fixed");
   expect_refused({"compare", kBigLittle, "--policies", "map,jqs"}, 2, "Did you mean 'jsq'?");
   expect_refused({"compare", kBigLittle, "--policies", "map,map"}, 2, "twice");
   expect_refused({"compare", kBigLittle, "--policies", "map,"}, 2, "policy");

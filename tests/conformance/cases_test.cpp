@@ -65,9 +65,10 @@ TEST_P(SolvedCases, HaveTheReportedNumberOfStates) {
   // `exhaustive` counts before it starts: one state fewer than there are is refused, exactly as many is not.
   const SolverInfo& exhaustive = *find_solver("exhaustive");
   const Problem problem{system(), Objective::kThroughput};
-  EXPECT_EQ(solve(exhaustive, problem, {.max_states = static_cast<double>(states) - 1}).outcome,
-            Outcome::kBudget);
-  EXPECT_EQ(solve(exhaustive, problem, {.max_states = static_cast<double>(states)}).outcome,
+  EXPECT_EQ(
+      solve(exhaustive, problem, {.settings = {{"max_states", static_cast<double>(states) - 1}}}).outcome,
+      Outcome::kBudget);
+  EXPECT_EQ(solve(exhaustive, problem, {.settings = {{"max_states", static_cast<double>(states)}}}).outcome,
             Outcome::kOptimal);
 }
 

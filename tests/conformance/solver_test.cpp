@@ -236,7 +236,7 @@ TEST_P(SolverConformance, SaysWhyItStoppedOnASystemThatTakesLong) {
   const StopFlag flag = true;
   for (const bool interrupted : {false, true}) {
     SolveOptions options;
-    options.max_states = std::numeric_limits<double>::infinity();
+    options.settings.set("max_states", std::numeric_limits<double>::infinity());
     if (interrupted) {
       options.stop.flag = &flag;
     } else {

@@ -1,8 +1,10 @@
-// Prints the table of fields as JSON: tools/fields makes of it what cannot look at the table itself.
+// Prints the table of fields and the questions as JSON: tools/fields makes of it what cannot look at them
+// itself.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "allot/ask/question.hpp"
 #include "allot/jobs/fields.hpp"
 #include "allot/model/fields.hpp"
 
@@ -64,6 +66,82 @@ Json rows(std::span<const allot::Field<Owner>> fields) {
   return out;
 }
 
+// ---- questions
+
+/// The kind of value, and its default where there is one.
+struct Kind {
+  Json operator()(const allot::FlagValue& value) const {
+    return {{"kind", "flag"}, {"default", value.initial}, {"off", value.off}};
+  }
+  Json operator()(const allot::WholeValue& value) const {
+    return {{"kind", "whole"}, {"default", of(value.initial)}, {"otherwise", value.otherwise}};
+  }
+  Json operator()(const allot::NumberValue& value) const {
+    return {{"kind", "number"}, {"default", of(value.initial)}};
+  }
+  Json operator()(const allot::RangeValue& value) const {
+    return {{"kind", "range"}, {"default", {value.initial.first, value.initial.second}}};
+  }
+  Json operator()(const allot::SecondsValue& value) const {
+    return {{"kind", "seconds"}, {"default", of(value.initial)}, {"may_be_none", bool(value.clear)}};
+  }
+  Json operator()(const allot::PartValue& value) const {
+    return {{"kind", "part"}, {"default", of(value.initial)}};
+  }
+  Json operator()(const allot::WordValue& value) const {
+    return {{"kind", "word"},
+            {"default", value.initial ? Json(value.words[*value.initial]) : Json(nullptr)},
+            {"words", value.words}};
+  }
+  Json operator()(const allot::TextValue& value) const {
+    return {{"kind", value.is_policy ? "policy"
+                     : value.is_path ? "path"
+                                     : "text"},
+            {"default", value.initial.empty() ? Json(nullptr) : Json(value.initial)}};
+  }
+  Json operator()(const allot::TextsValue& value) const {
+    return {{"kind", value.are_policies ? "policies" : "texts"}, {"default", nullptr}};
+  }
+  Json operator()(const allot::AssignmentValue&) const {
+    return {{"kind", "assignment"}, {"default", nullptr}};
+  }
+  Json operator()(const allot::ProbabilitiesValue&) const {
+    return {{"kind", "probabilities"}, {"default", nullptr}};
+  }
+  template <typename T>
+  static Json of(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  }
+};
+
+Json questions() {
+  constexpr const char* kProgress[] = {"none", "proof", "share", "states"};
+  Json out = Json::array();
+  for (const allot::QuestionInfo* info : allot::all_questions()) {
+    const auto question = info->make();
+    Json options = Json::array();
+    for (const allot::Option& option : question->options()) {
+      Json row = std::visit(Kind{}, option.value);
+      row.update({{"name", option.name},
+                  {"help", option.help},
+                  {"absent", option.absent},
+                  {"required", option.is_required},
+                  {"leading", option.is_leading},
+                  {"for_page", option.is_for_page}});
+      options.push_back(std::move(row));
+    }
+    out.push_back({{"name", info->name},
+                   {"summary", info->summary},
+                   {"needs_scenario", question->needs_scenario()},
+                   {"progress", kProgress[static_cast<int>(info->progress)]},
+                   {"class", info->python_class},
+                   {"doc", info->python_doc},
+                   {"python_name", info->python_name},
+                   {"options", options}});
+  }
+  return out;
+}
+
 }  // namespace
 
 int main() {
@@ -80,6 +158,7 @@ int main() {
        {{"", rows(allot::job_fields())},
         {"resources", rows(allot::job_resource_fields())},
         {"tasks", rows(allot::job_task_fields())}}},
+      {"questions", questions()},
   };
   std::cout << all.dump(1) << '\n';
 }

@@ -40,7 +40,7 @@ def main():
         (folder / "box.toml").write_text(scenario(names, others), encoding="utf-8")
         (folder / "box.json").write_text(json.dumps({"resources": [{"name": names[0]}], "tasks": [{"name": names[1], "count": 1, "rates": {names[0]: 1}, names[2]: 1}]}))
         (folder / "job.toml").write_text(job(names), encoding="utf-8")
-        strange = names[5].replace("/", "")[:100].encode("utf-8", "replace") or b"x"
+        strange = names[5].replace("/", "")[:100].encode("utf-8", "replace")[:240] or b"x"
         with open(os.path.join(os.fsencode(folder), b"f" + strange + b".toml"), "wb") as file:
             file.write(b"name = 3\n" + one.bytes(200))
         commands = [["solve", "box.toml", "--explain"], ["solve", "box.json"], ["solve", "box.toml", "--json"], ["pareto", "box.toml"], ["whatif", "box.toml"],

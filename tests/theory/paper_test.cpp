@@ -110,7 +110,7 @@ TEST(Paper, MisHalvesTheErrorOfTheShares) {
       return 1 - *run(solver, system, Objective::kPriority, options).performance.priority_error / map_error;
     };
     SolveOptions printed;
-    printed.mis_moves = MisMoves::kForward;
+    printed.settings.set("mis_moves", MisMoves::kForward);
     mis.add(improvement("mis"));
     forward.add(improvement("mis", printed));
     local.add(improvement("local"));
@@ -264,7 +264,7 @@ TEST(Paper, ExactDifferencesAreNoWorseThanThePrintedDerivative) {
     const System system = generate({.seed = seed}).system;
     const double best = throughput("exhaustive", system);
     SolveOptions printed;
-    printed.sensitivity = Sensitivity::kDerivative;
+    printed.settings.set("sensitivity", Sensitivity::kDerivative);
     exact_gap.add(1 - throughput("map", system) / best);
     printed_gap.add(1 - run("map", system, Objective::kThroughput, printed).performance.throughput / best);
   }

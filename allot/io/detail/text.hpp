@@ -1,9 +1,8 @@
-// Words for messages: quoting, numbers, lists, and the name that was probably meant.
+// Words for messages: quoting, numbers and lists.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +20,6 @@ std::size_t utf8_length(std::string_view text, std::size_t at);
 /// Whether a key can stand without quotes in TOML, and in the path of a diagnostic.
 bool is_bare_key(std::string_view key);
 
-/// The closest name, when one is close enough to have been meant: by edit distance, a swap being one edit.
-std::optional<std::string_view> nearest(std::string_view name, std::span<const std::string_view> names);
 /// "a, b, c", quoted or not, cut after ten.
 std::string listed(std::span<const std::string_view> names, bool with_quotes = false);
 /// "; did you mean 'x'?", or nothing.

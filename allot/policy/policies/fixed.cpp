@@ -50,6 +50,6 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo fixed;
-const PolicyInfo fixed{"fixed", "holds a given assignment", make};
+const PolicyInfo fixed{"fixed", "holds a given assignment", make, false, true};
 
 }  // namespace allot::policies

@@ -96,6 +96,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo random;
-const PolicyInfo random{"random", "at random among the resources that can run the task", make};
+const PolicyInfo random{"random", "at random among the resources that can run the task", make, false, false,
+                        true};
 
 }  // namespace allot::policies

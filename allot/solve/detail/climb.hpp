@@ -11,6 +11,12 @@ namespace allot::detail {
 /// type, OptSA takes tasks from the accelerator to the resource where one helps most; for each type, OptGP
 /// takes tasks from where one hurts least to where it helps most. A move is rated in O(1), so a pass without
 /// a move costs O(T R); where floors or least depths make the two ends depend on each other, O(T R^2).
+inline constexpr std::string_view kSensitivityWords[] = {"exact", "derivative"};
+inline constexpr Setting kSensitivity{
+    .name = "sensitivity",
+    .help = "rate a move by the exact difference (default) or by the derivative",
+    .words = kSensitivityWords};
+
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);
 
 /// Goes on with chains of two types (chains.hpp) and climbs again after each.

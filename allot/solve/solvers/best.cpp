@@ -30,7 +30,11 @@ extern const SolverInfo best;
 const SolverInfo best{"best",
                       "the best of map, local and exact in about 0.2 s, and how far it can be from the "
                       "optimum",
-                      true, false, best_search};
+                      true,
+                      false,
+                      best_search,
+                      {},
+                      true};
 
 }  // namespace solvers
 }  // namespace allot

@@ -17,6 +17,7 @@ Solution best_fit_search(const Problem& problem, const SolveOptions&) {
 }  // namespace
 
 extern const SolverInfo best_fit;
-const SolverInfo best_fit{"best-fit", "every task at the home of its type", true, false, best_fit_search};
+const SolverInfo best_fit{
+    "best-fit", "every task at the home of its type", true, false, best_fit_search, {}, false, true};
 
 }  // namespace allot::solvers

@@ -507,7 +507,7 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   Solution best = BranchAndPrice(problem, options).run();
   if (best.proven_optimal || !system.approximate()) return best;
   SolveOptions few = options;
-  few.max_states = kFewStates;
+  few.settings.set("max_states", kFewStates);
   take_better(system, best, find_solver("exhaustive")->search(problem, few));
   if (!best.upper_bound) return best;
   const Performance found = evaluate(system, best.assignment);

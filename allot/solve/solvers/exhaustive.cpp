@@ -66,15 +66,20 @@ class Champion {
   Assignment best_;
 };
 
+constexpr Setting kMostStates{
+    .name = "max_states", .help = "refuse a system of more states", .initial = 1e9, .least = 1};
+constexpr const Setting* kSettings[] = {&kMostStates};
+
 Solution exhaustive_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   Solution solution;
   solution.assignment = home_assignment(system);
+  const double most = options.settings.get(kMostStates);
   const double states = detail::count_states(system);
-  if (states > options.max_states) {
+  if (states > most) {
     solution.outcome = Outcome::kBudget;
     solution.reason = "refused: " + detail::format_states(states) + " states, more than the limit of " +
-                      detail::format_states(options.max_states);
+                      detail::format_states(most);
     return solution;
   }
   StopPoll poll(options.stop);
@@ -107,7 +112,14 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
 }  // namespace
 
 extern const SolverInfo exhaustive;
-const SolverInfo exhaustive{"exhaustive", "every state, counted before starting: exact, for small systems",
-                            true, true, exhaustive_search};
+const SolverInfo exhaustive{"exhaustive",
+                            "every state, counted before starting: exact, for small systems",
+                            true,
+                            true,
+                            exhaustive_search,
+                            kSettings,
+                            false,
+                            false,
+                            true};
 
 }  // namespace allot::solvers

@@ -69,6 +69,14 @@ double MapSolver::climb_shared(const System& system, Assignment& assignment, Sto
   return most;
 }
 
+constexpr std::string_view kMapMovesWords[] = {"bulk", "single"};
+constexpr Setting kMapMoves{
+    .name = "map_moves",
+    .help =
+        "several starts, and moves of many tasks and of two types at once (default), or only one task at a "
+        "time from home, as printed",
+    .words = kMapMovesWords};
+
 MapSolver::MapSolver() : workspace_(std::make_unique<Workspace>()) {}
 MapSolver::~MapSolver() = default;
 MapSolver::MapSolver(MapSolver&&) noexcept = default;
@@ -77,8 +85,10 @@ MapSolver& MapSolver::operator=(MapSolver&&) noexcept = default;
 MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
                                    const SolveOptions& options) {
   StopPoll poll(options.stop);
-  const bool shared = options.sensitivity == Sensitivity::kExact && detail::shares_evenly(system);
-  if (shared && options.map_moves == MapMoves::kBulk) {
+  const auto sensitivity = options.settings.get<Sensitivity>(detail::kSensitivity);
+  const auto moves = options.settings.get<MapMoves>(kMapMoves);
+  const bool shared = sensitivity == Sensitivity::kExact && detail::shares_evenly(system);
+  if (shared && moves == MapMoves::kBulk) {
     const double throughput = climb_shared(system, assignment, poll);
     return {throughput, detail::outcome_of(poll)};
   }
@@ -89,7 +99,7 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
     return {0, Outcome::kInfeasible};
   }
   if (shared) {
-    workspace_->shared.run(system, home, options.map_moves, poll);
+    workspace_->shared.run(system, home, moves, poll);
     workspace_->shared.write(assignment);
     return {workspace_->shared.throughput(), detail::outcome_of(poll)};
   }
@@ -103,15 +113,17 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
 /// depth are open.
 void MapSolver::climb_any(const System& system, Assignment& assignment, const SolveOptions& options,
                           StopPoll& poll) {
+  const auto sensitivity = options.settings.get<Sensitivity>(detail::kSensitivity);
+  const auto moves = options.settings.get<MapMoves>(kMapMoves);
   SearchState& best = workspace_->state;
   SearchState& other = workspace_->second;
-  const bool bulk = options.map_moves == MapMoves::kBulk;
+  const bool bulk = moves == MapMoves::kBulk;
   best.reset(system, Objective::kThroughput, workspace_->home);
-  detail::climb(best, options.sensitivity, options.map_moves, poll);
+  detail::climb(best, sensitivity, moves, poll);
   const auto try_from = [&](const Assignment& start) {
     if (poll.stopped() || !is_placement(system, start)) return;
     other.reset(system, Objective::kThroughput, start);
-    detail::climb(other, options.sensitivity, options.map_moves, poll);
+    detail::climb(other, sensitivity, moves, poll);
     if (other.cost() < best.cost()) std::swap(best, other);
   };
   Assignment& start = workspace_->start;
@@ -131,7 +143,7 @@ void MapSolver::climb_any(const System& system, Assignment& assignment, const So
     under_ps.solve(system.with_discipline(Discipline::kPs), start, options);
     try_from(start);
   }
-  if (bulk && options.sensitivity == Sensitivity::kExact) detail::exchange(best, poll);
+  if (bulk && sensitivity == Sensitivity::kExact) detail::exchange(best, poll);
   best.write(assignment);
 }
 
@@ -147,9 +159,13 @@ Solution map_search(const Problem& problem, const SolveOptions& options) {
 
 }  // namespace
 
+constexpr const Setting* kSettings[] = {&detail::kSensitivity, &kMapMoves};
+
 extern const SolverInfo map;
-const SolverInfo map{"map", "the paper's MAP: moves from home while they help, about a microsecond", true,
-                     false, map_search};
+const SolverInfo map{"map",      "the paper's MAP: moves from home while they help, about a microsecond",
+                     true,       false,
+                     map_search, kSettings,
+                     false,      true};
 
 }  // namespace solvers
 }  // namespace allot

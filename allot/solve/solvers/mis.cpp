@@ -12,6 +12,7 @@
 #include <numeric>
 #include <vector>
 
+#include "allot/solve/detail/climb.hpp"
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/search_state.hpp"
@@ -78,12 +79,19 @@ void lengthen(const SearchState& state, Exchange& move, double change) {
   }
 }
 
+constexpr std::string_view kMisMovesWords[] = {"both", "forward"};
+constexpr Setting kMisMoves{
+    .name = "mis_moves",
+    .help = "move tasks both ways (default) or only towards the more sensitive resource",
+    .words = kMisMovesWords};
+
 bool improve(SearchState& state, const SolveOptions& options, TaskType i) {
   Exchange best;
   double best_change = -state.tolerance();
   for (const bool towards_better : {true, false}) {
-    if (!towards_better && options.mis_moves == MisMoves::kForward) continue;
-    const Exchange move = pick_move(state, options.sensitivity, i, towards_better);
+    if (!towards_better && options.settings.get<MisMoves>(kMisMoves) == MisMoves::kForward) continue;
+    const Exchange move =
+        pick_move(state, options.settings.get<Sensitivity>(detail::kSensitivity), i, towards_better);
     if (move.n == 0) continue;
     const double change = state.cost_change(move);
     if (change < best_change) {
@@ -92,7 +100,7 @@ bool improve(SearchState& state, const SolveOptions& options, TaskType i) {
     }
   }
   if (best.n == 0) return false;
-  if (options.mis_moves == MisMoves::kBoth) lengthen(state, best, best_change);
+  if (options.settings.get<MisMoves>(kMisMoves) == MisMoves::kBoth) lengthen(state, best, best_change);
   state.apply(best);
   return true;
 }
@@ -150,7 +158,7 @@ Solution mis_search(const Problem& problem, const SolveOptions& options) {
   SearchState state;
   state.reset(system, Objective::kPriority, solution.assignment);
   minimise(state, order, options, poll);
-  if (options.mis_moves == MisMoves::kBoth) {
+  if (options.settings.get<MisMoves>(kMisMoves) == MisMoves::kBoth) {
     detail::LocalSearch search(poll);
     search.descend(state);
     double least = state.cost();
@@ -173,9 +181,13 @@ Solution mis_search(const Problem& problem, const SolveOptions& options) {
 
 }  // namespace
 
+constexpr const Setting* kSettings[] = {&detail::kSensitivity, &kMisMoves};
+
 extern const SolverInfo mis;
-const SolverInfo mis{"mis",
-                     "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
-                     false, true, mis_search};
+const SolverInfo mis{
+    "mis",      "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
+    false,      true,
+    mis_search, kSettings,
+    true,       true};
 
 }  // namespace allot::solvers

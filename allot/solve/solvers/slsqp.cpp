@@ -217,10 +217,20 @@ class Search {
   bool out_of_time_ = false;
 };
 
+/// Without it the supremum of the relaxation is not attained.
+constexpr Setting kOccupied{.name = "slsqp_occupied",
+                            .help = "let the relaxation leave resources almost empty",
+                            .initial = 1,
+                            .is_flag = true,
+                            .off = "slsqp_unoccupied"};
+/// For experiments: begin from an even spread as well as at home, and keep the better end.
+constexpr Setting kEvenStart{.name = "slsqp_even_start", .help = "", .initial = 1, .is_flag = true};
+constexpr const Setting* kSettings[] = {&kOccupied};
+
 Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   Solution solution;
-  const Relaxation relaxation(system, options.slsqp_occupied);
+  const Relaxation relaxation(system, options.settings.get(kOccupied) != 0);
   if (relaxation.size() == 0) {
     solution.assignment = home_assignment(system);
     solution.relaxed_assignment = relaxation.matrix({});
@@ -229,7 +239,7 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
   }
 
   std::vector<std::vector<double>> starts{relaxation.home_start()};
-  if (options.slsqp_even_start) starts.push_back(relaxation.even_start());
+  if (options.settings.get(kEvenStart) != 0) starts.push_back(relaxation.even_start());
   if (options.start && is_placement(system, *options.start)) {
     if (auto point = relaxation.point_of(*options.start)) starts.push_back(std::move(*point));
   }
@@ -295,8 +305,11 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo slsqp;
-const SolverInfo slsqp{"slsqp",
-                       "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
-                       true, false, slsqp_search};
+const SolverInfo slsqp{
+    "slsqp",      "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
+    true,         false,
+    slsqp_search, kSettings,
+    false,        false,
+    true};
 
 }  // namespace allot::solvers

@@ -1,5 +1,5 @@
 // analyze: the exact chain of a policy, with its result.
-#include "allot/analyze/analyze.hpp"
+#include "allot/ask/questions/analyze.hpp"
 
 #include <pybind11/stl.h>
 
@@ -8,10 +8,9 @@
 
 #include "allot/io/result_json.hpp"
 #include "integrations/python/native/archive.hpp"
-#include "integrations/python/native/attend.hpp"
+#include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
-#include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/python_policy.hpp"
 #include "integrations/python/native/values.hpp"
 
@@ -26,62 +25,38 @@ struct AnalysisResult {
 
 void fields(auto& archive, AnalysisResult& r) { archive(r.policy, r.analysis); }
 
-Analysis analyze_function(const ChosenPolicy& policy, const ScenarioPointer& scenario, AnalyzeOptions options,
-                          const py::object& progress) {
-  PythonHost host(policy.function, policy.name, scenario, false);
-  options.stop.flag = &host.stop();
-  if (!progress.is_none())
-    options.progress = [&](std::uint64_t states) { host.guarded([&] { progress(states); }); };
-  Analysis analysis = analyze(scenario->system, host.policy(), options);
-  host.rethrow();
-  return analysis;
-}
-
-Analysis analyze_builtin(const PolicyInfo& policy, const Scenario& scenario, AnalyzeOptions options,
-                         const PolicyOptions& policy_options, const py::object& progress) {
-  Attendant attendant;
-  options.stop.flag = &attendant.stop();
-  if (!progress.is_none()) {
-    options.progress = [&](std::uint64_t states) {
-      attendant.send([&progress, states] { progress(states); });
-    };
-  }
-  return attendant.run([&] { return analyze(scenario.system, policy, options, policy_options); });
-}
-
-AnalysisResult analyze_scenario(const ScenarioPointer& scenario, const py::object& policy,
-                                const py::object& optimal_control, const py::object& start,
-                                const py::object& max_states, const py::object& assignment,
-                                const py::object& probabilities, const py::object& shares,
-                                const py::object& time_limit, const py::object& progress) {
-  require_constant_work(*scenario, "analyze");
-  AnalyzeOptions options;
-  options.optimal_control = flag("optimal_control", optimal_control);
-  options.random_start = choice<bool>("start", start, {{"random", true}, {"listed", false}});
-  options.max_states = whole("max_states", max_states, 1, 100'000'000);
-  options.stop.deadline = deadline_after(time_limit);
-  function_or_none("progress", progress);
-  const PolicyOptions told = policy_options(*scenario, assignment, probabilities, shares);
-  const ChosenPolicy chosen = chosen_policy("policy", policy);
-  if (chosen.builtin != nullptr && chosen.name == "fixed" && assignment.is_none())
-    raise_invalid("assignment", "the policy 'fixed' needs one to hold");
-  AnalysisResult result{scenario, chosen.name, {}};
-  result.analysis = chosen.builtin == nullptr
-                        ? analyze_function(chosen, scenario, options, progress)
-                        : analyze_builtin(*chosen.builtin, *scenario, options, told, progress);
-  if (result.analysis.stopped == StopReason::kTimeLimit) {
-    PyErr_SetString(PyExc_TimeoutError,
-                    "the time limit came first, and a chain that is not solved says nothing");
-    throw py::error_already_set();
-  }
-  return result;
-}
-
 std::string analysis_text(const AnalysisResult& result) {
   return analysis_json(result.scenario->system, result.policy, result.analysis);
 }
 
 }  // namespace
+
+py::object ask_analyze(const ScenarioPointer& scenario, const py::dict& keywords,
+                       const py::object& progress) {
+  AnalyzeQuestion question;
+  question.scenario = scenario;
+  set_options(question, keywords, "policy");
+  const ChosenPolicy chosen = chosen_policy("policy", keywords["policy"]);
+  question.policy.builtin = chosen.builtin;
+  if (chosen.builtin != nullptr) {
+    answer(question, progress);
+  } else {
+    PythonHost host(chosen.function, chosen.name, scenario, false);
+    question.policy.own = host.policy();
+    Attendance attendance;
+    attendance.flag = &host.stop();
+    if (!function_or_none("progress", progress).is_none())
+      attendance.states = [&](std::uint64_t states) { host.guarded([&] { progress(states); }); };
+    question.answer(attendance);
+    host.rethrow();
+  }
+  if (question.analysis.stopped == StopReason::kTimeLimit) {
+    PyErr_SetString(PyExc_TimeoutError,
+                    "the time limit came first, and a chain that is not solved says nothing");
+    throw py::error_already_set();
+  }
+  return py::cast(AnalysisResult{scenario, chosen.name, std::move(question.analysis)});
+}
 
 void bind_analyze(py::module_& module) {
   py::class_<AnalysisResult> bound(module, "Analysis",
@@ -148,10 +123,6 @@ void bind_analyze(py::module_& module) {
       "The best that any policy could reach, where it was asked for; else None.");
   add_json(bound, "analyze", &analysis_text, &from_json);
   add_pickle(bound);
-
-  module.def("analyze", &analyze_scenario, py::arg("scenario"), py::arg("policy"), py::arg("optimal_control"),
-             py::arg("start"), py::arg("max_states"), py::arg("assignment"), py::arg("probabilities"),
-             py::arg("shares"), py::arg("time_limit"), py::arg("progress"));
 }
 
 }  // namespace allot::python

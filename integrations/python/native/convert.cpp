@@ -4,6 +4,7 @@
 #include <limits>
 #include <variant>
 
+#include "integrations/python/native/lifetime.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -181,7 +182,10 @@ std::optional<py::object> labelled(py::handle value) {
   return {};
 }
 
-py::object from_json(const std::string& text) { return py::module_::import("json").attr("loads")(text); }
+py::object from_json(const std::string& text) {
+  const NativeCall call;  // Python's code runs
+  return py::module_::import("json").attr("loads")(text);
+}
 
 py::array_t<double> to_array(std::span<const double> values) {
   return read_only(py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data()));

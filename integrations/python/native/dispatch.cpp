@@ -124,7 +124,12 @@ Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior>& prio
 }
 
 /// A named tuple of the package.
-py::object record(const char* kind) { return py::module_::import("allot._records").attr(kind); }
+/// A record of Python's. That runs Python's code, in the midst of which no thread may be ended.
+template <typename... Values>
+py::object record(const char* kind, Values&&... values) {
+  const NativeCall call;
+  return py::module_::import("allot._records").attr(kind)(std::forward<Values>(values)...);
+}
 
 const char* word(Breaker breaker) {
   switch (breaker) {
@@ -331,9 +336,9 @@ class LiveDispatcher {
       const Unlocked released;
       known = live().estimate(i, j);
     }
-    return record("RateEstimate")(known.seconds, known.seconds_low, known.seconds_high, known.rate,
-                                  known.rate_low, known.rate_high, known.weight, known.completions,
-                                  known.failures, known.outliers, known.resets, word(known.breaker));
+    return record("RateEstimate", known.seconds, known.seconds_low, known.seconds_high, known.rate,
+                  known.rate_low, known.rate_high, known.weight, known.completions, known.failures,
+                  known.outliers, known.resets, word(known.breaker));
   }
 
   py::object estimates() const {
@@ -360,12 +365,12 @@ class LiveDispatcher {
     };
     py::list breakers;
     for (const RateEstimate& estimate : known) breakers.append(word(estimate.breaker));
-    return record("RateEstimates")(
-        directories_->tasks.names(), directories_->resources.names(), numbers(&RateEstimate::seconds),
-        numbers(&RateEstimate::seconds_low), numbers(&RateEstimate::seconds_high),
-        numbers(&RateEstimate::rate), numbers(&RateEstimate::rate_low), numbers(&RateEstimate::rate_high),
-        numbers(&RateEstimate::weight), counts(&RateEstimate::completions), counts(&RateEstimate::failures),
-        counts(&RateEstimate::outliers), counts(&RateEstimate::resets),
+    return record(
+        "RateEstimates", directories_->tasks.names(), directories_->resources.names(),
+        numbers(&RateEstimate::seconds), numbers(&RateEstimate::seconds_low),
+        numbers(&RateEstimate::seconds_high), numbers(&RateEstimate::rate), numbers(&RateEstimate::rate_low),
+        numbers(&RateEstimate::rate_high), numbers(&RateEstimate::weight), counts(&RateEstimate::completions),
+        counts(&RateEstimate::failures), counts(&RateEstimate::outliers), counts(&RateEstimate::resets),
         py::module_::import("numpy").attr("array")(breakers).attr("reshape")(types, resources));
   }
 
@@ -378,10 +383,9 @@ class LiveDispatcher {
       for (const auto value : values) *out++ = static_cast<Count>(value);
       return read_only(std::move(array));
     };
-    return record("DispatchStatistics")(matrix(seen.completions), matrix(seen.failures),
-                                        matrix(seen.in_flight), seen.placed, seen.ended, seen.explored,
-                                        seen.unseen, seen.seconds, seen.throughput, seen.departures,
-                                        seen.mean_response, seen.mean_in_flight, seen.little);
+    return record("DispatchStatistics", matrix(seen.completions), matrix(seen.failures),
+                  matrix(seen.in_flight), seen.placed, seen.ended, seen.explored, seen.unseen, seen.seconds,
+                  seen.throughput, seen.departures, seen.mean_response, seen.mean_in_flight, seen.little);
   }
 
   py::object doubt(const py::object& draws) const {
@@ -391,7 +395,7 @@ class LiveDispatcher {
       const Unlocked released;
       doubt = live().doubt(tries);
     }
-    return record("PlanDoubt")(doubt.draws, doubt.would_change, doubt.at_stake);
+    return record("PlanDoubt", doubt.draws, doubt.would_change, doubt.at_stake);
   }
 
   bool solve(const py::object& always) {
@@ -552,8 +556,8 @@ void bind_plan(py::module_& module) {
       [](const LivePlan& self) -> py::object {
         if (!self.plan->predicted) return py::none();
         const Performance& predicted = *self.plan->predicted;
-        return record("Prediction")(
-            predicted.throughput, to_array(predicted.throughput_by_task),
+        return record(
+            "Prediction", predicted.throughput, to_array(predicted.throughput_by_task),
             to_array(predicted.throughput_by_resource), predicted.response_time,
             to_array(predicted.response_time_by_task),
             predicted.shares.empty() ? py::object(py::none()) : py::object(to_array(predicted.shares)),

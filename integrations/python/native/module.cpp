@@ -6,7 +6,6 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/version.hpp"
-#include "allot/io/result_json.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/lifetime.hpp"
 
@@ -40,9 +39,9 @@ PYBIND11_MODULE(_native, module) {
   options.disable_function_signatures();
   module.def("version", &allot::version);
   module.def("build_commit", &allot::build_commit);
-  module.def("listing", [] { return from_json(allot::list_json(allot::builtin_listing())); });
   bind_lifetime(module);
   bind_scenario(module);
+  bind_ask(module);
   bind_solve(module);
   bind_simulate(module);
   bind_analyze(module);

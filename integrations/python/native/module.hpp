@@ -9,6 +9,7 @@
 namespace allot::python {
 
 void bind_scenario(pybind11::module_& module);
+void bind_ask(pybind11::module_& module);
 void bind_solve(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
 void bind_analyze(pybind11::module_& module);

@@ -46,6 +46,10 @@ Assignment pattern_from(const char* option, const py::object& value, const Syste
   return named(option, "assignment", read_pattern(document_of(option, "assignment", value, system), system));
 }
 
+std::vector<double> probabilities_from(const char* option, const py::object& value, const System& system) {
+  return value_or_raise(read_probabilities(document_of(option, "probabilities", value, system), system));
+}
+
 PolicyOptions policy_options(const Scenario& scenario, const py::object& assignment,
                              const py::object& probabilities, py::handle shares) {
   PolicyOptions options;
@@ -56,8 +60,7 @@ PolicyOptions policy_options(const Scenario& scenario, const py::object& assignm
                                               : pattern_from("assignment", assignment, system);
   }
   if (!probabilities.is_none()) {
-    options.placement_probabilities = value_or_raise(
-        read_probabilities(document_of("probabilities", "probabilities", probabilities, system), system));
+    options.placement_probabilities = probabilities_from("probabilities", probabilities, system);
   }
   return options;
 }

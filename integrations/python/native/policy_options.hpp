@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <vector>
+
 #include "allot/model/scenario.hpp"
 #include "allot/policy/policy.hpp"
 #include "integrations/python/native/convert.hpp"
@@ -14,6 +16,9 @@ namespace allot::python {
 Assignment assignment_from(const char* option, const py::object& value, const System& system);
 /// The same where any number of threads may be placed.
 Assignment pattern_from(const char* option, const py::object& value, const System& system);
+
+/// The probability of each resource for each type, row-major, from the same kinds of values.
+std::vector<double> probabilities_from(const char* option, const py::object& value, const System& system);
 
 /// assignment: of `fixed`; probabilities: of `random`; shares: of `weighted`. None: not given.
 PolicyOptions policy_options(const Scenario& scenario, const py::object& assignment,

@@ -12,7 +12,6 @@
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
 #include "allot/model/fields.hpp"
-#include "allot/model/generate.hpp"
 #include "allot/model/throughput.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/directory.hpp"
@@ -113,34 +112,6 @@ void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
         [&field, entries](const Scenario& self) { return column((self.system.*entries)(), field); },
         doc.c_str());
   }
-}
-
-/// Between which numbers rates are drawn.
-std::pair<double, double> range_of(const py::object& rates) {
-  const bool is_pair = py::isinstance<py::iterable>(rates) && !py::isinstance<py::str>(rates);
-  const py::list ends = is_pair ? py::list(rates) : py::list();
-  if (ends.size() != 2) raise_invalid("rates", "must be two numbers, is " + shown(rates));
-  return {number("rates", ends[0]), number("rates", ends[1])};
-}
-
-Scenario generate_scenario(const py::object& gps, const py::object& sas, const py::object& threads,
-                           const py::object& rule, const py::object& rates, const py::object& priorities,
-                           const py::object& powers, const py::object& seed) {
-  constexpr std::uint64_t kMostResources = 10'000;
-  GenerateOptions options;
-  options.general = whole("gps", gps, 0, kMostResources);
-  options.specialized = whole("sas", sas, 0, kMostResources);
-  options.threads = static_cast<Count>(whole("threads", threads, 0, kMaxCount));
-  options.rule = choice<AffinityRule>("rule", rule,
-                                      {{"row", AffinityRule::kRow},
-                                       {"column", AffinityRule::kColumn},
-                                       {"ordered", AffinityRule::kOrdered},
-                                       {"none", AffinityRule::kNone}});
-  std::tie(options.lowest_rate, options.highest_rate) = range_of(rates);
-  options.priorities = flag("priorities", priorities);
-  options.powers = flag("powers", powers);
-  options.seed = seed_of(seed);
-  return generate(options);
 }
 
 }  // namespace
@@ -277,9 +248,6 @@ void bind_scenario(py::module_& module) {
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));
-
-  module.def("generate", &generate_scenario, py::arg("gps"), py::arg("sas"), py::arg("threads"),
-             py::arg("rule"), py::arg("rates"), py::arg("priorities"), py::arg("powers"), py::arg("seed"));
 }
 
 }  // namespace allot::python

@@ -1,4 +1,6 @@
-// solve, certify, pareto and whatif, with their results.
+// The answers of solve, certify, pareto and whatif.
+#include "allot/ask/questions/solve.hpp"
+
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -7,16 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "allot/ask/questions/pareto.hpp"
+#include "allot/ask/questions/whatif.hpp"
 #include "allot/io/result_json.hpp"
-#include "allot/solve/explain.hpp"
-#include "allot/solve/pareto.hpp"
-#include "allot/solve/solver.hpp"
-#include "allot/solve/whatif.hpp"
 #include "integrations/python/native/archive.hpp"
-#include "integrations/python/native/attend.hpp"
+#include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
-#include "integrations/python/native/policy_options.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -46,140 +45,19 @@ void fields(auto& archive, SolveResult& r) { archive(r.solution, r.explanation);
 void fields(auto& archive, ParetoResult& r) { archive(r.frontier, r.weighted); }
 void fields(auto& archive, WhatIfResult& r) { archive(r.what_if); }
 
-/// The solver and the objective that are meant: the one given decides the other.
-std::pair<const SolverInfo*, Objective> choose(const py::object& objective_word,
-                                               const py::object& solver_name) {
-  const std::optional<Objective> objective = unless_none(objective_word, [](py::handle word) {
-    return choice<Objective>("objective", word,
-                             {{"throughput", Objective::kThroughput}, {"priority", Objective::kPriority}});
-  });
-  if (solver_name.is_none()) {
-    const Objective wanted = objective.value_or(Objective::kThroughput);
-    return {&default_solver(wanted), wanted};
-  }
-  const std::string wanted = text("solver", solver_name);
-  const SolverInfo* const solver = find_solver(wanted);
-  if (solver == nullptr || (objective && !supports(*solver, *objective))) {
-    std::string names;
-    for (const SolverInfo* known : builtin_solvers()) {
-      if (!objective || supports(*known, *objective))
-        names += (names.empty() ? "'" : ", '") + std::string(known->name) + "'";
-    }
-    raise_invalid("solver", "'" + wanted + "' is none" +
-                                (objective ? " for the objective " + shown(objective_word) : "") +
-                                "; there are " + names);
-  }
-  return {solver, objective.value_or(supports(*solver, Objective::kThroughput) ? Objective::kThroughput
-                                                                               : Objective::kPriority)};
-}
-
 /// Methods that walk, on systems so small that they are done before anybody could want to stop them. A thread
 /// to attend would cost more than they do.
 bool is_brief(const SolverInfo& solver, const System& system) {
   constexpr double kFewSteps = 1e6;
-  const bool walks = solver.name == "map" || solver.name == "best-fit" || solver.name == "mis";
-  return walks &&
+  return solver.is_quick &&
          static_cast<double>(system.population()) * static_cast<double>(system.rates().values().size()) <=
              kFewSteps;
 }
 
-/// Hands the progress of a search to a Python function of (best, bound).
-std::function<void(const SolveProgress&)> told(const py::object& progress, Attendant& attendant) {
-  if (progress.is_none()) return {};
-  return [&progress, &attendant](const SolveProgress& state) {
-    attendant.send([&progress, state] { progress(state.best, state.bound); });
-  };
-}
-
-/// The same for the share of the work done.
-std::function<void(double)> told_share(const py::object& progress, Attendant& attendant) {
-  if (progress.is_none()) return {};
-  return [&progress, &attendant](double share) { attendant.send([&progress, share] { progress(share); }); };
-}
-
-SolveProgress end_of(const Solution& solution) {
-  return {solution.performance.throughput, solution.gap() ? solution.upper_bound : std::nullopt};
-}
-
-SolveResult solve_scenario(const ScenarioPointer& scenario, const py::object& objective_word,
-                           const py::object& solver_name, const py::object& time_limit,
-                           const py::object& seed, const py::object& explained, const py::object& start,
-                           const py::object& shares, const py::object& sensitivity,
-                           const py::object& map_moves, const py::object& mis_moves,
-                           const py::object& max_states, const py::object& gap,
-                           const py::object& slsqp_occupied, const py::object& progress) {
-  require_constant_work(*scenario, "solve");
-  const auto [solver, objective] = choose(objective_word, solver_name);
-  const System& system = scenario->system;
-  if (objective == Objective::kPriority && system.shares().empty())
-    raise_invalid("objective", "'priority' needs priorities for all task types; the scenario has none");
-  SolveOptions options;
-  options.seed = seed_of(seed);
-  if (!start.is_none()) options.start = assignment_from("start", start, system);
-  options.shares = share_reading(shares);
-  options.sensitivity = choice<Sensitivity>(
-      "sensitivity", sensitivity, {{"exact", Sensitivity::kExact}, {"derivative", Sensitivity::kDerivative}});
-  options.map_moves =
-      choice<MapMoves>("map_moves", map_moves, {{"bulk", MapMoves::kBulk}, {"single", MapMoves::kSingle}});
-  options.mis_moves =
-      choice<MisMoves>("mis_moves", mis_moves, {{"both", MisMoves::kBoth}, {"forward", MisMoves::kForward}});
-  options.max_states = number(
-      "max_states", max_states, [](double value) { return value >= 1; }, "must be at least 1");
-  if (!gap.is_none()) {
-    options.gap_tolerance = number(
-        "gap", gap, [](double value) { return value >= 0 && value < 1; }, "must be from 0 to below 1");
-  }
-  options.slsqp_occupied = flag("slsqp_occupied", slsqp_occupied);
-  options.stop.deadline = deadline_after(time_limit);
-  function_or_none("progress", progress);
-  const auto work = [&, solver = solver, objective = objective, explains = flag("explain", explained)] {
-    SolveResult result{scenario, solve(*solver, Problem{system, objective}, options), {}};
-    if (explains) result.explanation = explain(system, result.solution.assignment);
-    if (options.progress) options.progress(end_of(result.solution));
-    return result;
-  };
-  if (progress.is_none() && is_brief(*solver, system)) {
-    const Unlocked released;
-    return work();
-  }
-  Attendant attendant;
-  options.stop.flag = &attendant.stop();
-  options.progress = told(progress, attendant);
-  if (options.progress) options.progress({});
-  return attendant.run(work);
-}
-
-ParetoResult pareto_scenario(const ScenarioPointer& scenario, const py::object& points,
-                             const py::object& time_limit, const py::object& seed,
-                             const py::object& progress) {
-  require_constant_work(*scenario, "pareto");
-  const std::uint64_t most = whole("points", points, 2, 1'000'000);
-  const System& system = scenario->system;
-  if (system.shares().empty())
-    raise_invalid("priorities", "'pareto' needs priorities for all task types; the scenario has none");
-  Attendant attendant;
-  SolveOptions options;
-  options.seed = seed_of(seed);
-  options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
-  options.share_done = told_share(function_or_none("progress", progress), attendant);
-  return attendant.run([&] {
-    ParetoResult result{scenario, pareto(system, most, options), {}};
-    const SolverInfo* weighted = find_solver("weighted");
-    if (weighted != nullptr && result.frontier.outcome != Outcome::kTimeLimit)
-      result.weighted = solve(*weighted, Problem{system, Objective::kPriority}, options);
-    return result;
-  });
-}
-
-WhatIfResult what_if_scenario(const ScenarioPointer& scenario, const py::object& time_limit,
-                              const py::object& seed, const py::object& progress) {
-  require_constant_work(*scenario, "whatif");
-  Attendant attendant;
-  SolveOptions options;
-  options.seed = seed_of(seed);
-  options.stop = {.deadline = deadline_after(time_limit), .flag = &attendant.stop()};
-  options.share_done = told_share(function_or_none("progress", progress), attendant);
-  return attendant.run([&] { return WhatIfResult{scenario, what_if(scenario->system, options)}; });
+SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& question) {
+  SolveResult result{scenario, std::move(question.solution), {}};
+  if (question.explains) result.explanation = std::move(question.explanation);
+  return result;
 }
 
 const char* word(Change::What what) {
@@ -431,18 +309,50 @@ void bind_what_if(py::module_& module) {
 
 }  // namespace
 
+py::object ask_solve(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress) {
+  SolveQuestion question;
+  question.scenario = scenario;
+  set_options(question, keywords);
+  if (progress.is_none() && is_brief(*question.chosen().first, scenario->system)) {
+    const Unlocked released;
+    question.answer({});
+  } else {
+    if (PyCallable_Check(progress.ptr()) != 0) progress(py::none(), py::none());
+    answer(question, progress);
+  }
+  return py::cast(result_of(scenario, question));
+}
+
+py::object ask_certify(const ScenarioPointer& scenario, const py::dict& keywords,
+                       const py::object& progress) {
+  CertifyQuestion question;
+  question.scenario = scenario;
+  set_options(question, keywords);
+  if (PyCallable_Check(progress.ptr()) != 0) progress(py::none(), py::none());
+  answer(question, progress);
+  return py::cast(result_of(scenario, question));
+}
+
+py::object ask_pareto(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress) {
+  ParetoQuestion question;
+  question.scenario = scenario;
+  set_options(question, keywords);
+  answer(question, progress);
+  return py::cast(ParetoResult{scenario, std::move(question.frontier), std::move(question.weighted)});
+}
+
+py::object ask_whatif(const ScenarioPointer& scenario, const py::dict& keywords, const py::object& progress) {
+  WhatIfQuestion question;
+  question.scenario = scenario;
+  set_options(question, keywords);
+  answer(question, progress);
+  return py::cast(WhatIfResult{scenario, std::move(question.what_if)});
+}
+
 void bind_solve(py::module_& module) {
   bind_solution(module);
   bind_pareto(module);
   bind_what_if(module);
-  module.def("solve", &solve_scenario, py::arg("scenario"), py::arg("objective"), py::arg("solver"),
-             py::arg("time_limit"), py::arg("seed"), py::arg("explain"), py::arg("start"), py::arg("shares"),
-             py::arg("sensitivity"), py::arg("map_moves"), py::arg("mis_moves"), py::arg("max_states"),
-             py::arg("gap"), py::arg("slsqp_occupied"), py::arg("progress"));
-  module.def("pareto", &pareto_scenario, py::arg("scenario"), py::arg("points"), py::arg("time_limit"),
-             py::arg("seed"), py::arg("progress"));
-  module.def("whatif", &what_if_scenario, py::arg("scenario"), py::arg("time_limit"), py::arg("seed"),
-             py::arg("progress"));
 }
 
 }  // namespace allot::python

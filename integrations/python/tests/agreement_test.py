@@ -48,7 +48,7 @@ def test_pareto(path):
     if has_priorities(path):
         same(allot.pareto(path, points=7), "pareto", path, "--points", 7)
     else:
-        with pytest.raises(allot.InvalidInput, match="priorities"):
+        with pytest.raises(allot.InvalidInput, match="priorit"):
             allot.pareto(path)
 
 

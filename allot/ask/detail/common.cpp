@@ -1,0 +1,101 @@
+#include "allot/ask/detail/common.hpp"
+
+#include <algorithm>
+
+#include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
+#include "allot/base/words.hpp"
+
+namespace allot::ask {
+
+Option seed_option(std::uint64_t& seed) {
+  return whole_option("seed", seed, 0, kAnySeed, "random seed; the same seed gives the same result");
+}
+
+Option time_limit_option(std::optional<double>& seconds, std::string help) {
+  const bool has_limit = seconds.has_value();
+  Option option = seconds_option("time_limit", seconds, std::move(help));
+  if (!has_limit) option.absent = "no limit";
+  return option;
+}
+
+Option shares_option(ShareReading& shares) {
+  return word_option(
+      "shares", shares, {"exact", "floor"},
+      "weighted: every type completes exactly its share (default), or at least its part of the "
+      "largest common level");
+}
+
+Option start_option(bool& random_start) {
+  return {"start",
+          WordValue{random_start ? 0 : 1,
+                    {"random", "listed"},
+                    [&random_start](std::size_t at) { random_start = at == 0; }},
+          "threads enter the empty system in a random order (default) or as the file lists them"};
+}
+
+void require_constant_work(const Scenario& scenario, std::string_view question) {
+  if (scenario.is_static()) return;
+  std::vector<std::string> varying;
+  if (!scenario.threads.empty()) varying.emplace_back("[[threads]]");
+  if (!scenario.population.empty()) varying.emplace_back("[[population]]");
+  if (!scenario.arrivals.empty()) varying.emplace_back("[[arrivals]]");
+  const std::string field = varying.front().substr(2, varying.front().size() - 4);
+  throw InvalidModel(field, "'" + std::string(question) + "' needs constant counts and does not take " +
+                                alternatives(varying) + "; 'simulate' does");
+}
+
+void require_priorities(const System& system, std::string_view what) {
+  if (!system.shares().empty()) return;
+  throw InvalidModel("priority",
+                     std::string(what) +
+                         " needs a 'priority' for every task type, such as 'priority = 0.5'; none "
+                         "has one");
+}
+
+Option policy_option(PolicyChoice& policy) {
+  const auto set = [&policy](const std::string& name) { policy.builtin = &policy_named("policy", name); };
+  return Option{"policy", TextValue{"", set, false, false, true},
+                "where successors go; 'allot list' names all policies"}
+      .shown_as("NAME")
+      .required()
+      .leading();
+}
+
+void add_policy_options(std::vector<Option>& options, PolicyOptions& policy) {
+  options.push_back(Option{"assignment", AssignmentValue{&policy.assignment},
+                           "the assignment that 'fixed' holds, as 'solve --json' prints it"}
+                        .shown_as("A.json"));
+  options.push_back(Option{"probabilities", ProbabilitiesValue{&policy.placement_probabilities},
+                           "where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type"}
+                        .unless_said("anywhere it can run, evenly")
+                        .shown_as("P.json"));
+  options.push_back(shares_option(policy.shares));
+}
+
+void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions& told) {
+  const auto any = [&](bool PolicyInfo::*takes) {
+    return std::any_of(policies.begin(), policies.end(),
+                       [&](const PolicyInfo* policy) { return policy != nullptr && policy->*takes; });
+  };
+  const auto named = [](bool PolicyInfo::*takes) {
+    for (const PolicyInfo* policy : builtin_policies()) {
+      if (policy->*takes) return quote::name(policy->name);
+    }
+    return std::string();
+  };
+  const bool holds = any(&PolicyInfo::holds_assignment);
+  if (holds && !told.assignment)
+    throw InvalidModel("assignment",
+                       "the policy " + named(&PolicyInfo::holds_assignment) + " needs one to hold");
+  if (!holds && told.assignment) {
+    throw InvalidModel("assignment",
+                       "only the policy " + named(&PolicyInfo::holds_assignment) + " holds a given one");
+  }
+  if (!any(&PolicyInfo::takes_probabilities) && !told.placement_probabilities.empty()) {
+    throw InvalidModel("probabilities", "only the policy " + named(&PolicyInfo::takes_probabilities) +
+                                            " places by given ones");
+  }
+}
+
+}  // namespace allot::ask

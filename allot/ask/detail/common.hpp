@@ -1,0 +1,33 @@
+// What several questions ask for and refuse, in the same words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/ask/option.hpp"
+#include "allot/ask/policy_choice.hpp"
+#include "allot/ask/question.hpp"
+#include "allot/policy/policy.hpp"
+
+namespace allot::ask {
+
+inline constexpr std::uint64_t kAnySeed = ~std::uint64_t{0};
+
+Option seed_option(std::uint64_t& seed);
+Option time_limit_option(std::optional<double>& seconds, std::string help);
+Option shares_option(ShareReading& shares);
+Option start_option(bool& random_start);
+
+/// Throws InvalidModel where the work varies over time, which the question does not take.
+void require_constant_work(const Scenario& scenario, std::string_view question);
+/// Throws InvalidModel unless every type has a priority.
+void require_priorities(const System& system, std::string_view what);
+
+Option policy_option(PolicyChoice& policy);
+/// What policies may be told: an assignment, probabilities, how shares are meant.
+void add_policy_options(std::vector<Option>& options, PolicyOptions& policy);
+/// Throws InvalidModel where a policy lacks what it needs, or where none takes what was given.
+void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions& told);
+
+}  // namespace allot::ask

@@ -1,0 +1,189 @@
+// One thing that may be said with a question: its name, the kind of value it takes, its default and a line of
+// help. Command lines, Python calls, pages and the reference are made from these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "allot/model/assignment.hpp"
+
+namespace allot {
+
+// ---- kinds of values: each hands what is said to the question
+
+/// Yes or no.
+struct FlagValue {
+  bool initial = false;
+  std::function<void(bool)> set;
+  /// Of a flag that is on by default: what a command line calls the one that turns it off.
+  std::string_view off = {};
+};
+
+/// A whole number from `least` to `most`.
+struct WholeValue {
+  std::optional<std::uint64_t> initial;
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  std::function<void(std::uint64_t)> set;
+  /// A word that may stand instead, and then nothing is set: `auto`.
+  std::string_view otherwise = {};
+};
+
+/// A number from `least` on.
+struct NumberValue {
+  std::optional<double> initial;
+  double least = 0;
+  std::function<void(double)> set;
+};
+
+/// Two numbers.
+struct RangeValue {
+  std::pair<double, double> initial;
+  std::function<void(double, double)> set;
+};
+
+/// A time above 0, or 0 where that is allowed. A command line takes units, too.
+struct SecondsValue {
+  std::optional<double> initial;
+  bool may_be_zero = false;
+  std::function<void(double)> set;
+  std::function<void()> clear = {};  ///< there may be none; null: there must be one
+};
+
+/// A part between 0 and 1, 0 included where that is allowed. A command line takes percent, too.
+struct PartValue {
+  std::optional<double> initial;
+  bool may_be_zero = false;
+  std::function<void(double)> set;
+};
+
+/// One of a few words, by its place among them.
+struct WordValue {
+  std::optional<std::size_t> initial;
+  std::vector<std::string_view> words;
+  std::function<void(std::size_t)> set;
+};
+
+/// A text. An error that `set` throws as InvalidModel names the option.
+struct TextValue {
+  std::string initial;
+  std::function<void(std::string)> set;
+  bool is_path = false;    ///< the name of a file
+  bool is_output = false;  ///< which is written
+  /// The name of a policy; who has functions may have one there.
+  bool is_policy = false;
+};
+
+/// Several texts: said again and again on a command line, or once with commas between.
+struct TextsValue {
+  std::function<void(std::vector<std::string>)> set;
+  bool has_commas = false;
+  bool are_policies = false;  ///< as in TextValue
+};
+
+/// An assignment for the scenario that the question is about: a matrix, or the file that holds one.
+struct AssignmentValue {
+  std::optional<Assignment>* target;
+};
+
+/// The probability of each resource for each type, row-major: a matrix, or the file that holds one.
+struct ProbabilitiesValue {
+  std::vector<double>* target;
+};
+
+using OptionValue = std::variant<FlagValue, WholeValue, NumberValue, RangeValue, SecondsValue, PartValue,
+                                 WordValue, TextValue, TextsValue, AssignmentValue, ProbabilitiesValue>;
+
+// ---- options
+
+struct Option {
+  std::string name;  ///< as Python and pages call it; a command line has hyphens
+  OptionValue value;
+  std::string help;              ///< one line, without the default
+  std::string absent = {};       ///< what holds where it is not said, in words; else the initial value does
+  std::string placeholder = {};  ///< of the value in the usage; by default as its kind is
+  std::string group = {};        ///< the heading of the help that it stands under; by default the general one
+  std::string letter = {};       ///< its short name on a command line
+  bool is_required = false;
+  bool is_positional = false;
+  bool is_leading = false;  ///< in Python it need not be named
+  bool is_hidden = false;
+  /// Only for those who have files and threads, which a page has not.
+  bool is_for_page = true;
+  /// Known to a program that asks, and to no command line.
+  bool is_for_command = true;
+  std::string excludes = {};  ///< another option that cannot be said with it
+
+  // For tables: one thing more about an option.
+  Option&& unless_said(std::string what) && { return absent = std::move(what), std::move(*this); }
+  Option&& shown_as(std::string what) && { return placeholder = std::move(what), std::move(*this); }
+  Option&& under(std::string heading) && { return group = std::move(heading), std::move(*this); }
+  Option&& with_letter(std::string short_name) && { return letter = std::move(short_name), std::move(*this); }
+  Option&& required() && { return is_required = true, std::move(*this); }
+  Option&& leading() && { return is_leading = true, std::move(*this); }
+  Option&& positional() && { return is_positional = true, std::move(*this); }
+  Option&& hidden() && { return is_hidden = true, std::move(*this); }
+  Option&& not_for_pages() && { return is_for_page = false, std::move(*this); }
+  Option&& not_for_commands() && { return is_for_command = false, std::move(*this); }
+  Option&& not_with(std::string other) && { return excludes = std::move(other), std::move(*this); }
+};
+
+/// What holds where the option is not said, as in "10" or "no limit"; empty: nothing.
+std::string default_of(const Option& option);
+
+// ---- what tables are written with: the target holds the default, and must outlive the option
+
+Option flag_option(std::string name, bool& target, std::string help);
+
+template <typename Target>
+Option whole_option(std::string name, Target& target, std::uint64_t least, std::uint64_t most,
+                    std::string help) {
+  return {std::move(name),
+          WholeValue{static_cast<std::uint64_t>(target), least, most,
+                     [&target](std::uint64_t value) { target = static_cast<Target>(value); }},
+          std::move(help)};
+}
+Option whole_option(std::string name, std::optional<std::uint64_t>& target, std::uint64_t least,
+                    std::uint64_t most, std::string_view otherwise, std::string help);
+
+Option number_option(std::string name, double& target, double least, std::string help);
+Option range_option(std::string name, double& low, double& high, std::string help);
+
+Option seconds_option(std::string name, double& target, std::string help, bool may_be_zero = false);
+Option seconds_option(std::string name, std::optional<double>& target, std::string help);
+
+Option part_option(std::string name, double& target, std::string help, bool may_be_zero = false);
+Option part_option(std::string name, std::optional<double>& target, std::string help);
+
+/// The enumerators of `Target` in the order of the words.
+template <typename Target>
+Option word_option(std::string name, Target& target, std::vector<std::string_view> words, std::string help) {
+  return {std::move(name),
+          WordValue{static_cast<std::size_t>(target), std::move(words),
+                    [&target](std::size_t at) { target = static_cast<Target>(at); }},
+          std::move(help)};
+}
+template <typename Target>
+Option word_option(std::string name, std::optional<Target>& target, std::vector<std::string_view> words,
+                   std::string help) {
+  std::optional<std::size_t> initial;
+  if (target) initial = static_cast<std::size_t>(*target);
+  return {
+      std::move(name),
+      WordValue{initial, std::move(words), [&target](std::size_t at) { target = static_cast<Target>(at); }},
+      std::move(help)};
+}
+
+Option text_option(std::string name, std::string& target, std::string help);
+Option input_option(std::string name, std::string& target, std::string help);   ///< a file that is read
+Option output_option(std::string name, std::string& target, std::string help);  ///< a file that is written
+Option texts_option(std::string name, std::vector<std::string>& target, std::string help);
+
+}  // namespace allot

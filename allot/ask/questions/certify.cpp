@@ -1,0 +1,40 @@
+#include "allot/ask/detail/common.hpp"
+#include "allot/ask/questions/solve.hpp"
+
+namespace allot {
+
+std::vector<Option> CertifyQuestion::options() {
+  std::vector<Option> options;
+  options.push_back(ask::time_limit_option(time_limit_s, "stop after this time with what is proven by then"));
+  options.push_back(ask::seed_option(how.seed));
+  options.push_back(part_option("gap", how.gap_tolerance,
+                                "be content when proven within this part of the optimum, as in 0.1%", true));
+  return options;
+}
+
+void CertifyQuestion::answer(const Attendance& attendance) {
+  ask::require_constant_work(*scenario, "certify");
+  answer_with(*find_solver("exact"), Objective::kThroughput, attendance);
+}
+
+namespace questions {
+
+extern const QuestionInfo certify;
+const QuestionInfo certify{
+    "certify",
+    "Find the best assignment, and prove how good it is.",
+    "allot certify examples/workstation.toml\n"
+    "allot certify examples/workstation.toml --time-limit 60 --json\n"
+    "allot certify examples/workstation.toml --proof proof.json",
+    make_question<CertifyQuestion>,
+    ProgressKind::kProof,
+    "Solution",
+    "progress: called with the best throughput and the proven bound so far, None where there is none.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> proof = allot.certify(allot.generate(seed=3))\n"
+    ">>> proof.proven_optimal, proof.upper_bound <= proof.throughput * (1 + 1e-9)\n"
+    "(True, True)"};
+
+}  // namespace questions
+}  // namespace allot

@@ -1,0 +1,51 @@
+#include "allot/ask/questions/generate.hpp"
+
+#include "allot/ask/detail/common.hpp"
+#include "allot/io/scenario_writer.hpp"
+
+namespace allot {
+
+std::vector<Option> GenerateQuestion::options() {
+  return {
+      whole_option("gps", how.general, 0, 4096, "general processors"),
+      whole_option("sas", how.specialized, 0, 4096, "accelerators, each for a task type of its own"),
+      whole_option("threads", how.threads, 0, static_cast<std::uint64_t>(kMaxCount),
+                   "threads in all, at least one per task type"),
+      word_option(
+          "rule", how.rule, {"row", "column", "ordered", "none"},
+          "row: each type is fastest at home (default); column: each resource is fastest for its own "
+          "type; ordered: every type is fastest on the first resource, then the second, ...; none: as "
+          "drawn"),
+      range_option("rates", how.lowest_rate, how.highest_rate,
+                   "draw the rates between these, in tasks per second")
+          .shown_as("LO,HI"),
+      flag_option("priorities", how.priorities, "draw priorities, too"),
+      flag_option("powers", how.powers, "draw the power of each resource, too"),
+      ask::seed_option(how.seed),
+  };
+}
+
+void GenerateQuestion::answer(const Attendance&) { generated = generate(how); }
+
+std::string GenerateQuestion::json() const { return write_scenario(*generated, FileFormat::kJson); }
+
+namespace questions {
+
+extern const QuestionInfo generate;
+const QuestionInfo generate{
+    "generate",
+    "Make a random scenario.",
+    "allot generate --seed 7 > machine.toml\n"
+    "allot generate --gps 4 --sas 4 --threads 128 --rates 1,10 --priorities > large.toml\n"
+    "allot generate --json | allot solve -",
+    make_question<GenerateQuestion>,
+    ProgressKind::kNone,
+    "Scenario",
+    "In the shape of the paper's: general processors, and accelerators with a task type of their own.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> allot.generate(gps=3, sas=1, threads=12).rates.shape\n"
+    "(4, 4)"};
+
+}  // namespace questions
+}  // namespace allot

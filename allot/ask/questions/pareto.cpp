@@ -1,0 +1,64 @@
+#include "allot/ask/questions/pareto.hpp"
+
+#include "allot/ask/detail/common.hpp"
+#include "allot/io/result_json.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot {
+namespace {
+
+/// What weighted service reaches, if a quarter of the time is enough to find out.
+std::optional<Solution> by_weights(const System& system, SolveOptions options) {
+  options.share_done = nullptr;
+  if (options.stop.deadline) *options.stop.deadline -= (*options.stop.deadline - Clock::now()) * 3 / 4;
+  Solution weighted = solve(*find_solver("weighted"), Problem{system, Objective::kPriority}, options);
+  const bool cut_short = weighted.outcome == Outcome::kTimeLimit || weighted.outcome == Outcome::kInterrupted;
+  return cut_short ? std::nullopt : std::optional(std::move(weighted));
+}
+
+}  // namespace
+
+std::vector<Option> ParetoQuestion::options() {
+  std::vector<Option> options;
+  options.push_back(
+      whole_option("points", points, 2, 1'000'000, "show at most N points, the two ends among them"));
+  options.push_back(
+      ask::time_limit_option(time_limit_s, "stop after this time with the points found by then"));
+  options.push_back(ask::seed_option(how.seed));
+  return options;
+}
+
+void ParetoQuestion::answer(const Attendance& attendance) {
+  ask::require_constant_work(*scenario, "pareto");
+  ask::require_priorities(scenario->system, "'pareto'");
+  SolveOptions options = how;
+  options.stop = attendance.limits(time_limit_s);
+  options.share_done = attendance.share;
+  weighted = by_weights(scenario->system, options);
+  frontier = pareto(scenario->system, points, options);
+}
+
+std::string ParetoQuestion::json() const {
+  return pareto_json(scenario->system, frontier, weighted ? &*weighted : nullptr);
+}
+
+namespace questions {
+
+extern const QuestionInfo pareto;
+const QuestionInfo pareto{"pareto",
+                          "Show what matching the priorities costs in throughput.",
+                          "allot pareto examples/priorities.toml\n"
+                          "allot pareto examples/priorities.toml --points 5 --json",
+                          make_question<ParetoQuestion>,
+                          ProgressKind::kShare,
+                          "Pareto",
+                          "The answer holds assignments that no other beats in both throughput and priority "
+                          "error, from the fastest on.\n"
+                          "\n"
+                          ">>> import allot\n"
+                          ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"
+                          ">>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())\n"
+                          "True"};
+
+}  // namespace questions
+}  // namespace allot

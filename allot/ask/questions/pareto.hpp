@@ -1,0 +1,28 @@
+// What does matching the priorities cost in throughput?
+#pragma once
+
+#include <optional>
+
+#include "allot/ask/question.hpp"
+#include "allot/solve/pareto.hpp"
+
+namespace allot {
+
+/// Progress: `share`.
+class ParetoQuestion final : public Question {
+ public:
+  // ---- asked
+  std::size_t points = 20;
+  std::optional<double> time_limit_s;
+  SolveOptions how;
+
+  // ---- answered
+  ParetoFrontier frontier;
+  std::optional<Solution> weighted;  ///< what weighted service reaches; absent where there was no time
+
+  std::vector<Option> options() override;
+  void answer(const Attendance& attendance) override;
+  std::string json() const override;
+};
+
+}  // namespace allot

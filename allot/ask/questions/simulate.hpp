@@ -1,0 +1,62 @@
+// What does a policy do, event by event, and how sure is that? And, with `compare`: which differences between
+// policies are real?
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/ask/policy_choice.hpp"
+#include "allot/ask/question.hpp"
+#include "allot/simulate/simulate.hpp"
+
+namespace allot {
+
+/// What both questions ask. Progress: `share`.
+class SimulationQuestion : public Question {
+ public:
+  SimulateOptions how;
+  std::unique_ptr<const Distribution> sizes;
+  std::string trace;  ///< the file for every event of the first replication; empty: none
+  std::optional<double> time_limit_s;
+
+  SimulationQuestion();
+
+ protected:
+  void add_simulation_options(std::vector<Option>& options);
+  /// `how`, for an answer that begins now.
+  SimulateOptions begun(const Attendance& attendance) const;
+};
+
+class SimulateQuestion final : public SimulationQuestion {
+ public:
+  PolicyChoice policy;      ///< asked
+  SimulationResult result;  ///< answered
+
+  std::vector<Option> options() override;
+  /// Throws std::system_error where the trace cannot be written.
+  void answer(const Attendance& attendance) override;
+  std::string json() const override;
+};
+
+class CompareQuestion final : public SimulationQuestion {
+ public:
+  /// Asked; empty: all that suit the scenario.
+  std::vector<const PolicyInfo*> policies;
+  bool finds_best = true;  ///< asked: `best`, too
+
+  // ---- answered
+  Comparison comparison;
+  std::optional<Solution> best;  ///< the best constant assignment that limited effort finds
+
+  /// Throws InvalidModel where a policy lacks what it needs, or none takes what was given.
+  void check_policies() const;
+
+  std::vector<Option> options() override;
+  /// Throws std::system_error where the trace cannot be written.
+  void answer(const Attendance& attendance) override;
+  std::string json() const override;
+};
+
+}  // namespace allot

@@ -1,0 +1,163 @@
+#include "allot/ask/questions/solve.hpp"
+
+#include <algorithm>
+
+#include "allot/ask/detail/common.hpp"
+#include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
+#include "allot/base/words.hpp"
+#include "allot/io/result_json.hpp"
+
+namespace allot {
+namespace {
+
+std::vector<std::string_view> solvers_for(std::optional<Objective> objective) {
+  std::vector<std::string_view> names;
+  for (const SolverInfo* solver : builtin_solvers()) {
+    if (!objective || supports(*solver, *objective)) names.push_back(solver->name);
+  }
+  return names;
+}
+
+/// What a single solver can be told, as an option. `solvers` are those that it concerns.
+Option option_of(const Setting& setting, const std::string& solvers, Settings& settings) {
+  const std::string name(setting.name);
+  const std::string help = solvers + ": " + std::string(setting.help);
+  const auto set = [&settings, &setting](double value) { settings.set(setting.name, value); };
+  const double now = settings.get(setting);
+  if (setting.is_flag) return {name, FlagValue{now != 0, set, setting.off}, help};
+  if (setting.words.empty()) return {name, NumberValue{now, setting.least, set}, help};
+  const std::vector<std::string_view> words(setting.words.begin(), setting.words.end());
+  const auto choose = [set](std::size_t at) { set(static_cast<double>(at)); };
+  return {name, WordValue{static_cast<std::size_t>(now), words, choose}, help};
+}
+
+void add_settings(std::vector<Option>& options, Settings& settings) {
+  std::vector<const Setting*> known;
+  for (const SolverInfo* solver : builtin_solvers()) {
+    for (const Setting* setting : solver->settings) {
+      if (std::find(known.begin(), known.end(), setting) == known.end()) known.push_back(setting);
+    }
+  }
+  for (const Setting* setting : known) {
+    std::string solvers;
+    for (const SolverInfo* solver : builtin_solvers()) {
+      const auto& theirs = solver->settings;
+      if (std::find(theirs.begin(), theirs.end(), setting) != theirs.end())
+        solvers += (solvers.empty() ? "" : ", ") + std::string(solver->name);
+    }
+    options.push_back(option_of(*setting, solvers, settings).under("Details of single solvers"));
+  }
+}
+
+}  // namespace
+
+void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective,
+                                   const Attendance& attendance) {
+  const System& system = scenario->system;
+  SolveOptions options = how;
+  options.stop = attendance.limits(time_limit_s);
+  options.progress = attendance.proof;
+  solution = solve(solver, Problem{system, objective}, options);
+  was_refused = solver.is_all_or_nothing && solution.outcome == Outcome::kBudget;
+  if (explains) explanation = explain(system, solution.assignment);
+  if (options.progress) {
+    options.progress({solution.performance.throughput, solution.gap() ? solution.upper_bound : std::nullopt});
+  }
+  if (!compares || was_refused || system.population() == 0 || solution.outcome == Outcome::kInfeasible)
+    return;
+  options.progress = nullptr;
+  if (const SolverInfo* const home = find_solver("best-fit"); home != nullptr && home != &solver)
+    best_fit = solve(*home, Problem{system, Objective::kThroughput});
+  if (objective == Objective::kThroughput) return;
+  options.keep_proof = false;
+  fastest = solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
+  if (fastest->outcome == Outcome::kTimeLimit || fastest->outcome == Outcome::kInterrupted) fastest.reset();
+}
+
+std::string SolutionQuestion::json() const {
+  return solution_json(scenario->system, solution, explains ? &explanation : nullptr);
+}
+
+// ---- solve
+
+std::pair<const SolverInfo*, Objective> SolveQuestion::chosen() const {
+  if (solver.empty()) {
+    const Objective wanted = objective.value_or(Objective::kThroughput);
+    const SolverInfo& usual = default_solver(wanted);
+    // Whoever says how a solver shall work means that one, where only one of them listens.
+    const SolverInfo* meant = nullptr;
+    for (const SolverInfo* known : builtin_solvers()) {
+      if (!supports(*known, wanted)) continue;
+      for (const Setting* setting : known->settings) {
+        if (how.settings.has(setting->name)) meant = meant == nullptr || meant == known ? known : &usual;
+      }
+    }
+    return {meant != nullptr ? meant : &usual, wanted};
+  }
+  const SolverInfo* const known = find_solver(solver);
+  if (known == nullptr) refuse_unknown("solver", "solver", solver, solvers_for(objective));
+  const Objective wanted = objective.value_or(
+      supports(*known, Objective::kThroughput) ? Objective::kThroughput : Objective::kPriority);
+  if (!supports(*known, wanted)) {
+    std::vector<std::string> others;
+    for (const std::string_view name : solvers_for(wanted)) others.push_back(quote::name(name));
+    throw InvalidModel("solver", quote::name(solver) + " does not optimise for " +
+                                     std::string(to_string(wanted)) + "; use " + alternatives(others));
+  }
+  return {known, wanted};
+}
+
+std::vector<Option> SolveQuestion::options() {
+  std::vector<Option> options;
+  options.push_back(word_option("objective", objective, {"throughput", "priority"},
+                                "complete the most tasks per second (default), or match the shares that the "
+                                "priorities ask for")
+                        .leading());
+  options.push_back(text_option("solver", solver, "'allot list' names them all")
+                        .unless_said("'best' for throughput, 'mis' for priority; or the one that another "
+                                     "option is about")
+                        .shown_as("NAME")
+                        .leading());
+  options.push_back(
+      ask::time_limit_option(time_limit_s, "stop after this time, with the best so far, as in 30 or 10m"));
+  options.push_back(ask::seed_option(how.seed));
+  options.push_back(flag_option("explain", explains, "say what moving a task elsewhere would change"));
+  options.push_back(
+      Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
+  options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));
+  add_settings(options, how.settings);
+  return options;
+}
+
+void SolveQuestion::answer(const Attendance& attendance) {
+  const auto [meant, wanted] = chosen();
+  ask::require_constant_work(*scenario, "solve");
+  if (wanted == Objective::kPriority) ask::require_priorities(scenario->system, "the priority objective");
+  answer_with(*meant, wanted, attendance);
+}
+
+namespace questions {
+
+extern const QuestionInfo solve;
+const QuestionInfo solve{
+    "solve",
+    "Find where each task should run.",
+    "allot solve examples/workstation.toml --explain\n"
+    "allot solve examples/workstation.toml --objective priority\n"
+    "allot solve examples/workstation.toml --solver exact --json",
+    make_question<SolveQuestion>,
+    ProgressKind::kProof,
+    "Solution",
+    "progress: called with the best throughput and the proven bound so far, None where there is none.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])\n"
+    ">>> allot.solve(machine).proven_optimal\n"
+    "True\n"
+    ">>> allot.solve(machine, solver=\"map\").outcome\n"
+    "'converged'\n"
+    ">>> allot.solve(machine, \"priority\").shares.round(2)\n"
+    "array([0.77, 0.23])"};
+}  // namespace questions
+}  // namespace allot

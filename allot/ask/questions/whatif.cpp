@@ -1,0 +1,43 @@
+#include "allot/ask/questions/whatif.hpp"
+
+#include "allot/ask/detail/common.hpp"
+#include "allot/io/result_json.hpp"
+
+namespace allot {
+
+std::vector<Option> WhatIfQuestion::options() {
+  std::vector<Option> options;
+  options.push_back(
+      ask::time_limit_option(time_limit_s, "stop after this time with the changes tried by then"));
+  options.push_back(ask::seed_option(how.seed));
+  return options;
+}
+
+void WhatIfQuestion::answer(const Attendance& attendance) {
+  ask::require_constant_work(*scenario, "whatif");
+  SolveOptions options = how;
+  options.stop = attendance.limits(time_limit_s);
+  options.share_done = attendance.share;
+  what_if = allot::what_if(scenario->system, options);
+}
+
+std::string WhatIfQuestion::json() const { return what_if_json(scenario->system, what_if); }
+
+namespace questions {
+
+extern const QuestionInfo whatif;
+const QuestionInfo whatif{"whatif",
+                          "Show what one more server or thread, or a 10% faster pair, would be worth.",
+                          "allot whatif examples/workstation.toml\n"
+                          "allot whatif examples/workstation.toml --top 5",
+                          make_question<WhatIfQuestion>,
+                          ProgressKind::kShare,
+                          "WhatIf",
+                          "The largest gain comes first.\n"
+                          "\n"
+                          ">>> import allot\n"
+                          ">>> allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0].change\n"
+                          "'server'"};
+
+}  // namespace questions
+}  // namespace allot

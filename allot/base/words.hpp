@@ -1,0 +1,20 @@
+// Words for messages: lists, and the name that was probably meant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace allot {
+
+/// "a", "a or b", "a, b or c"
+std::string alternatives(std::span<const std::string> names);
+
+/// The name that a mistyped word most likely meant, by edit distance, a swap of neighbours being one edit; a
+/// beginning of three letters will do. Empty: none is close enough.
+std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
+
+/// " Did you mean 'x'?", or nothing.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> names);
+
+}  // namespace allot

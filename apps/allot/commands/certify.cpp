@@ -1,0 +1,113 @@
+// allot certify: the best assignment found, and proof of how good it is.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "allot/ask/questions/solve.hpp"
+#include "apps/allot/asking.hpp"
+#include "apps/allot/commands/proof_file.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/terminal/progress.hpp"
+#include "apps/allot/terminal/report.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+struct Arguments : Asked<CertifyQuestion> {
+  Arguments() : Asked("certify") {}
+  std::string proof;
+};
+
+/// Why nothing is proven about the assignment.
+std::string why_nothing_is_proven(const System& system, const Solution& solution) {
+  if (solution.performance.approximate) {
+    for (const ResourceId j : system.resource_ids()) {
+      const Resource& r = system.resource(j);
+      const Count tasks = solution.assignment.column_sum(j);
+      if (r.discipline == Discipline::kFcfs && r.servers > 1 && tasks > r.servers) {
+        return in_quotes(r.name) + " is fcfs with " + counted(r.servers, "server") + " and holds " +
+               counted(tasks, "task") +
+               ", and while tasks of different rates wait there its throughput has no exact formula";
+      }
+    }
+  }
+  return "there was no time to find a bound";
+}
+
+/// Digits that show the bound apart from the throughput.
+int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
+
+void print_verdict(Console& console, const System& system, const Solution& solution) {
+  const double throughput = solution.performance.throughput;
+  const auto say = [&](Style style, const std::string& text) {
+    console.print("{}\n", console.styled(style, wrapped(text, console.width(), 0)));
+  };
+  if (solution.outcome == Outcome::kInfeasible) {
+    say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
+  } else if (solution.proven_optimal) {
+    say(Style::kGood,
+        "Proven optimal: no assignment completes more than " + number(throughput) + " tasks/s.");
+  } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
+    const int digits = digits_for(*solution.gap());
+    say(Style::kBold, "Within " + percent(*solution.gap()) +
+                          " of the optimum, proven: this assignment completes " + number(throughput, digits) +
+                          " tasks/s, and none completes more than " +
+                          number_above(*solution.upper_bound, digits) + ".");
+  } else {
+    say(Style::kBad, (solution.performance.approximate ? "Nothing can be proven about this assignment: "
+                                                       : "Nothing is proven: ") +
+                         why_nothing_is_proven(system, solution) + ".");
+    if (solution.upper_bound) {
+      say(Style::kBold, "No assignment completes more than " + number_above(*solution.upper_bound, 6) +
+                            " tasks/s, proven.");
+    }
+  }
+  if (solution.outcome == Outcome::kTimeLimit)
+    say(Style::kPlain, "The time limit came first; more time may prove more.");
+  if (solution.outcome == Outcome::kInterrupted) say(Style::kBad, "Interrupted: this is the best so far.");
+}
+
+Exit run_certify(Arguments& arguments, Console& console) {
+  CertifyQuestion& question = arguments.question;
+  question.how.keep_proof = !arguments.proof.empty();
+  question.compares = !arguments.asking.json();
+  arguments.asking.read(console);
+  Attendance attendance = Asking::attendance();
+  ProgressLine progress(console);
+  attendance.proof = progress.of_proof();
+  arguments.asking.answer(attendance);
+  progress.clear();
+  const Solution& solution = question.solution;
+  const System& system = question.scenario->system;
+  if (arguments.asking.json()) {
+    console.document(question.json());
+  } else {
+    print_system(console, *question.scenario);
+    print_verdict(console, system, solution);
+    console.gap();
+    print_headline(console, solution.performance, !system.shares().empty());
+    console.print("{}\n\n", console.styled(Style::kDim, std::string(solution.solver) + " in " +
+                                                            duration(solution.seconds)));
+    print_assignment(console, system, solution.assignment, solution.performance);
+    console.gap();
+    print_comparison(console, question);
+  }
+  write_proof(arguments.proof, system, solution);
+  if (interrupted()) return Exit::kInterrupted;
+  return solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>();
+  return {arguments->asking.options({proof_option(arguments->proof)}),
+          [arguments](Console& console) { return run_certify(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command certify_command;
+const Command certify_command = asking_command("certify", declare);
+
+}  // namespace allot::app

@@ -1,0 +1,171 @@
+// allot compare: several policies on the same random numbers, and which differences are real.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "allot/ask/questions/simulate.hpp"
+#include "apps/allot/asking.hpp"
+#include "apps/allot/commands/simulation.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/terminal/progress.hpp"
+#include "apps/allot/terminal/report.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+using Arguments = Asked<CompareQuestion>;
+
+const Difference* difference_of(const Comparison& comparison, const SimulationResult& result) {
+  for (const Difference& difference : comparison.differences) {
+    if (difference.policy == result.policy) return &difference;
+  }
+  return nullptr;
+}
+
+/// "+12.3% ± 0.4%", of the reference's throughput
+std::string relative(const Estimate& difference, double reference) {
+  if (!(reference > 0)) return "";
+  const double mean = 100 * difference.mean / reference;
+  if (!difference.half_width) return fmt::format("{:+.1f}%", mean);
+  const double half_width = 100 * *difference.half_width / reference;
+  const int decimals =
+      half_width > 0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(half_width))), 0, 4) : 1;
+  return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
+}
+
+void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
+  std::vector<const SimulationResult*> order;
+  for (const SimulationResult& result : comparison.policies) order.push_back(&result);
+  std::stable_sort(order.begin(), order.end(), [](const SimulationResult* a, const SimulationResult* b) {
+    return a->throughput.mean > b->throughput.mean;
+  });
+  const SimulationResult& reference = comparison.policies.front();
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight, Align::kRight,
+               Align::kRight});
+  table.title({"policy", "tasks/s", "against " + reference.policy, "", "response", "95%", "J/task"});
+  bool marked = false;
+  if (best) {
+    table.row({{"best assignment", Style::kDim}, {number(best->performance.throughput, 5), Style::kDim}});
+  }
+  for (const SimulationResult* result : order) {
+    const Difference* const difference = difference_of(comparison, *result);
+    const bool significant = difference != nullptr && difference->significant;
+    marked |= significant;
+    const Style style = !significant                      ? Style::kPlain
+                        : difference->throughput.mean > 0 ? Style::kGood
+                                                          : Style::kBad;
+    const bool any = result->throughput.mean > 0;
+    table.row(
+        {{result->policy, Style::kBold},
+         {any ? with_interval(result->throughput) : "0", Style::kPlain},
+         {difference == nullptr ? "-" : relative(difference->throughput, reference.throughput.mean), style},
+         {significant ? "*" : "", style},
+         {any ? duration(result->response_time.mean) : "", Style::kPlain},
+         {any ? duration(result->p95) : "", Style::kPlain},
+         {any ? number(result->energy_per_task) : "", Style::kPlain}});
+  }
+  console.print("{}", table.text(console));
+  console.gap();
+  if (marked) {
+    const std::string text = "* differs from " + reference.policy +
+                             " beyond chance: the 95% interval of the difference excludes 0.";
+    console.print("{}\n", wrapped(text, console.width(), 0));
+  }
+}
+
+void print_reference(Console& console, const Solution& best) {
+  std::string text = "Best assignment: ";
+  if (best.proven_optimal) {
+    text += "no constant assignment completes more, proven";
+  } else if (best.performance.approximate) {
+    text += "the best found by a formula that is approximate where tasks wait for several fcfs servers";
+  } else {
+    text += "the best found with limited effort";
+    if (best.upper_bound)
+      text += "; none completes more than " + number_above(*best.upper_bound, 5) + " tasks/s";
+  }
+  console.print("{}.\n", wrapped(text, console.width(), 0));
+}
+
+void print_comparison(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
+  const SimulationResult& first = comparison.policies.front();
+  double seconds = 0;
+  bool any = false;
+  for (const SimulationResult& result : comparison.policies) {
+    seconds += result.wall_seconds;
+    any |= result.throughput.mean > 0;
+  }
+  const bool partial = comparison.policies.back().partial;
+  if (!any) {
+    console.print("{}\n", partial ? "Interrupted before anything was measured." : "Nothing was completed.");
+    return;
+  }
+  console.print(
+      "{}\n",
+      console.styled(Style::kDim,
+                     wrapped(shown(first.distribution) + ": " +
+                                 counted(static_cast<Count>(first.replications), "replication") + " of " +
+                                 counted(static_cast<Count>(first.completions), "completion") +
+                                 ", the same sizes for all, in " + duration(seconds),
+                             console.width(), 0)));
+  if (partial) {
+    console.print("{}\n",
+                  console.styled(Style::kBad, "Interrupted: policies are missing, the last is incomplete."));
+  }
+  console.gap();
+  print_table(console, comparison, best);
+  if (best) print_reference(console, *best);
+}
+
+/// A note that several policies share is said once.
+void print_notes(const Console& console, const Comparison& comparison) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> notes;  // with the policies they are about
+  for (const SimulationResult& result : comparison.policies) {
+    for (const std::string& note : result.notes) {
+      auto known =
+          std::find_if(notes.begin(), notes.end(), [&](const auto& entry) { return entry.first == note; });
+      if (known == notes.end()) known = notes.insert(notes.end(), {note, {}});
+      known->second.push_back(result.policy);
+    }
+  }
+  for (const auto& [note, policies] : notes) {
+    std::string who;
+    for (const std::string& policy : policies) who += (who.empty() ? "" : ", ") + policy;
+    console.note(policies.size() == comparison.policies.size() ? note : who + ": " + note);
+  }
+}
+
+Exit run_compare(Arguments& arguments, Console& console) {
+  const CompareQuestion& question = arguments.question;
+  arguments.asking.read(console);
+  Attendance attendance = Asking::attendance();
+  ProgressLine progress(console);
+  attendance.share = progress.of_simulation();
+  arguments.asking.answer(attendance);
+  progress.clear();
+  print_notes(console, question.comparison);
+  if (arguments.asking.json()) {
+    console.document(question.json());
+  } else {
+    print_system(console, *question.scenario);
+    print_work(console, *question.scenario);
+    print_comparison(console, question.comparison, question.best);
+  }
+  return interrupted() ? Exit::kInterrupted : Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>("compare");
+  return {arguments->asking.options(),
+          [arguments](Console& console) { return run_compare(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command compare_command;
+const Command compare_command = asking_command("compare", declare);
+
+}  // namespace allot::app

@@ -1,0 +1,239 @@
+#include "apps/allot/commands/dry_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/jobs/tokens.hpp"
+#include "allot/run/batch.hpp"
+#include "allot/run/placer.hpp"
+#include "allot/run/request.hpp"
+#include "apps/allot/terminal/grid.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostShown = 3;  // tasks of a type
+
+/// How much is left, and what the rates as known promise for it.
+struct Outlook {
+  Count done = 0;
+  Count failed = 0;
+  Count left = 0;
+  std::vector<Count> left_by_type;
+  bool known = true;    ///< every type with tasks left has a rate somewhere
+  std::string unknown;  ///< pairs without a rate
+  std::optional<double> bound_s;
+  std::optional<double> finish_s;
+  std::shared_ptr<const Plan> plan;  ///< null when nothing is left
+};
+
+void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) {
+  PerPair<double> rates(job.tasks.size(), job.resources.size());
+  const PairSpan priors(options.priors, job.resources.size());
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    bool any = false;
+    std::size_t possible = 0;
+    for (std::size_t j = job.resources.size(); j-- > 0;) {
+      const RatePrior& prior = priors(task_type(i), resource_id(j));
+      if (!prior.can_run) continue;
+      possible = j;
+      any |= prior.rate.has_value();
+      if (!prior.rate && outlook.left_by_type[i] > 0) {
+        outlook.unknown += (outlook.unknown.empty() ? "" : ", ") + shown(job.tasks[i].name) + " on " +
+                           shown(job.resources[j].name);
+      }
+      rates(task_type(i), resource_id(j)) = prior.rate.value_or(0);
+    }
+    outlook.known &= any || outlook.left_by_type[i] == 0;
+    if (!any)
+      rates(task_type(i), resource_id(possible)) = 1;  // a type that is done needs some rate all the same
+  }
+  const Clock::time_point now = Clock::now();
+  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed}, now);
+  const std::vector<Count> none(job.tasks.size(), 0);
+  placer.update({none, outlook.left_by_type, none}, now);  // a plan for what is left
+  placer.dispatcher().solve(now);
+  outlook.plan = placer.dispatcher().plan();
+  if (!outlook.known) return;
+  const std::vector<Count>& left = outlook.left_by_type;
+  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left);
+  // At the pace of the plan, which for the objective `finish` is that of the bound.
+  outlook.finish_s = outlook.bound_s;
+  if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const double pace = outlook.plan->predicted->throughput_by_task[i];
+    if (left[i] > 0 && pace > 0)
+      outlook.finish_s = std::max(*outlook.finish_s, static_cast<double>(left[i]) / pace);
+  }
+}
+
+Outlook look_ahead(const Job& job, std::span<const JobItem> items, const Survey& survey,
+                   const RunOptions& options) {
+  Outlook outlook;
+  outlook.left_by_type.resize(job.tasks.size());
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    switch (survey.states[at].kind) {
+      case TaskState::Kind::kDone:
+        ++outlook.done;
+        break;
+      case TaskState::Kind::kFailed:
+        ++outlook.failed;
+        break;
+      case TaskState::Kind::kPending:
+        ++outlook.left;
+        ++outlook.left_by_type[index(items[at].type)];
+    }
+  }
+  if (outlook.left > 0) look_at_rates(job, options, outlook);
+  return outlook;
+}
+
+std::vector<std::string> words_of(const Job& job, std::span<const JobItem> items, const Survey& survey,
+                                  std::size_t at, std::size_t j, const RunOptions& options) {
+  return make_request(job, {&items[at], at + 1, resource_id(j), 0, survey.states[at].attempts + 1},
+                      options.run_id)
+      .argv;
+}
+
+void print_json(Console& console, const RunArguments& arguments, const Job& job,
+                std::span<const JobItem> items, const Survey& survey, const RunOptions& options,
+                const Outlook& outlook) {
+  const bool is_planned = outlook.plan && outlook.known;
+  Json json = {{"dry_run", true},
+               {"tasks", items.size()},
+               {"done", outlook.done},
+               {"failed", outlook.failed},
+               {"left", outlook.left},
+               {"rates_known", outlook.known},
+               {"journal", arguments.journal},
+               {"fresh", arguments.fresh}};
+  json["assignment"] = nullptr;
+  if (is_planned && outlook.plan->target) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+      Json row = Json::array();
+      for (std::size_t j = 0; j < job.resources.size(); ++j)
+        row.push_back((*outlook.plan->target)(task_type(i), resource_id(j)));
+      rows.push_back(std::move(row));
+    }
+    json["assignment"] = std::move(rows);
+  }
+  json["predicted_throughput"] =
+      is_planned && outlook.plan->predicted ? Json(outlook.plan->predicted->throughput) : Json(nullptr);
+  json["predicted_finish_s"] = outlook.finish_s ? Json(*outlook.finish_s) : Json(nullptr);
+  json["finish_bound_s"] = outlook.bound_s ? Json(*outlook.bound_s) : Json(nullptr);
+  Json redone = Json::array();
+  for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
+  json["redo"] = std::move(redone);
+  Json commands = Json::array();
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (survey.states[at].kind != TaskState::Kind::kPending) continue;
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!job.tasks[index(items[at].type)].commands[j]) continue;
+      commands.push_back({{"task", items[at].identity},
+                          {"resource", job.resources[j].name},
+                          {"argv", words_of(job, items, survey, at, j, options)}});
+    }
+  }
+  json["commands"] = std::move(commands);
+  console.document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void print_commands(Console& console, const Job& job, std::span<const JobItem> items, const Survey& survey,
+                    const RunOptions& options) {
+  std::vector<bool> is_redone(items.size(), false);
+  for (const std::size_t at : survey.redone) is_redone[at] = true;
+  std::vector<std::size_t> shown_of(job.tasks.size());
+  for (std::size_t at = 0; at < items.size(); ++at) {
+    if (survey.states[at].kind != TaskState::Kind::kPending) continue;
+    if (shown_of[index(items[at].type)]++ >= kMostShown) continue;
+    console.print("{}{}\n", console.styled(Style::kBold, shown(items[at].identity)),
+                  is_redone[at] ? ", again" : "");
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!job.tasks[index(items[at].type)].commands[j]) continue;
+      console.print("  on {}: {}\n", shown(job.resources[j].name),
+                    shown(join_command(words_of(job, items, survey, at, j, options))));
+    }
+  }
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    if (shown_of[i] > kMostShown) {
+      console.print("and {} more of {}\n", whole(static_cast<Count>(shown_of[i] - kMostShown)),
+                    in_quotes(job.tasks[i].name));
+    }
+  }
+}
+
+void print_plan(Console& console, const Job& job, const Outlook& outlook) {
+  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
+  if (!outlook.known) {
+    say("The rates are not known yet: the plan is made while they are learnt." +
+        (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
+    return;
+  }
+  const Plan& plan = *outlook.plan;
+  if (plan.target) {
+    Grid grid;
+    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
+    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
+    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+      std::vector<GridCell>& row = grid.cells.emplace_back();
+      for (std::size_t j = 0; j < job.resources.size(); ++j) {
+        const Count n = (*plan.target)(task_type(i), resource_id(j));
+        row.push_back({job.tasks[i].commands[j] ? std::to_string(n) : "-", n > 0});
+      }
+    }
+    console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
+  }
+  if (plan.predicted) say("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
+  if (outlook.finish_s) {
+    say("Finished after about " + duration(*outlook.finish_s) +
+        (outlook.unknown.empty() ? "" : ", or sooner where a rate is not known") +
+        "; no schedule finishes sooner than " + duration(*outlook.bound_s) + ", by the rates as known.");
+  }
+  if (!outlook.unknown.empty()) say("Not known yet, and tried first: " + outlook.unknown + ".");
+}
+
+}  // namespace
+
+void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
+             const Survey& survey, const RunOptions& options, Console& console) {
+  const Outlook outlook = look_ahead(job, items, survey, options);
+  if (arguments.json) {
+    print_json(console, arguments, job, items, survey, options, outlook);
+    return;
+  }
+  std::string headline = shown(job.path.empty() ? job.name : job.path) + ": " +
+                         counted(static_cast<Count>(items.size()), "task") + ", " + whole(outlook.done) +
+                         " done already";
+  if (outlook.failed > 0) headline += ", " + whole(outlook.failed) + " failed";
+  headline += ", " + whole(outlook.left) + " to do";
+  const auto again = static_cast<Count>(survey.redone.size());
+  if (again > 0) headline += ", " + whole(again) + " of them again";
+  console.print("{}\n", wrapped(headline, console.width(), 0));
+  std::error_code error;
+  const bool has_journal = std::filesystem::exists(arguments.journal, error);
+  if (arguments.fresh && has_journal) {
+    console.print("The journal {} would be moved aside.\n", shown(arguments.journal));
+  } else {
+    console.print("The journal is {}{}.\n", shown(arguments.journal), has_journal ? "" : ", a new one");
+  }
+  console.gap();
+  if (outlook.left == 0) {
+    console.print("Nothing is left to do.{}\n",
+                  outlook.failed > 0 ? " '--retry-failed' tries again what failed." : "");
+    return;
+  }
+  print_commands(console, job, items, survey, options);
+  console.gap();
+  print_plan(console, job, outlook);
+}
+
+}  // namespace allot::app

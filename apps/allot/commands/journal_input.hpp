@@ -1,0 +1,35 @@
+// Journals on the command line.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "allot/ask/option.hpp"
+#include "allot/jobs/journal_reader.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+
+/// The positional JOURNAL.
+inline Option journal_option(std::string& path) {
+  return input_option("JOURNAL", path, "the journal of a run, also while it is going on")
+      .positional()
+      .required();
+}
+
+/// Does something with the journal of that name; Failure says what is wrong with it.
+template <typename Use>
+auto with_journal(const std::string& path, const Use& use) {
+  try {
+    return use(JournalReader(path));
+  } catch (const JournalError& error) {
+    std::string text = shown(error.what());
+    std::error_code ignored;  // a job file has its journal beside it
+    if (std::filesystem::is_regular_file(path + ".journal", ignored))
+      text += "; did you mean " + in_quotes(path + ".journal") + "?";
+    throw Failure(Exit::kInvalidInput, text);
+  }
+}
+
+}  // namespace allot::app

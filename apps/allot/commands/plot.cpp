@@ -1,0 +1,63 @@
+// allot plot: what a journal holds, as a page.
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "allot/base/own_file.hpp"
+#include "allot/base/version.hpp"
+#include "allot/report/journal_page.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/commands/journal_input.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::string journal;
+  std::string out;
+};
+
+/// Never half there, through no link, and for its owner alone: it has commands in it.
+void write_page(const std::string& path, const std::string& page) {
+  if (const std::error_code error = replace_file(path, page, Readers::kOwner))
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
+}
+
+Exit run_plot(const Arguments& arguments, Console& console) {
+  const std::string out = arguments.out.empty() ? arguments.journal + ".html" : arguments.out;
+  const std::string title = fs::path(arguments.journal).filename().string();
+  const std::string page = with_journal(arguments.journal, [&](const JournalReader& journal) {
+    return journal_page(journal, {title, "allot " + std::string(version())});
+  });
+  if (out == "-") {
+    console.document(std::string_view(page));
+    return Exit::kOk;
+  }
+  write_page(out, page);
+  console.print("{}\n", shown(out));
+  return Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>();
+  std::vector<Option> options = {
+      journal_option(arguments->journal),
+      output_option("out", arguments->out, "the page to write; '-' is standard output")
+          .unless_said("JOURNAL.html")
+          .shown_as("FILE.html")};
+  return {std::move(options), [arguments](Console& console) { return run_plot(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command plot_command;
+const Command plot_command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
+                           "allot plot jobs.toml.journal\n"
+                           "allot plot jobs.toml.journal --out run.html",
+                           declare};
+
+}  // namespace allot::app

@@ -1,0 +1,328 @@
+// allot profile: how fast each type of a job runs on each resource, for `solve` and `run`.
+#include "allot/run/profile.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+
+#include "allot/base/own_file.hpp"
+#include "allot/io/job_reader.hpp"
+#include "allot/io/scenario_writer.hpp"
+#include "allot/run/placer.hpp"
+#include "allot/worker/process.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/commands/job_rates.hpp"
+#include "apps/allot/commands/run_paths.hpp"
+#include "apps/allot/input.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/terminal/live_block.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string file;
+  std::string out;
+  ProfileOptions options;
+  bool json = false;
+};
+
+/// "3.12 ±0.04"
+std::string rate_text(const Timing& timing) {
+  if (timing.runs == 0 || !(timing.mean_s > 0)) return "";
+  const double half = timing.rate() * timing.half_s / timing.mean_s;
+  return number(timing.rate(), 4) + fmt::format(" {}", sign(Sign::kPlusMinus)) + number(half, 2);
+}
+
+std::string state_text(const PairProfile& pair) {
+  if (pair.alone.runs == 0) return "";
+  std::string text = pair.alone.converged && pair.full.converged ? "" : "not converged";
+  if (pair.failures > 0) {
+    text +=
+        (text.empty() ? "" : ", ") + counted(static_cast<Count>(pair.failures), "failed run") + " left out";
+  }
+  return text;
+}
+
+std::string profile_table(const Job& job, const Profile& profile, const Console& console,
+                          std::size_t columns) {
+  const bool wide = std::any_of(job.resources.begin(), job.resources.end(),
+                                [](const JobResource& resource) { return resource.servers > 1; });
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.title({"", "alone/s", wide ? "slots full/s" : "", "runs", "mixed/s", ""});
+  std::string problems;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
+      if (!pair.possible) continue;
+      const bool several = job.resources[j].servers > 1;
+      const bool bad = !pair.problem.empty();
+      const std::string name = shown(job.tasks[i].name) + " on " + shown(job.resources[j].name);
+      table.row({{name, Style::kPlain},
+                 {rate_text(pair.alone), Style::kPlain},
+                 {several ? rate_text(pair.full) : "", Style::kPlain},
+                 {std::to_string(pair.alone.runs + (several ? pair.full.runs : 0)), Style::kDim},
+                 {pair.mixed_s ? number(1 / *pair.mixed_s, 3) : "", Style::kPlain},
+                 {bad ? "fails" : state_text(pair), bad ? Style::kBad : Style::kDim}});
+      if (bad) problems += "  " + wrapped(name + " fails: " + shown(pair.problem), columns, 4) + "\n";
+    }
+  }
+  return table.text(console, columns) + (problems.empty() ? "" : "\n" + problems);
+}
+
+/// The scenario that the measurements make, of which there must be some; types that nothing could run are
+/// left out.
+Scenario scenario_of(const Job& job, const Profile& profile) {
+  const std::vector<Count> limits = in_flight_limits(job);
+  std::vector<TaskClass> tasks;
+  std::vector<double> rates;
+  std::vector<MeasuredRate> measured;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    std::vector<double> row(job.resources.size(), 0.0);
+    bool runs = false;
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
+      const Timing& timing = pair.full.runs > 0 ? pair.full : pair.alone;
+      if (!pair.possible || !pair.problem.empty() || timing.runs == 0) continue;
+      row[j] = timing.rate();
+      runs = true;
+      MeasuredRate& rate = measured.emplace_back();
+      rate.task = task_type(tasks.size());
+      rate.resource = resource_id(j);
+      rate.low = 1 / (timing.mean_s + timing.half_s);
+      rate.high = timing.mean_s > timing.half_s ? 1 / (timing.mean_s - timing.half_s) : 2 * timing.rate();
+      rate.runs = static_cast<Count>(timing.runs);
+      if (pair.alone.runs > 0) rate.alone = pair.alone.rate();
+      if (pair.mixed_s) rate.mixed = 1 / *pair.mixed_s;
+      rate.converged = timing.converged;
+    }
+    if (!runs) continue;
+    TaskClass& task = tasks.emplace_back(job.tasks[i]);
+    task.count = limits[i];
+    if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
+    rates.insert(rates.end(), row.begin(), row.end());
+  }
+  const std::size_t types = tasks.size();
+  return {job.name.empty() ? "profile of " + std::filesystem::path(job.path).filename().string() : job.name,
+          System(std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
+                 Rates(types, job.resources.size(), std::move(rates))),
+          {},
+          {},
+          {},
+          std::move(measured)};
+}
+
+/// Whole or not at all, and through no link.
+void write_file(const std::string& path, const std::string& text) {
+  if (const std::error_code error = replace_file(path, text, Readers::kEveryone))
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
+}
+
+Json timing_json(const Timing& timing) {
+  if (timing.runs == 0) return nullptr;
+  return {{"rate", timing.rate()},
+          {"low", 1 / (timing.mean_s + timing.half_s)},
+          {"high", timing.mean_s > timing.half_s ? Json(1 / (timing.mean_s - timing.half_s)) : Json(nullptr)},
+          {"runs", timing.runs},
+          {"converged", timing.converged}};
+}
+
+void print_json(Console& console, const Job& job, const Profile& profile, const std::string& out) {
+  Json pairs = Json::array();
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
+      if (!pair.possible) continue;
+      pairs.push_back({{"task", job.tasks[i].name},
+                       {"resource", job.resources[j].name},
+                       {"alone", timing_json(pair.alone)},
+                       {"full", timing_json(pair.full)},
+                       {"mixed", pair.mixed_s ? Json(1 / *pair.mixed_s) : Json(nullptr)},
+                       {"failures", pair.failures},
+                       {"problem", pair.problem.empty() ? Json(nullptr) : Json(pair.problem)}});
+    }
+  }
+  Json json = {{"file", out}, {"interrupted", profile.interrupted}, {"pairs", std::move(pairs)}};
+  Json resources = Json::array();
+  for (std::size_t j = 0; j < job.resources.size(); ++j) {
+    resources.push_back(
+        {{"name", job.resources[j].name},
+         {"launch_s", profile.launch_s[j]},
+         {"interference", profile.interference[j] ? Json(*profile.interference[j]) : Json(nullptr)}});
+  }
+  json["resources"] = std::move(resources);
+  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void print_text(Console& console, const Job& job, const Profile& profile, const std::string& out) {
+  console.print("{}: completions per second of one slot, with 95% intervals\n\n", shown(job.path));
+  console.print("{}", profile_table(job, profile, console, console.width()));
+  console.gap();
+  for (std::size_t j = 0; j < job.resources.size(); ++j) {
+    if (const auto& factor = profile.interference[j]; factor && std::abs(*factor - 1) > 0.1) {
+      console.print("In the mix, tasks on {} take {} {} than with its own slots full{}.\n",
+                    in_quotes(job.resources[j].name), percent(std::abs(*factor - 1)),
+                    *factor > 1 ? "longer" : "less", *factor > 1 ? ": the resources disturb each other" : "");
+    }
+  }
+  const double launch = *std::max_element(profile.launch_s.begin(), profile.launch_s.end());
+  console.print("Launching takes up to {} a task, and is not part of the rates.\n", duration(launch));
+  console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
+}
+
+/// How many executions a profile of the job takes at least, if nothing fails.
+std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
+  const std::uint64_t visits = options.least_runs + 1;  // the first is for warming up
+  std::uint64_t count = 0;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      if (!task.commands[j]) continue;
+      const auto servers = static_cast<std::uint64_t>(job.resources[j].servers);
+      count += visits + (servers > 1 ? visits * 2 * servers : 0);
+    }
+  }
+  return count;
+}
+
+bool has_rates(const Profile& profile) {
+  const std::vector<PairProfile>& pairs = profile.pairs.values();
+  return std::any_of(pairs.begin(), pairs.end(), [](const PairProfile& pair) {
+    return pair.possible && pair.problem.empty() && pair.alone.runs > 0;
+  });
+}
+
+/// What is measured is on disk every few seconds, beside its place: whatever ends the profile loses no more.
+class Keeper {
+ public:
+  Keeper(const Job& job, const std::string& out) : job_(job), path_(out + ".part") {}
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  ~Keeper() { ::unlink(path_.c_str()); }
+
+  void look(const Profile& so_far) {
+    if (Clock::now() - kept_at_ < std::chrono::seconds(2) || !has_rates(so_far)) return;
+    kept_at_ = Clock::now();
+    try {
+      write_file(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml));
+    } catch (const Failure&) {
+      // The end will tell.
+    }
+  }
+
+ private:
+  const Job& job_;
+  std::string path_;
+  Clock::time_point kept_at_ = Clock::now();
+};
+
+/// Puts the measurements in place. Where that fails they go to standard output rather than nowhere.
+bool keep_rates(const Arguments& arguments, const Job& job, const Profile& profile, Console& console) {
+  const std::string text = write_scenario(scenario_of(job, profile), FileFormat::kToml);
+  std::error_code error;
+  if (profile.interrupted && std::filesystem::exists(arguments.out, error)) {
+    // A part must not take the place of a whole.
+    std::filesystem::rename(arguments.out, arguments.out + "~", error);
+    if (!error) console.note("the rates of an earlier profile are now " + shown(arguments.out + "~"));
+  }
+  try {
+    write_file(arguments.out, text);
+    return true;
+  } catch (const Failure& failure) {
+    console.error(std::string(failure.what()) + "; the rates follow on standard output");
+    console.print(std::string_view(text));
+    return false;
+  }
+}
+
+Exit profile(Arguments& arguments, Console& console) {
+  const Job job = value_or_fail(read_job(arguments.file), console);
+  if (arguments.out.empty()) arguments.out = rates_path(job.path);
+  if (const std::string why = why_not_writable(arguments.out); !why.empty()) {
+    throw Failure(Exit::kFailed,
+                  "cannot write " + in_quotes(arguments.out) + ": " + why + "\nNothing was started.");
+  }
+  console.note(
+      "the tasks are run again and again, at least " +
+      whole(static_cast<Count>(least_executions(job, arguments.options))) +
+      " times in all, with inputs drawn at random; what they do besides writing to {out} is done each "
+      "time. Ctrl-C stops, and keeps what was measured");
+  adopt_orphans();
+  arguments.options.stop = &catch_interrupts();
+  catch_terminations();
+  LiveBlock block(console);
+  Keeper keeper(job, arguments.out);
+  Clock::time_point shown_at{};
+  arguments.options.progress = [&](const Profile& so_far, const std::string& doing) {
+    keeper.look(so_far);
+    if (Clock::now() - shown_at < std::chrono::milliseconds(200)) return;
+    shown_at = Clock::now();
+    block.show("measuring " + shown(doing) + "\n" +
+               profile_table(job, so_far, console, LiveBlock::columns()));
+  };
+  const Profile profile = measure_profile(job, arguments.options);
+  kill_descendants();
+  block.clear();
+  if (!has_rates(profile)) {
+    if (!arguments.json) console.complain(profile_table(job, profile, console, console.width()));
+    if (!profile.interrupted)
+      throw Failure(Exit::kFailed, "no task type ran on any resource: there is nothing to write");
+    console.note("interrupted before anything was measured");
+    return Exit::kInterrupted;
+  }
+  const bool is_kept = keep_rates(arguments, job, profile, console);
+  if (!is_kept) return profile.interrupted ? Exit::kInterrupted : Exit::kFailed;
+  if (arguments.json) {
+    print_json(console, job, profile, arguments.out);
+  } else {
+    print_text(console, job, profile, arguments.out);
+  }
+  if (profile.interrupted) {
+    console.note("interrupted: what was measured so far is written");
+    return Exit::kInterrupted;
+  }
+  const bool all_run =
+      std::all_of(profile.pairs.values().begin(), profile.pairs.values().end(),
+                  [](const PairProfile& pair) { return !pair.possible || pair.problem.empty(); });
+  return all_run ? Exit::kOk : Exit::kFailed;
+}
+
+Declared declare() {
+  const auto a = std::make_shared<Arguments>();
+  std::vector<Option> options = {
+      input_option("FILE", a->file, "the job file (TOML or JSON)").positional().required(),
+      output_option("out", a->out, "where the rates go").unless_said("the job file's name with .rates.toml"),
+      part_option("precision", a->options.precision,
+                  "half width of a rate's 95% interval at which it is good enough"),
+      whole_option("min_runs", a->options.least_runs, 2, 1'000'000, "of each pair"),
+      seconds_option("min_time", a->options.least_s, "of running for each pair at least", true),
+      seconds_option("max_time", a->options.most_s, "of running after which a pair is called not converged",
+                     true),
+      seconds_option("mixed_time", a->options.mixed_s, "of the mixed pass; 0: none", true),
+      seed_option(a->options.seed),
+      json_option(a->json),
+  };
+  return {std::move(options), [a](Console& console) { return profile(*a, console); }};
+}
+
+}  // namespace
+
+extern const Command profile_command;
+const Command profile_command = {
+    "profile",
+    "Measure how fast each task type of a job file runs on each resource, by running it again and again",
+    "allot profile jobs.toml              # writes jobs.rates.toml\n"
+    "allot solve jobs.rates.toml          # where should the work go?\n"
+    "allot profile jobs.toml --max-time 5 # quick and less certain",
+    declare};
+
+}  // namespace allot::app

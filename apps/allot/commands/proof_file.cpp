@@ -1,0 +1,41 @@
+#include "apps/allot/commands/proof_file.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "allot/ask/option.hpp"
+#include "allot/io/certificate_json.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+
+Option proof_option(std::string& path) {
+  return output_option("proof", path, "write a certificate of what is proven, for 'allot check'")
+      .shown_as("FILE");
+}
+
+void write_proof(const std::string& path, const System& system, const Solution& solution) {
+  if (path.empty()) return;
+  if (solution.proof == nullptr) {
+    throw Failure(Exit::kFailed, "--proof: nothing is proven about this answer of " +
+                                     in_quotes(solution.solver) + ", so " + in_quotes(path) +
+                                     " is not written");
+  }
+  const std::string temporary = path + ".new";
+  std::ofstream file(temporary, std::ios::binary);
+  file << certificate_json(system, solution);
+  file.close();
+  std::error_code error;
+  if (file) std::filesystem::rename(temporary, path, error);
+  if (!file || error) {
+    const std::string why = error ? error.message() : std::strerror(errno);
+    std::filesystem::remove(temporary, error);
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + why);
+  }
+}
+
+}  // namespace allot::app

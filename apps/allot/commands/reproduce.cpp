@@ -1,0 +1,129 @@
+// allot reproduce: the paper's experiments, with a report.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "allot/base/words.hpp"
+#include "allot/io/sweep_json.hpp"
+#include "apps/allot/command.hpp"
+#include "apps/allot/commands/sweep_run.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/terminal/text.hpp"
+#include "paper/experiments.hpp"
+
+namespace allot::app {
+namespace {
+
+struct Arguments {
+  std::string figure;
+  Effort effort;
+  SweepArguments sweep;
+};
+
+/// `2` is short for `figure-2`. Without a figure, all experiments.
+std::vector<Experiment> chosen(const std::string& figure) {
+  const std::span<const Experiment> all = builtin_experiments();
+  if (figure.empty()) return {all.begin(), all.end()};
+  std::vector<Experiment> experiments;
+  std::vector<std::string> names;
+  for (const Experiment& experiment : all) {
+    const bool is_figure = experiment.name.starts_with("figure-");
+    names.push_back(is_figure ? experiment.name.substr(7) : experiment.name);
+    if (experiment.name == figure || (is_figure && names.back() == figure)) experiments.push_back(experiment);
+  }
+  if (!experiments.empty()) return experiments;
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  std::string message = "--figure: there is no experiment " + in_quotes(figure) + ".";
+  if (const std::string_view meant = nearest(figure, views); !meant.empty())
+    message += " Did you mean " + in_quotes(meant) + "?";
+  throw Failure(Exit::kUsage, message + "\nThere are " + alternatives(names) + ".");
+}
+
+Style style_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHolds:
+      return Style::kGood;
+    case Verdict::kFails:
+      return Style::kBad;
+    case Verdict::kPartly:
+    case Verdict::kNew:
+    case Verdict::kUndecided:
+      break;
+  }
+  return Style::kAccent;
+}
+
+void print_claims(Console& console, std::span<const Reported> reported) {
+  constexpr std::size_t kIndent = 13;
+  for (const Reported& entry : reported) {
+    console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
+    for (const Claim& claim : entry.findings.claims) {
+      const bool has_paper = !claim.paper.empty() && claim.paper != "-";
+      const std::string verdict(to_string(claim.verdict));
+      console.print("  {}{}{}\n", console.styled(style_of(claim.verdict), verdict),
+                    std::string(kIndent - 2 - verdict.size(), ' '),
+                    wrapped(!has_paper ? claim.measured : claim.paper, console.width(), kIndent));
+      if (has_paper)
+        console.print("{}{}\n", std::string(kIndent, ' '),
+                      console.styled(Style::kDim, wrapped(claim.measured, console.width(), kIndent)));
+    }
+    console.gap();
+  }
+}
+
+Exit run_reproduce(const Arguments& arguments, Console& console) {
+  const std::vector<Experiment> experiments = chosen(arguments.figure);
+  const SweepJob job{experiments, arguments.effort};
+  SweepArguments sweep = arguments.sweep;
+  if (sweep.folder.empty()) sweep.folder = "out/reproduce";
+  const Clock::time_point start = Clock::now();
+  const std::optional<SweepOutcome> outcome = run_job(job, sweep, console);
+  if (!outcome) return Exit::kOk;
+
+  std::vector<Reported> reported;
+  for (std::size_t at = 0; at < experiments.size(); ++at) {
+    if (!outcome->complete[at]) continue;
+    const std::vector<UnitResult>& results = outcome->results[at];
+    reported.push_back({&experiments[at], experiments[at].conclude(arguments.effort, results), results});
+  }
+  write_files(sweep.folder, "", arguments.effort, reported);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (sweep.json) {
+    console.document(reproduce_json(
+        {sweep.folder, arguments.effort, outcome->all, outcome->found, outcome->failures.size(), seconds},
+        reported));
+  } else {
+    print_claims(console, reported);
+    console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
+    console.print("The report: {}/index.html\n", shown(sweep.folder));
+  }
+  return outcome->failures.empty() ? Exit::kOk : Exit::kFailed;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>();
+  const auto set_figure = [arguments](const std::string& text) {
+    if (text.empty()) throw OptionError("--figure", "needs a number or a name, not nothing");
+    arguments->figure = text;
+  };
+  std::vector<Option> options = {
+      Option{"figure", TextValue{"", set_figure},
+             "only this one: a number, or the name of an experiment without one"}
+          .shown_as("N"),
+      whole_option("runs", arguments->effort.runs, 1, 1'000'000,
+                   "random systems per figure, in the paper 600; fewer take less time"),
+      seed_option(arguments->effort.seed)};
+  add_sweep_options(options, arguments->sweep, "out/reproduce");
+  return {std::move(options), [arguments](Console& console) { return run_reproduce(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command reproduce_command;
+const Command reproduce_command{
+    "reproduce", "Run the paper's experiments again, with a report.",
+    "allot reproduce --runs 12                 # a first look, in about a minute\n"
+    "allot reproduce --figure 2 --out figure2  # one figure in full",
+    declare};
+
+}  // namespace allot::app

@@ -1,0 +1,46 @@
+// What `allot run` was asked for on its command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "allot/run/halt.hpp"
+#include "allot/run/objective.hpp"
+#include "allot/run/survey.hpp"
+#include "allot/solve/options.hpp"
+#include "apps/allot/commands/run_job.hpp"
+#include "apps/allot/terminal/live_view.hpp"
+
+namespace allot::app {
+
+/// What happens to what tasks print, besides being kept.
+enum class Print { kNone, kGrouped };
+
+struct RunArguments {
+  JobWords work;
+  std::string journal;
+  RedoRule redo;
+  std::string rates;
+  std::string log;
+  std::optional<HaltRule> halt;
+  std::optional<double> time_limit_s;
+  std::optional<double> lane_timeout_s;
+  RunObjective objective = RunObjective::kFinish;
+  std::string policy;
+  ShareReading shares = ShareReading::kFloor;
+  std::optional<Print> print_asked;
+  Print print = Print::kNone;  ///< what was asked, or what suits the work
+  ProgressStyle progress = ProgressStyle::kAuto;
+  int retries = 1;
+  int requeues = 3;
+  std::uint64_t seed = 1;
+  bool retry_failed = false;
+  bool fresh = false;
+  bool overwrite = false;
+  bool accept_changed = false;
+  bool dry_run = false;
+  bool json = false;
+};
+
+}  // namespace allot::app

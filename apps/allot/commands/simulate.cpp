@@ -1,0 +1,110 @@
+// allot simulate: what a policy does, event by event, and how sure that is.
+#include "allot/ask/questions/simulate.hpp"
+
+#include <memory>
+#include <string>
+
+#include "apps/allot/asking.hpp"
+#include "apps/allot/commands/simulation.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/terminal/progress.hpp"
+#include "apps/allot/terminal/report.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+using Arguments = Asked<SimulateQuestion>;
+
+void print_types(Console& console, const System& system, const SimulationResult& result) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  const bool shares = !system.shares().empty();
+  table.title({"type", "tasks/s", "response", shares ? "asked" : "", shares ? "got" : ""});
+  for (const TaskType i : system.types()) {
+    const Estimate& x = result.throughput_by_task[index(i)];
+    const bool completes = x.mean > 0;
+    std::vector<Cell> cells = {
+        {shown(system.task(i).name), Style::kBold},
+        {completes ? with_interval(x) : "0", completes ? Style::kPlain : Style::kDim},
+        {completes ? duration_with_interval(result.response_time_by_task[index(i)]) : "", Style::kPlain}};
+    if (shares) {
+      cells.push_back({fmt::format("{:.1f}%", 100 * system.shares()[index(i)]), Style::kPlain});
+      cells.push_back({fmt::format("{:.1f}%", 100 * x.mean / result.throughput.mean), Style::kPlain});
+    }
+    table.row(std::move(cells));
+  }
+  console.print("{}", table.text(console));
+}
+
+void print_resources(Console& console, const System& system, const SimulationResult& result) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight});
+  table.title({"resource", "tasks/s", "busy"});
+  for (const ResourceId j : system.resource_ids()) {
+    const Estimate& x = result.throughput_by_resource[index(j)];
+    table.row({{shown(system.resource(j).name), Style::kBold},
+               {x.mean > 0 ? with_interval(x) : "0", x.mean > 0 ? Style::kPlain : Style::kDim},
+               {fmt::format("{:.1f}%", 100 * result.utilization[index(j)]), Style::kPlain}});
+  }
+  console.print("{}", table.text(console));
+}
+
+void print_result(Console& console, const System& system, const SimulationResult& result) {
+  if (!(result.throughput.mean > 0)) {
+    console.print("{}\n",
+                  result.partial ? "Interrupted before anything was measured." : "Nothing was completed.");
+    return;
+  }
+  console.print("{}\n", console.styled(Style::kBold, with_interval(result.throughput) +
+                                                         " tasks/s, mean response time " +
+                                                         duration_with_interval(result.response_time)));
+  console.print("{}\n",
+                console.styled(Style::kDim, result.policy + ", " + shown(result.distribution) + ": " +
+                                                effort(result) + ", in " + duration(result.wall_seconds)));
+  if (result.partial) {
+    console.print("{}\n",
+                  console.styled(Style::kBad, "Interrupted: this is a part of the runs, or a part of one."));
+  }
+  console.gap();
+  print_types(console, system, result);
+  console.gap();
+  print_resources(console, system, result);
+  console.gap();
+  console.print("Half of the tasks took up to {}, 95% up to {}, 99% up to {}.\n", duration(result.p50),
+                duration(result.p95), duration(result.p99));
+  console.print("{} tasks in the system on average; Little's law gives {}.\n", number(result.population, 5),
+                number(result.little, 5));
+  console.print("Energy {} J a task, energy-delay product {} J s.\n", number(result.energy_per_task),
+                number(result.edp));
+}
+
+Exit run_simulate(Arguments& arguments, Console& console) {
+  const SimulateQuestion& question = arguments.question;
+  arguments.asking.read(console);
+  Attendance attendance = Asking::attendance();
+  ProgressLine progress(console);
+  attendance.share = progress.of_simulation();
+  arguments.asking.answer(attendance);
+  progress.clear();
+  for (const std::string& note : question.result.notes) console.note(note);
+  if (arguments.asking.json()) {
+    console.document(question.json());
+  } else {
+    print_system(console, *question.scenario);
+    print_work(console, *question.scenario);
+    print_result(console, question.scenario->system, question.result);
+  }
+  return interrupted() ? Exit::kInterrupted : Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>("simulate");
+  return {arguments->asking.options(),
+          [arguments](Console& console) { return run_simulate(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command simulate_command;
+const Command simulate_command = asking_command("simulate", declare);
+
+}  // namespace allot::app

@@ -1,0 +1,23 @@
+// What the commands that simulate print alike.
+#pragma once
+
+#include <string>
+
+#include "allot/model/scenario.hpp"
+#include "allot/simulate/simulate.hpp"
+#include "apps/allot/terminal/console.hpp"
+
+namespace allot::app {
+
+/// Lines below the system: threads that change type, changes of the population, arrivals. Nothing where
+/// counts are constant.
+void print_work(Console& console, const Scenario& scenario);
+
+/// "12.41 ± 0.02": as many digits as the interval makes sense of.
+std::string with_interval(const Estimate& value);
+/// "1.450 ± 0.003 s"
+std::string duration_with_interval(const Estimate& value);
+/// "10 replications of 100,000 completions after 400 of warm-up"
+std::string effort(const SimulationResult& result);
+
+}  // namespace allot::app

@@ -1,0 +1,67 @@
+// allot solve: where each task should run.
+#include "allot/ask/questions/solve.hpp"
+
+#include <memory>
+#include <string>
+
+#include "apps/allot/asking.hpp"
+#include "apps/allot/commands/proof_file.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/options.hpp"
+#include "apps/allot/terminal/report.hpp"
+
+namespace allot::app {
+namespace {
+
+struct Arguments : Asked<SolveQuestion> {
+  Arguments() : Asked("solve") {}
+  std::string proof;
+};
+
+/// The limits that can be set of a solver that has refused: " (--max-states)".
+std::string limits_of(std::string_view solver) {
+  std::string text;
+  for (const Setting* setting : find_solver(solver)->settings) {
+    if (setting->is_flag || !setting->words.empty()) continue;
+    text += " (" + spelled({.name = std::string(setting->name), .value = NumberValue{}, .help = ""}) + ")";
+  }
+  return text;
+}
+
+Exit run_solve(Arguments& arguments, Console& console) {
+  SolveQuestion& question = arguments.question;
+  question.how.keep_proof = !arguments.proof.empty();
+  question.compares = !arguments.asking.json();
+  arguments.asking.read(console);
+  arguments.asking.answer(Asking::attendance());
+  const Solution& solution = question.solution;
+  const System& system = question.scenario->system;
+  if (arguments.asking.json()) {
+    console.document(question.json());
+  } else if (question.was_refused) {
+    throw Failure(Exit::kFailed, std::string(solution.solver) + " " + solution.reason +
+                                     limits_of(solution.solver) +
+                                     "; 'allot certify' proves optima of larger systems");
+  } else {
+    print_system(console, *question.scenario);
+    print_solution(console, *question.scenario, solution);
+    print_comparison(console, question);
+    if (question.explains) print_explanation(console, system, solution, question.explanation);
+  }
+  write_proof(arguments.proof, system, solution);
+  if (interrupted()) return Exit::kInterrupted;
+  return question.was_refused || solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>();
+  return {arguments->asking.options({proof_option(arguments->proof)}),
+          [arguments](Console& console) { return run_solve(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command solve_command;
+const Command solve_command = asking_command("solve", declare);
+
+}  // namespace allot::app

@@ -1,0 +1,40 @@
+// What `reproduce` and `sweep` share: they run experiments into a folder, show how far they are, and write
+// the report.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "allot/ask/option.hpp"
+#include "allot/report/report.hpp"
+#include "allot/sweep/sweep.hpp"
+#include "apps/allot/exit.hpp"
+#include "apps/allot/terminal/console.hpp"
+
+namespace allot::app {
+
+struct SweepArguments {
+  std::string folder;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+/// `--out`, `--threads` and `--json`.
+void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, const std::string& folder);
+
+/// Does what FOLDER/store.sqlite lacks, making both where they are not there. Failed units are told on
+/// standard error. Throws Failure when the store cannot be used, and when Ctrl-C came first. Absent in a
+/// process that only worked for another: then there is nothing more to do.
+std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& arguments,
+                                    const Console& console);
+
+/// Writes the report: index.html, data/ and figures/ in the folder. `title`: of a user's sweep; empty for the
+/// paper's experiments. Throws Failure.
+void write_files(const std::string& folder, const std::string& title, const Effort& effort,
+                 std::span<const Reported> reported);
+
+/// "in 3.2 s", "nothing was left to do"
+std::string work_done(const SweepOutcome& outcome, double seconds);
+
+}  // namespace allot::app

@@ -1,0 +1,109 @@
+// allot whatif: what a change of the machine or its work would be worth.
+#include "allot/ask/questions/whatif.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "apps/allot/asking.hpp"
+#include "apps/allot/interrupt.hpp"
+#include "apps/allot/terminal/report.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+struct Arguments : Asked<WhatIfQuestion> {
+  Arguments() : Asked("whatif") {}
+  std::size_t top = 20;
+};
+
+std::string described(const System& system, const Change& change) {
+  switch (change.what) {
+    case Change::What::kServer:
+      return "one more server at " + shown(system.resource(*change.resource).name);
+    case Change::What::kThread:
+      return "one more " + in_quotes(system.task(*change.task).name) + " thread";
+    case Change::What::kRate:
+      return in_quotes(system.task(*change.task).name) + " 10% faster on " +
+             shown(system.resource(*change.resource).name);
+  }
+  return {};
+}
+
+void print_changes(Console& console, const System& system, const WhatIf& result, std::size_t top) {
+  const std::size_t count = top == 0 ? result.changes.size() : std::min(top, result.changes.size());
+  std::vector<double> throughputs;
+  for (const Change& change : result.changes) throughputs.push_back(change.throughput);
+  const ColumnFormat throughput(throughputs, 5);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  table.title({"change", "tasks/s", "gain", ""});
+  for (std::size_t at = 0; at < count; ++at) {
+    const Change& change = result.changes[at];
+    const bool none = std::abs(change.gain) < 1e-9;
+    const Style style = none ? Style::kDim : change.gain > 0 ? Style::kGood : Style::kBad;
+    table.row({{described(system, change), none ? Style::kDim : Style::kPlain},
+               {throughput(change.throughput), none ? Style::kDim : Style::kPlain},
+               {!(result.base.performance.throughput > 0) ? "-"
+                : none                                    ? "0%"
+                       : (change.gain > 0 ? "+" : "") + percent(change.gain),
+                style},
+               {change.approximate ? "approximate" : "", Style::kDim}});
+  }
+  console.print("{}", table.text(console));
+  if (count < result.changes.size()) {
+    console.print("  ... and {} more, none worth more than these; '--top 0' shows all\n",
+                  whole(static_cast<Count>(result.changes.size() - count)));
+  }
+}
+
+void print_result(Console& console, const System& system, const WhatIf& result, std::size_t top) {
+  if (result.base.outcome == Outcome::kInfeasible) {
+    console.print("{}\n", wrapped("There is no feasible answer today: " + shown(result.base.reason) + ".",
+                                  console.width(), 0));
+    if (result.changes.empty()) return;
+  }
+  const std::string today = "Today at best " + number(result.base.performance.throughput) + " tasks/s.";
+  console.print("{}\n",
+                console.styled(Style::kBold, result.changes.empty() ? today : today + " What would help:"));
+  if (!result.changes.empty()) {
+    console.gap();
+    print_changes(console, system, result, top);
+  }
+  if (result.outcome == Outcome::kTimeLimit) {
+    console.gap();
+    console.print("The time limit came first: changes are missing.\n");
+  }
+  if (result.outcome == Outcome::kInterrupted) {
+    console.gap();
+    console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the changes tried so far."));
+  }
+}
+
+Exit run_whatif(Arguments& arguments, Console& console) {
+  const WhatIfQuestion& question = arguments.question;
+  arguments.asking.read(console);
+  arguments.asking.answer(Asking::attendance());
+  if (arguments.asking.json()) {
+    console.document(question.json());
+  } else {
+    print_system(console, *question.scenario);
+    print_result(console, question.scenario->system, question.what_if, arguments.top);
+  }
+  if (interrupted()) return Exit::kInterrupted;
+  return question.what_if.base.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+}
+
+Declared declare() {
+  const auto arguments = std::make_shared<Arguments>();
+  return {arguments->asking.options({whole_option("top", arguments->top, 0, 1'000'000'000,
+                                                  "show the N largest gains (0: all); JSON has all")}),
+          [arguments](Console& console) { return run_whatif(*arguments, console); }};
+}
+
+}  // namespace
+
+extern const Command whatif_command;
+const Command whatif_command = asking_command("whatif", declare);
+
+}  // namespace allot::app

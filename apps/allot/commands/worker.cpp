@@ -1,0 +1,32 @@
+// allot worker: the far end of a lane.
+#include <unistd.h>
+
+#include "allot/worker/serve.hpp"
+#include "apps/allot/command.hpp"
+
+namespace allot::app {
+namespace {
+
+Exit run_worker(Console& console) {
+  if (::isatty(STDIN_FILENO) != 0 || ::isatty(STDOUT_FILENO) != 0) {
+    throw Failure(
+        Exit::kUsage,
+        "a worker talks to the allot that started it, not to a terminal.\n"
+        "Launchers that make one, such as 'ssh -t', 'srun --pty' and 'srun -u', do not carry what it says.");
+  }
+  const ServeOutcome outcome = serve();
+  if (outcome.in_order) return Exit::kOk;
+  console.error("the worker ends: " + outcome.why);
+  return Exit::kFailed;
+}
+
+Declared declare() { return {{}, run_worker}; }
+
+}  // namespace
+
+extern const Command worker_command;
+const Command worker_command{"worker", "Run tasks for another allot: the far end of a lane.",
+                             "allot run jobs.toml     # starts it here, or through a resource's `launch`",
+                             declare};
+
+}  // namespace allot::app

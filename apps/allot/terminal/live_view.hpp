@@ -1,0 +1,54 @@
+// A run while it goes on: a block of lines that is redrawn on a terminal, a line now and then elsewhere.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/run/view.hpp"
+#include "apps/allot/terminal/console.hpp"
+#include "apps/allot/terminal/live_block.hpp"
+
+namespace allot::app {
+
+enum class ProgressStyle {
+  kAuto,  ///< the live view on a terminal, else a line every half minute
+  kJson,  ///< one JSON object per line and second, on standard error
+  kNone,
+};
+
+/// The state of a run in a few lines for people, none longer than so many columns.
+std::string view_text(const RunView& view, const Console& console, std::string_view title,
+                      std::size_t columns);
+/// In one line.
+std::string view_line(const RunView& view);
+/// As a JSON object.
+std::string view_json(const RunView& view);
+
+class LiveView {
+ public:
+  LiveView(const Console& console, ProgressStyle style, std::string title);
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+
+  /// Whether there would be something to see now.
+  bool is_due() const;
+  /// If it is due.
+  void show(const RunView& view);
+  /// Takes the block off the screen, so that something else can be written; the next `show` draws it again.
+  void clear() { block_.clear(); }
+  /// A line above the block.
+  void note(std::string_view text);
+
+ private:
+  const Console& console_;
+  LiveBlock block_;
+  ProgressStyle style_;
+  std::string title_;
+  Clock::time_point began_ = Clock::now();
+  std::optional<Clock::time_point> shown_at_;
+};
+
+}  // namespace allot::app

@@ -1,0 +1,319 @@
+#include "apps/allot/terminal/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "allot/solve/solver.hpp"
+#include "apps/allot/terminal/grid.hpp"
+#include "apps/allot/terminal/text.hpp"
+
+namespace allot::app {
+namespace {
+
+constexpr const char* kCannotRun = "-";
+std::string none() { return std::string(sign(Sign::kNone)); }  // could run there, does not
+/// Two throughputs closer than this, relatively, are called the same.
+constexpr double kSame = 1e-9;
+
+std::vector<std::string> shown_names(const auto& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.push_back(shown(entry.name));
+  return names;
+}
+
+GridCell cell(bool can_run, bool occupied, std::string text) {
+  if (occupied) return {std::move(text), true};
+  return {can_run ? none() : kCannotRun, false};
+}
+
+std::string share(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
+
+Margin numbers(std::string title, const std::vector<double>& values) {
+  const ColumnFormat format(values);
+  Margin margin{std::move(title), {}};
+  for (const double value : values) margin.cells.push_back({format(value), Style::kPlain});
+  return margin;
+}
+
+std::vector<Margin> task_margins(const System& system, const Performance& performance) {
+  Margin threads{"threads", {}};
+  Margin response{"response", {}};
+  Margin floors{"floor", {}};
+  Margin asked{"asked", {}};
+  Margin got{"got", {}};
+  for (const TaskType i : system.types()) {
+    const std::size_t at = index(i);
+    threads.cells.push_back({whole(system.count(i)), Style::kPlain});
+    const std::optional<double>& seconds = performance.response_time_by_task[at];
+    response.cells.push_back({seconds               ? duration(*seconds)
+                              : system.count(i) > 0 ? "never"
+                                                    : "",
+                              Style::kPlain});
+    if (system.has_floors()) {
+      const bool met = performance.throughput_by_task[at] >= system.floor(i) * (1 - kFloorTolerance);
+      floors.cells.push_back(
+          {system.floor(i) > 0 ? number(system.floor(i)) : "", met ? Style::kPlain : Style::kBad});
+    }
+    if (!system.shares().empty()) {
+      asked.cells.push_back({share(system.shares()[at]), Style::kPlain});
+      got.cells.push_back({performance.shares.empty() ? "" : share(performance.shares[at]), Style::kPlain});
+    }
+  }
+  std::vector<Margin> margins = {std::move(threads), numbers("tasks/s", performance.throughput_by_task)};
+  if (system.has_floors()) margins.push_back(std::move(floors));
+  margins.push_back(std::move(response));
+  if (!system.shares().empty()) {
+    margins.push_back(std::move(asked));
+    margins.push_back(std::move(got));
+  }
+  return margins;
+}
+
+std::vector<Margin> resource_margins(const System& system, const Assignment& assignment,
+                                     const Performance& performance) {
+  Margin tasks{"tasks", {}};
+  Margin servers{"servers", {}};
+  Margin queue{"queue", {}};
+  for (const ResourceId j : system.resource_ids()) {
+    const Resource& resource = system.resource(j);
+    tasks.cells.push_back({whole(assignment.column_sum(j)), Style::kPlain});
+    servers.cells.push_back({whole(resource.servers), Style::kPlain});
+    queue.cells.push_back({resource.discipline == Discipline::kPs ? "ps" : "fcfs", Style::kPlain});
+  }
+  const auto any = [&](auto&& condition) {
+    return std::any_of(system.resources().begin(), system.resources().end(), condition);
+  };
+  std::vector<Margin> margins;
+  if (any([](const Resource& r) { return r.discipline != Discipline::kPs; }))
+    margins.push_back(std::move(queue));
+  if (any([](const Resource& r) { return r.servers > 1; })) margins.push_back(std::move(servers));
+  margins.push_back(std::move(tasks));
+  margins.push_back(numbers("tasks/s", performance.throughput_by_resource));
+  return margins;
+}
+
+/// How the solver ended, for a reader who wants an answer first.
+void print_ending(Console& console, const Solution& solution) {
+  const std::string who =
+      std::string(solution.solver) + ", objective " + std::string(to_string(solution.objective));
+  const std::string took = duration(solution.seconds);
+  const auto say = [&](Style style, const std::string& text) {
+    console.print("{}\n", console.styled(style, who + ": " + text));
+  };
+  switch (solution.outcome) {
+    case Outcome::kOptimal:
+      say(Style::kDim, "proven optimal in " + took);
+      break;
+    case Outcome::kConverged:
+      say(Style::kDim, "converged in " + took);
+      break;
+    case Outcome::kTimeLimit:
+      say(Style::kBad, "stopped by the time limit after " + took + ", the best so far");
+      break;
+    case Outcome::kBudget:
+      say(Style::kBad, "stopped by a limit of its own after " + took + ", the best so far");
+      break;
+    case Outcome::kInterrupted:
+      say(Style::kBad, "interrupted after " + took + ", the best so far");
+      break;
+    case Outcome::kInfeasible:
+      say(Style::kBad, "no feasible answer found; this is the nearest");
+      break;
+  }
+  if (!solution.reason.empty()) console.print("{}\n", wrapped(shown(solution.reason), console.width(), 0));
+}
+
+void print_time_shares(Console& console, const System& system, const Solution& solution) {
+  Grid grid;
+  grid.rows = shown_names(system.tasks());
+  grid.columns = shown_names(system.resources());
+  std::vector<double> idle;
+  const PairSpan shares(solution.time_shares, system.resource_count());
+  for (const TaskType i : system.types()) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (const ResourceId j : system.resource_ids()) {
+      const double f = shares(i, j);
+      row.push_back(cell(system.can_run(i, j), f >= 0.0005, fmt::format("{:.3f}", f)));
+    }
+  }
+  for (const ResourceId j : system.resource_ids()) {
+    double busy = 0;
+    for (const TaskType i : system.types()) busy += shares(i, j);
+    idle.push_back(std::max(0.0, static_cast<double>(system.resource(j).servers) - busy));
+  }
+  Margin margin{"idle", {}};
+  for (const double units : idle) {
+    margin.cells.push_back(units >= 0.0005 ? Cell{fmt::format("{:.3f}", units), Style::kPlain}
+                                           : Cell{none(), Style::kDim});
+  }
+  grid.bottom.push_back(std::move(margin));
+  console.gap();
+  console.print("Time shares: how many units of a resource work on each type, on average\n\n");
+  console.print("{}", grid_text(grid, console));
+  if (!solution.binding.empty()) {
+    console.gap();
+    console.print("What keeps the throughput from being larger:\n");
+  }
+  for (const std::string& sentence : solution.binding) {
+    console.print("  - {}\n", wrapped(shown(sentence), console.width(), 4));
+  }
+}
+
+void print_bound(Console& console, const Solution& solution) {
+  if (solution.relaxed_throughput) {
+    console.print("With fractions of tasks allowed it would be {} tasks/s; this is the best rounding.\n",
+                  number(*solution.relaxed_throughput));
+  }
+  if (!solution.upper_bound || solution.proven_optimal) return;
+  const std::string bound = number_above(*solution.upper_bound);
+  if (solution.performance.approximate) {
+    console.print("No assignment completes more than {} tasks/s.\n", bound);
+  } else {
+    console.print("No assignment completes more than {} tasks/s: this is within {} of it.\n", bound,
+                  percent(*solution.gap()));
+  }
+}
+
+/// "27% less", "3.1% more" or "the same".
+std::string compared(double value, double with) {
+  if (std::abs(value - with) <= kSame * std::max(std::abs(value), std::abs(with))) return "the same";
+  if (!(with > 0)) return "more";
+  return value < with ? percent((with - value) / with) + " less" : percent((value - with) / with) + " more";
+}
+
+}  // namespace
+
+void print_system(Console& console, const Scenario& scenario) {
+  const System& system = scenario.system;
+  if (!scenario.name.empty()) console.print("{}: ", console.styled(Style::kBold, shown(scenario.name)));
+  Count threads = system.population();
+  for (const ThreadGroup& group : scenario.threads) threads += group.count;
+  console.print("{}, {}, {}\n\n", counted(static_cast<Count>(system.type_count()), "task type"),
+                counted(static_cast<Count>(system.resource_count()), "resource"), counted(threads, "thread"));
+}
+
+void print_assignment(Console& console, const System& system, const Assignment& assignment,
+                      const Performance& performance) {
+  Grid grid;
+  grid.rows = shown_names(system.tasks());
+  grid.columns = shown_names(system.resources());
+  for (const TaskType i : system.types()) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (const ResourceId j : system.resource_ids()) {
+      row.push_back(cell(system.can_run(i, j), assignment(i, j) > 0, whole(assignment(i, j))));
+    }
+  }
+  grid.right = task_margins(system, performance);
+  grid.bottom = resource_margins(system, assignment, performance);
+  console.print("{}", grid_text(grid, console));
+}
+
+void print_headline(Console& console, const Performance& performance, bool with_error) {
+  std::string text = number(performance.throughput) + " tasks/s";
+  if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
+  if (with_error && performance.priority_error)
+    text += ", priority error " + error_number(*performance.priority_error);
+  console.print("{}\n", console.styled(Style::kBold, wrapped(text, console.width(), 0)));
+}
+
+void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
+  const System& system = scenario.system;
+  print_headline(console, solution.performance, !system.shares().empty());
+  print_ending(console, solution);
+  console.gap();
+  print_assignment(console, system, solution.assignment, solution.performance);
+  if (!solution.time_shares.empty()) print_time_shares(console, system, solution);
+  console.gap();
+  if (system.population() == 0) console.print("There are no threads, so there is nothing to place.\n");
+  if (solution.performance.approximate) {
+    console.print(
+        "{}\n",
+        wrapped("Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
+                "the true throughput tends to be higher.",
+                console.width(), 0));
+  }
+  print_bound(console, solution);
+}
+
+void print_comparison(Console& console, const SolutionQuestion& question) {
+  const Solution& solution = question.solution;
+  const double throughput = solution.performance.throughput;
+  const auto error_of = [&](const Solution& other) {
+    return other.performance.priority_error && solution.objective == Objective::kPriority
+               ? ", with a priority error of " + error_number(*other.performance.priority_error)
+               : std::string();
+  };
+  if (question.best_fit) {
+    const Solution& plain = *question.best_fit;
+    const std::string verdict = compared(plain.performance.throughput, throughput);
+    std::string text = verdict == "the same"
+                           ? "Best Fit (every task at home) would complete the same" + error_of(plain) + "."
+                           : "Best Fit (every task at home) would complete " +
+                                 number(plain.performance.throughput) + " tasks/s: " + verdict +
+                                 error_of(plain) + ".";
+    if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
+    console.print("{}\n", wrapped(text, console.width(), 0));
+  }
+  if (question.fastest) {
+    const Solution& fastest = *question.fastest;
+    console.print("{}\n", wrapped("For throughput alone, " + std::string(fastest.solver) + " finds " +
+                                      number(fastest.performance.throughput) +
+                                      " tasks/s: " + compared(fastest.performance.throughput, throughput) +
+                                      error_of(fastest) + ". 'allot pareto' shows the choices in between.",
+                                  console.width(), 0));
+  }
+}
+
+void print_explanation(Console& console, const System& system, const Solution& solution,
+                       const std::vector<Placement>& placements) {
+  if (placements.empty()) return;
+  const bool by_error = solution.objective == Objective::kPriority;
+  const bool with_error = !system.shares().empty();
+  Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight});
+  std::string immovable;
+  bool improves = false;
+  for (const Placement& placement : placements) {
+    const std::string task = in_quotes(system.task(placement.task).name);
+    const std::string from = shown(system.resource(placement.resource).name);
+    const Alternative* best = nullptr;
+    for (const Alternative& other : placement.alternatives) {
+      if (!other.allowed) continue;
+      if (best == nullptr || (by_error ? other.error_change < best->error_change : other.gain > best->gain)) {
+        best = &other;
+      }
+    }
+    if (best == nullptr) {
+      const char* const why = placement.alternatives.empty() ? " can run nowhere else"
+                                                             : " must stay, or a least depth would break";
+      immovable += (immovable.empty() ? "" : "; ") + task + " on " + from + why;
+      continue;
+    }
+    const bool helps = by_error ? best->error_change < -kSame
+                                : best->gain > kSame * std::max(1.0, solution.performance.throughput);
+    improves |= helps;
+    table.row({{"one " + task + " of " + whole(placement.count), Style::kPlain},
+               {"from " + from + " to " + shown(system.resource(best->resource).name), Style::kPlain},
+               {change(best->gain), helps && !by_error ? Style::kGood : Style::kBold},
+               {"tasks/s", Style::kPlain},
+               {with_error ? "error " + change(best->error_change) : "",
+                helps && by_error ? Style::kGood : Style::kPlain}});
+  }
+  if (!table.empty()) {
+    console.gap();
+    console.print("What moving one task to the best other place would change{}\n\n",
+                  solution.time_shares.empty() ? "" : ", if each resource shared its time evenly");
+    console.print("{}", table.text(console));
+  }
+  if (!immovable.empty()) {
+    console.gap();
+    console.print("{}.\n", wrapped(immovable, console.width(), 0));
+  }
+  if (improves && solution.time_shares.empty()) {
+    console.gap();
+    console.print("A single move would do better: this solver stopped short of it.{}\n",
+                  by_error ? " Try --solver local." : " Try --solver local, or 'allot certify'.");
+  }
+}
+
+}  // namespace allot::app

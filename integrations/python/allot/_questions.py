@@ -1,0 +1,409 @@
+"""What can be asked. Written by tools/fields from the library's questions."""
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Union
+
+from . import _native
+from ._inputs import ScenarioLike, scenario_of
+from ._native import Analysis, Comparison, Pareto, Scenario, Simulation, Solution, WhatIf, State
+
+#: A policy of one's own: the resource (by index or name) for a task of a type (by index) in a state.
+PolicyFunction = Callable[[State, int], Union[int, str]]
+#: An assignment: a matrix, a result that holds one, the content of a file with one, or its path.
+AssignmentLike = Any
+
+__all__ = ["solve", "certify", "pareto", "whatif", "simulate", "compare", "analyze", "generate", "listing"]
+
+
+def solve(
+    scenario: ScenarioLike,
+    objective: Optional[str] = None,
+    solver: Optional[str] = None,
+    *,
+    time_limit: Optional[float] = None,
+    seed: int = 1,
+    explain: bool = False,
+    start: Optional[AssignmentLike] = None,
+    shares: str = "exact",
+    sensitivity: str = "exact",
+    map_moves: str = "bulk",
+    max_states: float = 1000000000.0,
+    slsqp_occupied: bool = True,
+    mis_moves: str = "both",
+    progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
+) -> Solution:
+    """Find where each task should run.
+
+    progress: called with the best throughput and the proven bound so far, None where there is none.
+
+    objective: complete the most tasks per second, or match the shares that the priorities ask for.
+    solver: 'allot list' names them all; None: 'best' for throughput, 'mis' for priority; or the one that another option
+        is about.
+    time_limit: stop after this time, with the best so far, as in 30 or 10m; None: no limit.
+    seed: random seed; the same seed gives the same result.
+    explain: say what moving a task elsewhere would change.
+    start: an assignment to begin from.
+    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    sensitivity: map, mis: rate a move by the exact difference or by the derivative.
+    map_moves: map: several starts, and moves of many tasks and of two types at once, or only one task at a time from
+        home, as printed.
+    max_states: exhaustive: refuse a system of more states.
+    slsqp_occupied: False: slsqp: let the relaxation leave resources almost empty.
+    mis_moves: mis: move tasks both ways or only towards the more sensitive resource.
+
+    >>> import allot
+    >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])
+    >>> allot.solve(machine).proven_optimal
+    True
+    >>> allot.solve(machine, solver="map").outcome
+    'converged'
+    >>> allot.solve(machine, "priority").shares.round(2)
+    array([0.77, 0.23])
+    """
+    answer: Solution = _native.ask("solve", scenario_of(scenario), {
+        "objective": objective,
+        "solver": solver,
+        "time_limit": time_limit,
+        "seed": seed,
+        "explain": explain,
+        "start": start,
+        "shares": shares,
+        "sensitivity": sensitivity,
+        "map_moves": map_moves,
+        "max_states": max_states,
+        "slsqp_occupied": slsqp_occupied,
+        "mis_moves": mis_moves,
+    }, progress)
+    return answer
+
+
+def certify(
+    scenario: ScenarioLike,
+    *,
+    time_limit: Optional[float] = 10.0,
+    seed: int = 1,
+    gap: float = 1e-10,
+    progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
+) -> Solution:
+    """Find the best assignment, and prove how good it is.
+
+    progress: called with the best throughput and the proven bound so far, None where there is none.
+
+    time_limit: stop after this time with what is proven by then.
+    seed: random seed; the same seed gives the same result.
+    gap: be content when proven within this part of the optimum, as in 0.1%.
+
+    >>> import allot
+    >>> proof = allot.certify(allot.generate(seed=3))
+    >>> proof.proven_optimal, proof.upper_bound <= proof.throughput * (1 + 1e-9)
+    (True, True)
+    """
+    answer: Solution = _native.ask("certify", scenario_of(scenario), {
+        "time_limit": time_limit,
+        "seed": seed,
+        "gap": gap,
+    }, progress)
+    return answer
+
+
+def pareto(
+    scenario: ScenarioLike,
+    *,
+    points: int = 20,
+    time_limit: Optional[float] = None,
+    seed: int = 1,
+    progress: Optional[Callable[[float], None]] = None,
+) -> Pareto:
+    """Show what matching the priorities costs in throughput.
+
+    The answer holds assignments that no other beats in both throughput and priority error, from the fastest on.
+
+    points: show at most N points, the two ends among them.
+    time_limit: stop after this time with the points found by then; None: no limit.
+    seed: random seed; the same seed gives the same result.
+    progress: called with the share of the work done, 0 to 1.
+
+    >>> import allot
+    >>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))
+    >>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())
+    True
+    """
+    answer: Pareto = _native.ask("pareto", scenario_of(scenario), {
+        "points": points,
+        "time_limit": time_limit,
+        "seed": seed,
+    }, progress)
+    return answer
+
+
+def whatif(
+    scenario: ScenarioLike,
+    *,
+    time_limit: Optional[float] = None,
+    seed: int = 1,
+    progress: Optional[Callable[[float], None]] = None,
+) -> WhatIf:
+    """Show what one more server or thread, or a 10% faster pair, would be worth.
+
+    The largest gain comes first.
+
+    time_limit: stop after this time with the changes tried by then; None: no limit.
+    seed: random seed; the same seed gives the same result.
+    progress: called with the share of the work done, 0 to 1.
+
+    >>> import allot
+    >>> allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0].change
+    'server'
+    """
+    answer: WhatIf = _native.ask("whatif", scenario_of(scenario), {
+        "time_limit": time_limit,
+        "seed": seed,
+    }, progress)
+    return answer
+
+
+def simulate(
+    scenario: ScenarioLike,
+    policy: Union[str, PolicyFunction],
+    *,
+    distribution: str = "exponential",
+    completions: int = 100_000,
+    warmup: Union[int, str, None] = None,
+    replications: int = 10,
+    precision: Optional[float] = None,
+    max_replications: int = 1000,
+    start: str = "random",
+    seed: int = 1,
+    threads: Optional[int] = None,
+    assignment: Optional[AssignmentLike] = None,
+    probabilities: Optional[Any] = None,
+    shares: str = "exact",
+    trace: Optional[Union[str, "os.PathLike[str]"]] = None,
+    time_limit: Optional[float] = None,
+    progress: Optional[Callable[[float], None]] = None,
+) -> Simulation:
+    """Simulate a policy, with confidence intervals.
+
+    A policy may also be a function of the state and the task type, see `allot.policy`. After the time limit the result is a
+    partial one, of NaN where nothing was measured by then.
+
+    policy: where successors go; 'allot list' names all policies.
+    distribution: of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot list'
+        names all.
+    completions: of each replication, after the warm-up.
+    warmup: completions that are not counted, or 'auto': found by a pilot run.
+    replications: independent runs; with 1 the interval comes from batches.
+    precision: replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005.
+    max_replications: where '--precision' gives up.
+    start: threads enter the empty system in a random order or as the file lists them.
+    seed: random seed; the same seed gives the same result.
+    threads: worker threads; the result does not depend on it; None: all cores.
+    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
+    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
+        run, evenly.
+    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    trace: write every event of the first replication, after the warm-up, to this file.
+    time_limit: stop after this time, with what was measured by then; None: no limit.
+    progress: called with the share of the work done, 0 to 1.
+
+    >>> import allot
+    >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
+    >>> run = allot.simulate(machine, "map", completions=10_000, seed=7)
+    >>> abs(run.throughput.mean - allot.solve(machine).throughput) < 3 * run.throughput.half_width
+    True
+    """
+    answer: Simulation = _native.ask("simulate", scenario_of(scenario), {
+        "policy": policy,
+        "distribution": distribution,
+        "completions": completions,
+        "warmup": warmup,
+        "replications": replications,
+        "precision": precision,
+        "max_replications": max_replications,
+        "start": start,
+        "seed": seed,
+        "threads": threads,
+        "assignment": assignment,
+        "probabilities": probabilities,
+        "shares": shares,
+        "trace": trace,
+        "time_limit": time_limit,
+    }, progress)
+    return answer
+
+
+def compare(
+    scenario: ScenarioLike,
+    policies: Optional[Iterable[Union[str, PolicyFunction]]] = None,
+    *,
+    distribution: str = "exponential",
+    completions: int = 100_000,
+    warmup: Union[int, str, None] = None,
+    replications: int = 10,
+    precision: Optional[float] = None,
+    max_replications: int = 1000,
+    start: str = "random",
+    seed: int = 1,
+    threads: Optional[int] = None,
+    assignment: Optional[AssignmentLike] = None,
+    probabilities: Optional[Any] = None,
+    shares: str = "exact",
+    trace: Optional[Union[str, "os.PathLike[str]"]] = None,
+    time_limit: Optional[float] = None,
+    progress: Optional[Callable[[float], None]] = None,
+) -> Comparison:
+    """Compare policies by simulation, on the same random numbers.
+
+    Policies may be functions, see `allot.policy`. Functions of the same name, as lambdas are, get numbers: '<lambda>',
+    '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies that do not get a turn before the time limit
+    are named in `missing`.
+
+    policies: the policies to compare, the first being the reference; None: all that suit the scenario.
+    distribution: of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot list'
+        names all.
+    completions: of each replication, after the warm-up.
+    warmup: completions that are not counted, or 'auto': found by a pilot run.
+    replications: independent runs; with 1 the interval comes from batches.
+    precision: replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005.
+    max_replications: where '--precision' gives up.
+    start: threads enter the empty system in a random order or as the file lists them.
+    seed: random seed; the same seed gives the same result.
+    threads: worker threads; the result does not depend on it; None: all cores.
+    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
+    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
+        run, evenly.
+    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    trace: write every event of the first replication, after the warm-up, to this file.
+    time_limit: stop after this time, with what was measured by then; None: no limit.
+    progress: called with the share of the work done, 0 to 1.
+
+    >>> import allot
+    >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
+    >>> both = allot.compare(machine, ["map", "random"], completions=5000)
+    >>> both.differences[0].significant
+    True
+    """
+    answer: Comparison = _native.ask("compare", scenario_of(scenario), {
+        "policies": policies,
+        "distribution": distribution,
+        "completions": completions,
+        "warmup": warmup,
+        "replications": replications,
+        "precision": precision,
+        "max_replications": max_replications,
+        "start": start,
+        "seed": seed,
+        "threads": threads,
+        "assignment": assignment,
+        "probabilities": probabilities,
+        "shares": shares,
+        "trace": trace,
+        "time_limit": time_limit,
+    }, progress)
+    return answer
+
+
+def analyze(
+    scenario: ScenarioLike,
+    policy: Union[str, PolicyFunction],
+    *,
+    optimal_control: bool = False,
+    start: str = "random",
+    max_states: int = 200_000,
+    assignment: Optional[AssignmentLike] = None,
+    probabilities: Optional[Any] = None,
+    shares: str = "exact",
+    time_limit: Optional[float] = None,
+    progress: Optional[Callable[[int], None]] = None,
+) -> Analysis:
+    """Solve the exact Markov chain of a policy (exponential sizes).
+
+    A policy of one's own, see `allot.policy`, must decide by the state, the type and its memory alone. TimeoutError after the
+    time limit: a chain that is not solved says nothing. progress: called with the number of states found so far.
+
+    policy: where successors go; 'allot list' names all policies.
+    optimal_control: also find the best that any policy could reach.
+    start: threads enter the empty system in a random order or as the file lists them.
+    max_states: refuse a chain of more states.
+    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
+    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
+        run, evenly.
+    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    time_limit: give up after this time; None: no limit.
+
+    >>> import allot
+    >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [2, 2])
+    >>> exact = allot.analyze(machine, "jsq")
+    >>> exact.states
+    3
+    >>> run = allot.simulate(machine, "jsq", seed=5)
+    >>> abs(run.throughput.mean - exact.throughput) < 3 * run.throughput.half_width
+    True
+    """
+    answer: Analysis = _native.ask("analyze", scenario_of(scenario), {
+        "policy": policy,
+        "optimal_control": optimal_control,
+        "start": start,
+        "max_states": max_states,
+        "assignment": assignment,
+        "probabilities": probabilities,
+        "shares": shares,
+        "time_limit": time_limit,
+    }, progress)
+    return answer
+
+
+def generate(
+    *,
+    gps: int = 2,
+    sas: int = 1,
+    threads: int = 18,
+    rule: str = "row",
+    rates: Sequence[float] = (0.0, 1.0),
+    priorities: bool = False,
+    powers: bool = False,
+    seed: int = 1,
+) -> Scenario:
+    """Make a random scenario.
+
+    In the shape of the paper's: general processors, and accelerators with a task type of their own.
+
+    gps: general processors.
+    sas: accelerators, each for a task type of its own.
+    threads: threads in all, at least one per task type.
+    rule: row: each type is fastest at home ; column: each resource is fastest for its own type; ordered: every type is
+        fastest on the first resource, then the second, ...; none: as drawn.
+    rates: draw the rates between these, in tasks per second.
+    priorities: draw priorities, too.
+    powers: draw the power of each resource, too.
+    seed: random seed; the same seed gives the same result.
+
+    >>> import allot
+    >>> allot.generate(gps=3, sas=1, threads=12).rates.shape
+    (4, 4)
+    """
+    answer: Scenario = _native.ask("generate", None, {
+        "gps": gps,
+        "sas": sas,
+        "threads": threads,
+        "rule": rule,
+        "rates": rates,
+        "priorities": priorities,
+        "powers": powers,
+        "seed": seed,
+    }, None)
+    return answer
+
+
+def listing() -> Dict[str, Any]:
+    """List the solvers, policies, distributions and disciplines.
+
+    What `allot list --json` prints.
+
+    >>> import allot
+    >>> sorted(allot.listing())
+    ['disciplines', 'distributions', 'policies', 'solvers']
+    """
+    answer: Dict[str, Any] = _native.ask("list", None, {}, None)
+    return answer
