@@ -164,8 +164,7 @@ double Starts::free_in(const Slot& slot, Clock::time_point now) const {
 /// and what has a free slot comes before what would have to wait for one. `seconds`: group by resource; 0: it
 /// may not run there.
 std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> groups,
-                                                const PerPair<double>& seconds,
-                                                Clock::time_point now) const {
+                                                const PerPair<double>& seconds, Clock::time_point now) const {
   const std::size_t resources = job_.resources.size();
   std::vector<bool> is_free(resources, false);
   for (const Slot& slot : crew_.slots())
@@ -176,7 +175,8 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
   for (const bool can_start : {true, false}) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       bool has_slot = false;
-      for (std::size_t j = 0; j < resources; ++j) has_slot |= is_free[j] && seconds(task_type(g), resource_id(j)) > 0;
+      for (std::size_t j = 0; j < resources; ++j)
+        has_slot |= is_free[j] && seconds(task_type(g), resource_id(j)) > 0;
       if (has_slot != can_start) continue;
       Count& left = room[index(groups[g].type)];
       counts[g] = std::clamp<Count>(left, 0, groups[g].count);
