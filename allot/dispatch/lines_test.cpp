@@ -337,87 +337,113 @@ class SlowRoom {
   bool trials_first_;
 };
 
+/// A room to which anything happens, and the same in the slow one.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed)
+      : random_(seed, 0x11e5),
+        trials_first_(random_.below(2) == 0),
+        lines_({random_.below(2) == 0 ? WhenAhead::kServe : WhenAhead::kIdleFarAhead, trials_first_}),
+        slow_(trials_first_),
+        types_(1 + random_.below(4)),
+        resources_(1 + random_.below(4)) {
+    lines_.resize(types_, resources_);
+  }
+
+  void step() {
+    const ResourceId j = resource_id(random_.below(resources_));
+    const std::uint64_t what = random_.below(12);
+    if (what < 3) {
+      change_plan(j, what);
+    } else if (what == 3) {
+      move_one(j);
+    } else if (what < 8) {
+      put_one(j);
+    } else {
+      take_one(j);
+    }
+    compare(j);
+  }
+
+ private:
+  void change_plan(ResourceId j, std::uint64_t what) {
+    if (what == 0) {
+      types_ = std::min<std::size_t>(6, types_ + random_.below(2));
+      resources_ = std::min<std::size_t>(6, resources_ + random_.below(2));
+      lines_.resize(types_, resources_);
+    } else if (what == 1) {
+      std::vector<double> weights(types_);
+      for (double& weight : weights) weight = random_.below(3) == 0 ? 0 : random_.uniform();
+      lines_.set_weights(j, weights);
+    } else {
+      by_arrival_[index(j)] = random_.below(2) == 0;
+      lines_.set_order(j, by_arrival_[index(j)] ? Lines::Order::kArrival : Lines::Order::kService);
+    }
+  }
+
+  void move_one(ResourceId j) {
+    if (slow_.waiting.empty()) return;
+    WaitingTask* const task = slow_.waiting[random_.below(slow_.waiting.size())];
+    if (random_.below(2) == 0) {
+      lines_.rebind(*task, {task->ticket.type, j});
+    } else {
+      lines_.remove(*task);
+      std::erase(slow_.waiting, task);
+    }
+  }
+
+  void put_one(ResourceId j) {
+    WaitingTask& task = tasks_.emplace_back();
+    task.ticket = {task_type(random_.below(types_)), j, random_.below(8) == 0};
+    task.urgency = static_cast<int>(random_.below(3));
+    random_.below(2) == 0 ? lines_.put(task) : lines_.put_unbound(task);
+    slow_.waiting.push_back(&task);
+  }
+
+  void take_one(ResourceId j) {
+    now_ += random_.uniform();
+    WaitingTask* const expected = by_arrival_[index(j)] ? slow_.by_arrival(lines_, j) : nullptr;
+    WaitingTask* const task = lines_.take(j, now_, kAll, random_.below(2) == 0);
+    if (by_arrival_[index(j)]) {
+      ASSERT_EQ(task, expected);
+    }
+    if (task == nullptr) return;
+    ASSERT_EQ(task, slow_.first(task->ticket.type, j, lines_.weight(task->ticket.type, j)));
+    if (random_.below(4) == 0) {
+      lines_.put_back(*task, j);
+      return;
+    }
+    std::erase(slow_.waiting, task);
+    if (task->in_order) lines_.served(task->ticket.type, j, random_.uniform());
+  }
+
+  void compare(ResourceId j) const {
+    ASSERT_EQ(lines_.waiting(), static_cast<Count>(slow_.waiting.size()));
+    for (std::size_t k = 0; k < types_; ++k) {
+      const TaskType type = task_type(k);
+      ASSERT_EQ(lines_.first(type, j), slow_.first(type, j, lines_.weight(type, j)));
+      ASSERT_EQ(lines_.waiting(type),
+                std::count_if(slow_.waiting.begin(), slow_.waiting.end(),
+                              [&](const WaitingTask* task) { return task->ticket.type == type; }));
+    }
+  }
+
+  RandomStream random_;
+  bool trials_first_;
+  Lines lines_;
+  SlowRoom slow_;
+  std::size_t types_;
+  std::size_t resources_;
+  std::deque<WaitingTask> tasks_;
+  std::vector<bool> by_arrival_ = std::vector<bool>(8, false);
+  double now_ = 0;
+};
+
 TEST(Lines, AgreeWithAListOfAllTasksWhateverHappens) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    RandomStream random(seed, 0x11e5);
-    const bool trials_first = random.below(2) == 0;
-    Lines lines({random.below(2) == 0 ? WhenAhead::kServe : WhenAhead::kIdleFarAhead, trials_first});
-    std::size_t types = 1 + random.below(4);
-    std::size_t resources = 1 + random.below(4);
-    lines.resize(types, resources);
-    SlowRoom slow(trials_first);
-    std::deque<WaitingTask> tasks;
-    std::vector<bool> by_arrival(8, false);
-    double now = 0;
-    for (int step = 0; step < 600; ++step) {
-      const ResourceId j = resource_id(random.below(resources));
-      const TaskType i = task_type(random.below(types));
-      switch (random.below(12)) {
-        case 0: {
-          types = std::min<std::size_t>(6, types + random.below(2));
-          resources = std::min<std::size_t>(6, resources + random.below(2));
-          lines.resize(types, resources);
-          break;
-        }
-        case 1: {
-          std::vector<double> weights(types);
-          for (double& weight : weights) weight = random.below(3) == 0 ? 0 : random.uniform();
-          lines.set_weights(j, weights);
-          break;
-        }
-        case 2:
-          by_arrival[index(j)] = random.below(2) == 0;
-          lines.set_order(j, by_arrival[index(j)] ? Lines::Order::kArrival : Lines::Order::kService);
-          break;
-        case 3:
-          if (!slow.waiting.empty()) {
-            WaitingTask* const task = slow.waiting[random.below(slow.waiting.size())];
-            if (random.below(2) == 0) {
-              lines.rebind(*task, {task->ticket.type, j});
-            } else {
-              lines.remove(*task);
-              std::erase(slow.waiting, task);
-            }
-          }
-          break;
-        case 4:
-        case 5:
-        case 6:
-        case 7: {
-          WaitingTask& task = tasks.emplace_back();
-          task.ticket = {i, j, random.below(8) == 0};
-          task.urgency = static_cast<int>(random.below(3));
-          random.below(2) == 0 ? lines.put(task) : lines.put_unbound(task);
-          slow.waiting.push_back(&task);
-          break;
-        }
-        default: {
-          now += random.uniform();
-          WaitingTask* const expected = by_arrival[index(j)] ? slow.by_arrival(lines, j) : nullptr;
-          WaitingTask* const task = lines.take(j, now, kAll, random.below(2) == 0);
-          if (by_arrival[index(j)]) {
-            ASSERT_EQ(task, expected);
-          }
-          if (task == nullptr) break;
-          ASSERT_EQ(task, slow.first(task->ticket.type, j, lines.weight(task->ticket.type, j)));
-          if (random.below(4) == 0) {
-            lines.put_back(*task, j);
-            break;
-          }
-          std::erase(slow.waiting, task);
-          if (task->in_order) lines.served(task->ticket.type, j, random.uniform());
-        }
-      }
-      ASSERT_EQ(lines.waiting(), static_cast<Count>(slow.waiting.size()));
-      for (std::size_t k = 0; k < types; ++k) {
-        const TaskType type = task_type(k);
-        ASSERT_EQ(lines.first(type, j), slow.first(type, j, lines.weight(type, j)));
-        ASSERT_EQ(lines.waiting(type),
-                  std::count_if(slow.waiting.begin(), slow.waiting.end(),
-                                [&](const WaitingTask* task) { return task->ticket.type == type; }));
-      }
-    }
+    Random room(seed);
+    for (int step = 0; step < 600 && !HasFatalFailure(); ++step) room.step();
   }
 }
 

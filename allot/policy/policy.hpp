@@ -102,7 +102,10 @@ struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
   std::unique_ptr<Policy> (*make)(const System&, const PolicyOptions&);
-  bool can_look_further = false;  ///< see `PolicyOptions::look_further`
+  bool can_look_further = false;   ///< see `PolicyOptions::look_further`
+  bool needs_shares = false;       ///< the types must have priorities
+  bool holds_time_shares = false;  ///< see `Policy::time_shares`
+  bool needs_assignment = false;   ///< see `PolicyOptions::assignment`
 };
 
 /// All built-in policies, in the order of the source list in CMakeLists.txt.
