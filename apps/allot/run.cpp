@@ -219,7 +219,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
        options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
        std::string(version()),
        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
-  const RunSummary summary = run_job(job, journal, options, watch);
+  const RunSummary summary = run_tasks(job, journal, options, watch);
   kill_descendants({}, kLeavePatience);
   watch.clear();
   if (arguments.json) {

@@ -38,15 +38,15 @@ struct alignas(kCacheLine) Tally {
 
 /// Fixed room for types and resources, so that nothing ever moves. Every cell is an atomic of its own: what
 /// is read of several cells is of about the same moment.
-class Board {
+class SharedCounts {
  public:
-  Board(std::size_t type_room, std::size_t resource_room)
+  SharedCounts(std::size_t type_room, std::size_t resource_room)
       : words_((resource_room + 63) / 64),
         counts_(type_room, resource_room),
         completions_(type_room, resource_room),
         failures_(type_room, resource_room),
         access_(type_room, resource_room),
-        wishes_(type_room * words_),
+        trials_(type_room * words_),
         servers_(resource_room),
         lost_(resource_room) {}
 
@@ -70,19 +70,23 @@ class Board {
   std::atomic<Count>& servers(ResourceId j) noexcept { return servers_[j]; }
   std::atomic<bool>& lost(ResourceId j) noexcept { return lost_[j]; }
 
-  /// Wishes: pairs that the planner would like to have tried, one task each.
-  void wish(TaskType i, ResourceId j) noexcept { word(i, j).fetch_or(bit(j), std::memory_order_relaxed); }
-  void unwish(TaskType i, ResourceId j) noexcept { word(i, j).fetch_and(~bit(j), std::memory_order_relaxed); }
-  bool wished(TaskType i, ResourceId j) noexcept {
+  /// Trials: pairs that the planner asks to have tried, one task each.
+  void ask_for_trial(TaskType i, ResourceId j) noexcept {
+    word(i, j).fetch_or(bit(j), std::memory_order_relaxed);
+  }
+  void drop_trial(TaskType i, ResourceId j) noexcept {
+    word(i, j).fetch_and(~bit(j), std::memory_order_relaxed);
+  }
+  bool trial_asked_for(TaskType i, ResourceId j) noexcept {
     return (word(i, j).load(std::memory_order_relaxed) & bit(j)) != 0;
   }
-  /// Takes a wish of the type, if there is one.
-  std::optional<ResourceId> take_wish(TaskType i) noexcept {
+  /// Takes one of the type, if there is one.
+  std::optional<ResourceId> take_trial(TaskType i) noexcept {
     for (std::size_t w = 0; w < words_; ++w) {
-      std::atomic<std::uint64_t>& wishes = wishes_[index(i) * words_ + w];
-      for (std::uint64_t left = wishes.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+      std::atomic<std::uint64_t>& trials = trials_[index(i) * words_ + w];
+      for (std::uint64_t left = trials.load(std::memory_order_relaxed); left != 0; left &= left - 1) {
         const std::uint64_t lowest = left & (~left + 1);
-        if ((wishes.fetch_and(~lowest, std::memory_order_relaxed) & lowest) == 0) continue;
+        if ((trials.fetch_and(~lowest, std::memory_order_relaxed) & lowest) == 0) continue;
         const ResourceId j = resource_id(w * 64 + static_cast<std::size_t>(std::countr_zero(lowest)));
         if (access(i, j) != Access::kClosed) return j;
       }
@@ -95,16 +99,16 @@ class Board {
 
  private:
   std::atomic<std::uint64_t>& word(TaskType i, ResourceId j) noexcept {
-    return wishes_[index(i) * words_ + index(j) / 64];
+    return trials_[index(i) * words_ + index(j) / 64];
   }
   static std::uint64_t bit(ResourceId j) noexcept { return std::uint64_t{1} << (index(j) % 64); }
 
-  std::size_t words_;  ///< of 64 wishes, for each type
+  std::size_t words_;  ///< of 64 trials, for each type
   PerPair<std::atomic<Count>> counts_;
   PerPair<std::atomic<std::uint64_t>> completions_;
   PerPair<std::atomic<std::uint64_t>> failures_;
   PerPair<std::atomic<Access>> access_;
-  std::vector<std::atomic<std::uint64_t>> wishes_;
+  std::vector<std::atomic<std::uint64_t>> trials_;
   PerResource<std::atomic<Count>> servers_;
   PerResource<std::atomic<bool>> lost_;
   std::array<Tally, kStripes> tallies_;

@@ -11,7 +11,7 @@
 
 namespace allot::detail {
 
-struct Live {
+struct ActivePlan {
   std::shared_ptr<const Plan> plan;
   std::unique_ptr<const Policy> policy;
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
@@ -20,8 +20,9 @@ struct Live {
 /// Makes the policy for the system and lets it solve for the system's counts: may take as long as
 /// `options.solve` allows. What `before` remembers is carried over where it fits. Throws InvalidModel as the
 /// policy does.
-std::unique_ptr<Live> make_live(const PolicyInfo& policy, const System& system, PolicyOptions options,
-                                std::uint64_t number, const Live* before);
+std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& policy, const System& system,
+                                             PolicyOptions options, std::uint64_t number,
+                                             const ActivePlan* before);
 
 /// What the model predicts for a policy's target, or for its time shares; absent without a target.
 std::optional<Performance> predict(const System& system, const Assignment* target,

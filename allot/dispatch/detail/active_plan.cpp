@@ -1,4 +1,4 @@
-#include "allot/dispatch/detail/live.hpp"
+#include "allot/dispatch/detail/active_plan.hpp"
 
 #include <chrono>
 #include <utility>
@@ -33,19 +33,20 @@ std::optional<Performance> predict(const System& system, const Assignment* targe
   return evaluate(system, *target);
 }
 
-std::unique_ptr<Live> make_live(const PolicyInfo& info, const System& system, PolicyOptions options,
-                                std::uint64_t number, const Live* before) {
+std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const System& system,
+                                             PolicyOptions options, std::uint64_t number,
+                                             const ActivePlan* before) {
   const Clock::time_point begin = Clock::now();
   if (before != nullptr && before->plan->target) options.start = *before->plan->target;
   std::unique_ptr<Policy> policy = info.make(system, options);
   policy->set_population(counts_of(system));
 
-  auto live = std::make_unique<Live>();
-  live->memory = std::vector<std::atomic<std::uint32_t>>(policy->memory_size());
-  if (before != nullptr && before->memory.size() == live->memory.size() &&
+  auto active = std::make_unique<ActivePlan>();
+  active->memory = std::vector<std::atomic<std::uint32_t>>(policy->memory_size());
+  if (before != nullptr && before->memory.size() == active->memory.size() &&
       same_choices(before->plan->system, system)) {
-    for (std::size_t at = 0; at < live->memory.size(); ++at) {
-      live->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    for (std::size_t at = 0; at < active->memory.size(); ++at) {
+      active->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
   }
   Plan plan{number, system, {}, {}, {}, {}, 0};
@@ -54,9 +55,9 @@ std::unique_ptr<Live> make_live(const PolicyInfo& info, const System& system, Po
   plan.predicted = predict(system, policy->target(), policy->time_shares());
   plan.note = policy->note();
   plan.solve_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  live->plan = std::make_shared<const Plan>(std::move(plan));
-  live->policy = std::move(policy);
-  return live;
+  active->plan = std::make_shared<const Plan>(std::move(plan));
+  active->policy = std::move(policy);
+  return active;
 }
 
 }  // namespace allot::detail
