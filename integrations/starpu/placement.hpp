@@ -1,4 +1,4 @@
-// Who waits where, and who goes next: the tasks of a scheduling context by type and resource.
+// Where the tasks of a scheduling context wait, and which goes next, when their number is not as planned too.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
-#include "allot/dispatch/service_order.hpp"
-#include "integrations/starpu/job.hpp"
-#include "integrations/starpu/queue.hpp"
+#include "allot/dispatch/lines.hpp"
+#include "integrations/starpu/held_task.hpp"
 
 namespace allot::starpu {
 
 /// Each task waits in the line of its type at the resource where the dispatcher placed it. A resource takes
-/// next the type with the least service for its part of the plan (`ServiceOrder`), within a type the most
-/// urgent task.
+/// next the type with the least service for its part of the plan, within a type the most urgent task
+/// (`Lines`).
 ///
 /// A line is no prison: a resource that has fewer tasks of a type than the plan wants takes one that still
 /// waits elsewhere. So a device with one task in the plan does not idle until the program has submitted the
@@ -28,11 +27,11 @@ namespace allot::starpu {
 /// expected to end first.
 ///
 /// Not thread-safe. Knows nothing of StarPU.
-class Lines {
+class Placement {
  public:
-  using Accepts = std::function<bool(const Job&)>;
+  using Accepts = std::function<bool(const HeldTask&)>;
 
-  explicit Lines(ServiceOrder::WhenAhead when_ahead) : when_ahead_(when_ahead) {}
+  explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead, false}), when_ahead_(when_ahead) {}
 
   /// Room for so many of each; never less than before. New resources have one server.
   void resize(std::size_t types, std::size_t resources);
@@ -41,27 +40,27 @@ class Lines {
   /// 0: its workers have left; what waits there is for the others.
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
-  /// At the resource of its ticket; one that is bound is counted but waits for nobody. One that was taken out
-  /// keeps its turn.
-  void put(Job& job);
-  /// A job that waits leaves, as if it had never been put.
-  void take_out(Job& job);
-  /// Where a job that waits can run from now on.
-  void set_able(Job& job, ResourceSet able);
-  /// The next job for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
+  /// At the resource of its ticket; one that is pinned is counted but waits for nobody. One that was taken
+  /// out keeps its turn.
+  void put(HeldTask& task);
+  /// A task that waits leaves, as if it had never been put.
+  void take_out(HeldTask& task);
+  /// Where a task that waits can run from now on.
+  void set_able(HeldTask& task, ResourceSet able);
+  /// The next task for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
   /// is for that resource now.
-  Job* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
-  /// Gives back a job that was taken and could not be started.
-  void put_back(Job& job);
-  /// A job that was taken, or bound, has ended after so many seconds; absent where nobody knows.
-  void end(const Job& job, std::optional<double> seconds);
+  HeldTask* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
+  /// Gives back a task that was taken and could not be started.
+  void put_back(HeldTask& task);
+  /// A task that was taken, or pinned, has ended after so many seconds; absent where nobody knows.
+  void end(const HeldTask& task, std::optional<double> seconds);
   /// All that wait, those that came first first.
-  std::vector<Job*> waiting_jobs() const;
+  std::vector<HeldTask*> waiting_tasks() const;
 
   /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
   std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
 
-  Count waiting() const noexcept { return waiting_; }
+  Count waiting() const noexcept { return lines_.waiting(); }
   Count in_flight() const noexcept;
   Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
   Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
@@ -87,24 +86,20 @@ class Lines {
 
  private:
   struct Cell {
-    Queue queue;
     Count in_flight = 0;  ///< waiting or running
     Count could_run = 0;  ///< waiting anywhere
     std::uint64_t placed = 0;
     Count target = 0;
-    double seconds = 0;            ///< mean time of a task; 0: not known
-    std::optional<double> weight;  ///< its part of the resource by the plan; absent: newer than the plan
+    double seconds = 0;  ///< mean time of a task; 0: not known
   };
   struct Row {
     Count in_flight = 0;
-    Count waiting = 0;
     Count peak = 0;
     Count planned = 0;   ///< N_i of the plan
     double fastest = 0;  ///< the least of the mean times that are known; 0: none is
     bool has_target = false;
   };
   struct Column {
-    ServiceOrder order;
     double servers = 1;
     Count tasks = 0;
     std::optional<double> idle_until;  ///< after the latest `take`
@@ -124,23 +119,22 @@ class Lines {
   static bool fits(const Row& row, Count more) noexcept;
   bool may_take(TaskType i, ResourceId j, ResourceId from) const;
   bool better_at(ResourceId k, TaskType i, ResourceId j) const;
-  bool better_elsewhere(const Job& job, ResourceId j) const;
-  Job* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
-  void count(const Job& job, Count change);
-  void count_waiting(const Job& job, Count change);
-  void move(Job& job, ResourceId to, Dispatcher& dispatcher);
-  void weigh();
+  bool better_elsewhere(const HeldTask& task, ResourceId j) const;
+  WaitingTask* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
+  void count(const HeldTask& task, Count change);
+  void count_waiting(const HeldTask& task, Count change);
+  void count_move(ResourceId from, const HeldTask& task);
+  void move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatcher& dispatcher);
+  void weigh(const Plan& plan);
 
-  ServiceOrder::WhenAhead when_ahead_;
+  Lines lines_;
+  Lines::WhenAhead when_ahead_;
   std::size_t types_ = 0;
   PerPair<Cell> cells_;
   std::vector<Row> rows_;
   std::vector<Column> columns_;
-  Count waiting_ = 0;
   std::uint64_t moved_ = 0;
-  std::uint64_t arrivals_ = 0;
-  std::vector<Count> offer_;      ///< scratch of `take`
-  std::vector<Job*> candidates_;  ///< scratch of `take`
+  std::vector<WaitingTask*> candidates_;  ///< scratch of `take`
 };
 
 }  // namespace allot::starpu

@@ -1,4 +1,5 @@
-// The workers of a scheduling context, as resources: all CPU workers together, and each accelerator.
+// The workers of a scheduling context, grouped into resources: all CPU workers together, and each
+// accelerator.
 #pragma once
 
 #include <starpu.h>
@@ -8,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "integrations/starpu/job.hpp"
+#include "integrations/starpu/held_task.hpp"
 
 namespace allot::starpu {
 
 /// Resources are numbered as they come and keep their number when their last worker leaves, for when one
 /// comes back. Not thread-safe.
-class Crew {
+class WorkerGroups {
  public:
-  struct Place {
+  struct Group {
     std::string name;  ///< such as "cpu" or "opencl0"
     starpu_worker_archtype kind{};
     int device = 0;
@@ -29,18 +30,18 @@ class Crew {
   /// The resource of a worker that leaves; none when it was not here.
   std::optional<ResourceId> remove(int worker);
 
-  std::size_t size() const noexcept { return places_.size(); }
-  /// Nobody is here, whoever may have been.
-  bool deserted() const noexcept {
-    return std::all_of(places_.begin(), places_.end(),
-                       [](const Place& place) { return place.workers.empty(); });
+  std::size_t size() const noexcept { return groups_.size(); }
+  /// Nobody is here now, whoever may have been.
+  bool no_workers() const noexcept {
+    return std::all_of(groups_.begin(), groups_.end(),
+                       [](const Group& group) { return group.workers.empty(); });
   }
-  const Place& place(ResourceId j) const noexcept { return places_[index(j)]; }
-  const std::vector<Place>& places() const noexcept { return places_; }
+  const Group& group(ResourceId j) const noexcept { return groups_[index(j)]; }
+  const std::vector<Group>& groups() const noexcept { return groups_; }
   std::optional<ResourceId> resource_of(int worker) const noexcept;
 
  private:
-  std::vector<Place> places_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace allot::starpu

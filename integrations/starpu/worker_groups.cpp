@@ -1,4 +1,4 @@
-#include "integrations/starpu/crew.hpp"
+#include "integrations/starpu/worker_groups.hpp"
 
 #include <algorithm>
 
@@ -15,33 +15,33 @@ std::string name_of(starpu_worker_archtype kind, int device) {
 
 }  // namespace
 
-std::optional<ResourceId> Crew::resource_of(int worker) const noexcept {
-  for (std::size_t j = 0; j < places_.size(); ++j) {
-    const std::vector<int>& workers = places_[j].workers;
+std::optional<ResourceId> WorkerGroups::resource_of(int worker) const noexcept {
+  for (std::size_t j = 0; j < groups_.size(); ++j) {
+    const std::vector<int>& workers = groups_[j].workers;
     if (std::find(workers.begin(), workers.end(), worker) != workers.end()) return resource_id(j);
   }
   return std::nullopt;
 }
 
-std::optional<ResourceId> Crew::add(int worker) {
+std::optional<ResourceId> WorkerGroups::add(int worker) {
   if (const auto known = resource_of(worker)) return known;
   const starpu_worker_archtype kind = starpu_worker_get_type(worker);
   const int device = kind == STARPU_CPU_WORKER ? 0 : starpu_worker_get_devid(worker);
-  const auto same = [&](const Place& place) { return place.kind == kind && place.device == device; };
-  auto found = std::find_if(places_.begin(), places_.end(), same);
-  if (found == places_.end()) {
-    if (places_.size() == kMostResources) return std::nullopt;
-    places_.push_back({name_of(kind, device), kind, device, {}, 0});
-    found = places_.end() - 1;
+  const auto same = [&](const Group& group) { return group.kind == kind && group.device == device; };
+  auto found = std::find_if(groups_.begin(), groups_.end(), same);
+  if (found == groups_.end()) {
+    if (groups_.size() == kMostResources) return std::nullopt;
+    groups_.push_back({name_of(kind, device), kind, device, {}, 0});
+    found = groups_.end() - 1;
   }
   found->workers.push_back(worker);
   found->most = std::max(found->most, found->workers.size());
-  return resource_id(static_cast<std::size_t>(found - places_.begin()));
+  return resource_id(static_cast<std::size_t>(found - groups_.begin()));
 }
 
-std::optional<ResourceId> Crew::remove(int worker) {
+std::optional<ResourceId> WorkerGroups::remove(int worker) {
   const auto resource = resource_of(worker);
-  if (resource) std::erase(places_[index(*resource)].workers, worker);
+  if (resource) std::erase(groups_[index(*resource)].workers, worker);
   return resource;
 }
 
