@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "allot/model/assignment.hpp"
-#include "examples/real_machine/machine.hpp"
+#include "bench/real_machine/machine.hpp"
 
 namespace real_machine {
 

@@ -1,4 +1,4 @@
-#include "examples/real_machine/check.hpp"
+#include "bench/real_machine/check.hpp"
 
 #include <algorithm>
 #include <cmath>

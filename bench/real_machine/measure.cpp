@@ -1,4 +1,4 @@
-#include "examples/real_machine/measure.hpp"
+#include "bench/real_machine/measure.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "allot/base/statistics.hpp"
 #include "allot/model/throughput.hpp"
-#include "examples/real_machine/table.hpp"
+#include "bench/real_machine/table.hpp"
 
 namespace real_machine {
 namespace {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds real_machine with what a machine with CUDA and little else has, checks it and runs every experiment: twelve
 # minutes on 16 cores.
-#   examples/real_machine/measure.sh [--headers DIR] OUT [options of real_machine]
+#   bench/real_machine/measure.sh [--headers DIR] OUT [options of real_machine]
 # DIR holds headers of Random123, toml++ and nlohmann/json where the machine lacks them: see headers.sh.
 set -eu
 headers=
@@ -13,11 +13,11 @@ build=$root/build/real-machine
 mkdir -p "$build" "$out"
 {
   cmake -S "$root" -B "$build" -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_FLAGS=-march=native -D CMAKE_INCLUDE_PATH="$headers" \
-    -D ALLOT_BUILD_APPS=OFF -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_EXAMPLES=ON \
+    -D ALLOT_BUILD_APPS=OFF -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_EXAMPLES=OFF -D ALLOT_BUILD_REAL_MACHINE=ON \
     -D ALLOT_WITH_CLP=OFF -D ALLOT_WITH_NLOPT=OFF -D ALLOT_WITH_SQLITE=OFF -D ALLOT_WITH_GMP=OFF -D ALLOT_WITH_PYTHON=OFF -D ALLOT_WITH_STARPU=OFF &&
     cmake --build "$build" --target real_machine -j "$(nproc)"
 } >"$build.log" 2>&1 || { tail -50 "$build.log" >&2; exit 1; }
-program=$build/examples/real_machine/real_machine
+program=$build/bench/real_machine/real_machine
 {
   uname -sr
   lscpu | grep -E '^(CPU\(s\)|Model name|CPU family|Model|Thread|L3)' || true

@@ -1,4 +1,4 @@
-#include "examples/real_machine/inputs.hpp"
+#include "bench/real_machine/inputs.hpp"
 
 #include <algorithm>
 #include <cmath>

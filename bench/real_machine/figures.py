@@ -5,6 +5,7 @@ Reads the CSV files that real_machine wrote to the folder RESULTS, draws SVG fil
 tables as Markdown. Needs Matplotlib (Debian: python3-matplotlib)."""
 import collections
 import csv
+import gzip
 import math
 import pathlib
 import statistics
@@ -27,7 +28,9 @@ MARKERS = {"map": "*", "best-fit": "s", "random": "o"}
 
 
 def rows(folder, name):
-    with open(folder / name, newline="") as file:
+    """Of a table, which may be compressed, as the longest of those in `results` is."""
+    packed = folder / (name + ".gz")
+    with gzip.open(packed, "rt", newline="") if packed.exists() else open(folder / name, newline="") as file:
         return list(csv.DictReader(file))
 
 

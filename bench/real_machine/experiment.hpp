@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "allot/model/scenario.hpp"
-#include "examples/real_machine/closed_loop.hpp"
-#include "examples/real_machine/placement.hpp"
+#include "bench/real_machine/closed_loop.hpp"
+#include "bench/real_machine/placement.hpp"
 
 namespace real_machine {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "examples/real_machine/interpreter.hpp"
+#include "bench/real_machine/interpreter.hpp"
 
 namespace real_machine {
 

@@ -1,4 +1,4 @@
-#include "examples/real_machine/machine.hpp"
+#include "bench/real_machine/machine.hpp"
 
 #include <sched.h>
 
@@ -7,9 +7,9 @@
 #include <span>
 #include <thread>
 
-#include "examples/real_machine/cpu_kernels.hpp"
+#include "bench/real_machine/cpu_kernels.hpp"
 #ifdef REAL_MACHINE_CUDA
-#include "examples/real_machine/gpu_kernels.hpp"
+#include "bench/real_machine/gpu_kernels.hpp"
 #endif
 
 namespace real_machine {

@@ -13,9 +13,9 @@
 
 #include "allot/io/scenario_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
-#include "examples/real_machine/check.hpp"
-#include "examples/real_machine/experiment.hpp"
-#include "examples/real_machine/measure.hpp"
+#include "bench/real_machine/check.hpp"
+#include "bench/real_machine/experiment.hpp"
+#include "bench/real_machine/measure.hpp"
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "allot/model/scenario.hpp"
-#include "examples/real_machine/inputs.hpp"
-#include "examples/real_machine/kernel.hpp"
+#include "bench/real_machine/inputs.hpp"
+#include "bench/real_machine/kernel.hpp"
 
 namespace real_machine {
 

@@ -1,18 +1,18 @@
-#include "examples/real_machine/closed_loop.hpp"
+#include "bench/real_machine/closed_loop.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
-#include "allot/dispatch/service_order.hpp"
+#include "allot/dispatch/lines.hpp"
 
 namespace real_machine {
 namespace {
@@ -21,27 +21,14 @@ using allot::Clock;
 using allot::Count;
 using Seconds = std::chrono::duration<double>;
 
-/// The tasks that wait before a resource.
-struct Queue {
-  struct Waiting {
-    allot::Ticket ticket;
-    Clock::time_point placed;
-    std::uint64_t turn = 0;
-  };
+/// A task in flight.
+struct Task : allot::WaitingTask {
+  Clock::time_point placed;  // when it came into being, which is before its ticket if it was placed anew
+};
 
-  Queue(std::size_t types, allot::ServiceOrder::WhenAhead when_ahead)
-      : waiting(types), counts(types, 0), present(types, 0), order(types, when_ahead) {}
-
-  std::mutex mutex;
+struct Station {
   std::condition_variable changed;
-  std::vector<std::deque<Waiting>> waiting;  // by type
-  std::vector<Count> counts;                 // that wait, by type
-  std::vector<Count> present;                // that wait or run, by type
-  allot::ServiceOrder order;
-  bool by_arrival = true;                   // until there is a plan that says otherwise
-  std::uint64_t turns = 0;                  // tasks that have come
-  std::shared_ptr<const allot::Plan> plan;  // that the weights are from
-  Clock::time_point look_at{};              // when to ask for a new plan
+  std::vector<Count> present;  // tasks that wait or run, by type
 };
 
 class Loop {
@@ -49,14 +36,18 @@ class Loop {
   Loop(const Machine& machine, const LoopOptions& options)
       : machine_(machine),
         options_(options),
+        policy_(*allot::find_policy(options.policy)),
         types_(machine.types.size()),
         dispatcher_(resources(), dispatch_types(), priors(), dispatcher_options()),
+        lines_({when_ahead(), true}),
+        weights_(types_),
         next_input_(types_) {
-    const bool exact =
-        options.policy == "weighted" && options.policy_options.shares == allot::ShareReading::kExact;
+    lines_.resize(types_, machine.stations.size());
     for (std::size_t s = 0; s < machine.stations.size(); ++s) {
-      queues_.push_back(std::make_unique<Queue>(
-          types_, exact ? allot::ServiceOrder::WhenAhead::kIdle : allot::ServiceOrder::WhenAhead::kServe));
+      stations_.push_back(std::make_unique<Station>());
+      stations_.back()->present.assign(types_, 0);
+      if (options.order == Order::kArrival)
+        lines_.set_order(allot::resource_id(s), allot::Lines::Order::kArrival);
     }
   }
 
@@ -64,12 +55,12 @@ class Loop {
     start_ = Clock::now();
     std::vector<std::vector<Run>> runs;
     std::vector<std::thread> threads;
-    for (std::size_t s = 0; s < queues_.size(); ++s) {
+    for (std::size_t s = 0; s < stations_.size(); ++s) {
       for (std::size_t k = 0; k < server_count(s); ++k) runs.emplace_back();
     }
     std::size_t next = 0;
     try {
-      for (std::size_t s = 0; s < queues_.size(); ++s) {
+      for (std::size_t s = 0; s < stations_.size(); ++s) {
         for (std::size_t k = 0; k < server_count(s); ++k) {
           threads.emplace_back([this, s, k, &mine = runs[next++]] { serve(s, k, mine); });
         }
@@ -85,9 +76,9 @@ class Loop {
     }
     const double measured_s = measure();
     stop_ = true;
-    for (auto& queue : queues_) {
-      const std::lock_guard lock(queue->mutex);
-      queue->changed.notify_all();
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& station : stations_) station->changed.notify_all();
     }
     for (auto& thread : threads) thread.join();
     if (failure_) std::rethrow_exception(failure_);
@@ -95,7 +86,7 @@ class Loop {
     LoopResult result;
     result.seconds = measured_s;
     result.types = types_;
-    result.stations = queues_.size();
+    result.stations = stations_.size();
     result.in_flight = in_flight();
     result.plan = dispatcher_.plan();
     for (const auto& mine : runs) {
@@ -175,136 +166,124 @@ class Loop {
     out.policy = options_.policy;
     out.policy_options = options_.policy_options;
     out.seed = options_.seed;
-    if (options_.policy == "fixed") out.exploration = 0;
+    if (policy_.needs_assignment) out.exploration = 0;
     return out;
+  }
+
+  allot::Lines::WhenAhead when_ahead() const {
+    const bool exact =
+        policy_.holds_time_shares && options_.policy_options.shares == allot::ShareReading::kExact;
+    return exact ? allot::Lines::WhenAhead::kIdle : allot::Lines::WhenAhead::kServe;
   }
 
   double since_measuring(Clock::time_point time) const {
     return Seconds(time - start_).count() - options_.warm_up_s;
   }
 
+  double since_start(Clock::time_point time) const { return Seconds(time - start_).count(); }
+
+  void submit(std::size_t type) {
+    const std::lock_guard lock(mutex_);
+    place(type, Clock::now());
+  }
+
+  // With the lock held, from here on.
+
   /// `since`: when the task came into being, which is earlier than now if it waited elsewhere before.
-  void submit(std::size_t type, std::optional<Clock::time_point> since = std::nullopt) {
-    const Clock::time_point now = Clock::now();
-    const auto ticket = dispatcher_.place(allot::task_type(type), now);
+  void place(std::size_t type, Clock::time_point since) {
+    const auto ticket = dispatcher_.place(allot::task_type(type));
     if (!ticket) {
       throw std::runtime_error("no resource takes tasks of type '" + machine_.types[type] + "' any more");
     }
-    Queue& queue = *queues_[index(ticket->resource)];
-    {
-      const std::lock_guard lock(queue.mutex);
-      queue.waiting[type].push_back({*ticket, since.value_or(now), queue.turns++});
-      ++queue.counts[type];
-      ++queue.present[type];
-    }
-    queue.changed.notify_one();
+    Task& task = tasks_.make();
+    task.ticket = *ticket;
+    task.urgency = ticket->explores ? 1 : 0;
+    task.placed = since;
+    lines_.put(task);
+    Station& station = *stations_[index(ticket->resource)];
+    ++station.present[type];
+    station.changed.notify_one();
   }
 
   /// Looks for a new plan now and then: its weights count from here on, and if it has another target, tasks
   /// that wait are placed anew. Else they might wait for long where their type has no part any more.
-  void follow_plan(Queue& queue, std::size_t station, std::unique_lock<std::mutex>& lock) {
+  void follow_plan() {
     const Clock::time_point now = Clock::now();
-    if (now < queue.look_at) return;
-    queue.look_at = now + std::chrono::milliseconds(1);
+    if (now < look_at_) return;
+    look_at_ = now + std::chrono::milliseconds(1);
     const auto plan = dispatcher_.plan();
-    if (plan == nullptr || (queue.plan != nullptr && plan->number == queue.plan->number)) return;
-    const bool moved = queue.plan != nullptr && plan->target != queue.plan->target;
-    queue.plan = plan;
-    queue.by_arrival = options_.order == Order::kArrival;
-    if (plan->target) {
-      std::vector<double> weights(types_);
-      for (std::size_t i = 0; i < types_; ++i) {
-        weights[i] =
-            plan->time_shares.empty()
-                ? static_cast<double>((*plan->target)(allot::task_type(i), allot::resource_id(station)))
-                : plan->time_shares[i * queues_.size() + station];
-      }
-      queue.order.set_weights(weights);
+    if (plan_ != nullptr && plan->number == plan_->number) return;
+    const bool moved = plan_ != nullptr && plan->target != plan_->target;
+    plan_ = plan;
+    for (std::size_t s = 0; s < stations_.size() && plan->target; ++s) {
+      const allot::ResourceId j = allot::resource_id(s);
+      for (std::size_t i = 0; i < types_; ++i) weights_[i] = *plan->part(allot::task_type(i), j);
+      lines_.set_weights(j, weights_);
     }
-    if (!moved) return;
-    std::vector<Queue::Waiting> again;
-    for (std::size_t i = 0; i < types_; ++i) {
-      const auto stays =
-          std::stable_partition(queue.waiting[i].begin(), queue.waiting[i].end(),
-                                [](const Queue::Waiting& task) { return task.ticket.explores; });
-      again.insert(again.end(), stays, queue.waiting[i].end());
-      queue.waiting[i].erase(stays, queue.waiting[i].end());
-      queue.present[i] -= queue.counts[i] - static_cast<Count>(queue.waiting[i].size());
-      queue.counts[i] = static_cast<Count>(queue.waiting[i].size());
-    }
-    lock.unlock();
-    for (const Queue::Waiting& task : again) dispatcher_.cancel(task.ticket);
-    for (const Queue::Waiting& task : again) submit(index(task.ticket.type), task.placed);
-    lock.lock();
+    if (moved) place_anew();
   }
 
-  struct Taken {
-    Queue::Waiting task;
-    bool in_order = false;  // the order of service is to hear of its end
-  };
+  void place_anew() {
+    std::vector<std::pair<std::size_t, Clock::time_point>> again;
+    for (std::size_t s = 0; s < stations_.size(); ++s) {
+      for (std::size_t i = 0; i < types_; ++i) {
+        const allot::Line& line = lines_.line(allot::task_type(i), allot::resource_id(s));
+        while (allot::WaitingTask* const task =
+                   line.first([](const allot::WaitingTask& one) { return !one.ticket.explores; })) {
+          again.emplace_back(i, static_cast<Task*>(task)->placed);
+          dispatcher_.cancel(task->ticket);
+          lines_.remove(*task);
+          tasks_.release(static_cast<Task&>(*task));
+          --stations_[s]->present[i];
+        }
+      }
+    }
+    for (const auto& [type, since] : again) place(type, since);
+  }
 
   /// The task that a free server starts now.
-  std::optional<Taken> take(Queue& queue) {
-    const Clock::time_point now = Clock::now();
-    std::optional<std::size_t> type;
-    bool in_order = false;
-    for (std::size_t i = 0; i < types_; ++i) {
-      // A rate that is not known yet comes before all order.
-      if (queue.counts[i] > 0 && queue.waiting[i].front().ticket.explores) type = i;
+  Task* take(std::size_t station) {
+    const allot::ResourceId j = allot::resource_id(station);
+    if (!plan_->target && options_.order == Order::kService) {
+      const std::vector<Count>& present = stations_[station]->present;
+      std::copy(present.begin(), present.end(), weights_.begin());
+      lines_.set_weights(j, weights_);
     }
-    if (!type && queue.by_arrival) {
-      for (std::size_t i = 0; i < types_; ++i) {
-        if (queue.counts[i] > 0 &&
-            (!type || queue.waiting[i].front().turn < queue.waiting[*type].front().turn))
-          type = i;
-      }
-    } else if (!type) {
-      in_order = true;
-      if (queue.plan == nullptr || !queue.plan->target) queue.order.set_weights(queue.present);
-      if (const auto next = queue.order.next(queue.counts, Seconds(now - start_).count()))
-        type = index(*next);
-    }
-    if (!type) return std::nullopt;
-    const Queue::Waiting task = queue.waiting[*type].front();
-    queue.waiting[*type].pop_front();
-    --queue.counts[*type];
-    return Taken{task, in_order};
+    return static_cast<Task*>(
+        lines_.take(j, since_start(Clock::now()), [](allot::TaskType) { return true; }));
   }
 
   void serve(std::size_t station, std::size_t number, std::vector<Run>& runs) noexcept {
     const Server& server = machine_.stations[station].servers[number];
     stay_on(server.core);
     try {
-      Queue& queue = *queues_[station];
-      std::unique_lock lock(queue.mutex);
+      std::unique_lock lock(mutex_);
       while (!stop_) {
-        follow_plan(queue, station, lock);
-        const auto taken = take(queue);
-        if (!taken) {
-          const auto until = queue.order.idle_until();
-          queue.changed.wait_for(
-              lock, until ? Seconds(std::max(0.0, *until - Seconds(Clock::now() - start_).count()))
-                          : Seconds(0.01));
+        follow_plan();
+        Task* const task = take(station);
+        if (task == nullptr) {
+          const auto until = lines_.idle_until(allot::resource_id(station));
+          stations_[station]->changed.wait_for(
+              lock, until ? Seconds(std::max(0.0, *until - since_start(Clock::now()))) : Seconds(0.01));
           continue;
         }
         lock.unlock();
-        const allot::Ticket& ticket = taken->task.ticket;
+        const allot::Ticket ticket = task->ticket;
         const std::size_t type = index(ticket.type);
         const std::size_t input = next_input_[type].fetch_add(1, std::memory_order_relaxed) % machine_.inputs;
         const Clock::time_point begin = Clock::now();
         server.kernels[type]->run(input);
         const Clock::time_point end = Clock::now();
         const double busy = Seconds(end - begin).count();
-        lock.lock();
-        if (taken->in_order) queue.order.served(ticket.type, busy);
-        --queue.present[type];
-        lock.unlock();
-        runs.push_back({type, station, number, since_measuring(taken->task.placed), since_measuring(begin),
+        runs.push_back({type, station, number, since_measuring(task->placed), since_measuring(begin),
                         since_measuring(end)});
         if (runs.back().end >= 0) ended_.fetch_add(1, std::memory_order_relaxed);
         dispatcher_.complete(ticket, busy, true, end);
-        submit(type);
         lock.lock();
+        if (task->in_order) lines_.served(ticket.type, ticket.resource, busy);
+        --stations_[station]->present[type];
+        tasks_.release(*task);
+        place(type, Clock::now());
       }
     } catch (...) {
       fail(std::current_exception());
@@ -329,9 +308,16 @@ class Loop {
 
   const Machine& machine_;
   const LoopOptions& options_;
+  const allot::PolicyInfo& policy_;
   std::size_t types_;
   allot::Dispatcher dispatcher_;
-  std::vector<std::unique_ptr<Queue>> queues_;
+  std::mutex mutex_;  // over what follows
+  allot::Lines lines_;
+  allot::TaskPool<Task> tasks_;
+  std::vector<std::unique_ptr<Station>> stations_;
+  std::shared_ptr<const allot::Plan> plan_;  // that the weights are from
+  Clock::time_point look_at_{};              // when to ask for a new plan
+  std::vector<double> weights_;              // scratch
   std::vector<std::atomic<std::size_t>> next_input_;
   Clock::time_point start_;
   std::atomic<bool> stop_ = false;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/real_machine/machine.hpp"
+#include "bench/real_machine/machine.hpp"
 
 namespace real_machine {
 

@@ -1,4 +1,4 @@
-#include "examples/real_machine/cpu_kernels.hpp"
+#include "bench/real_machine/cpu_kernels.hpp"
 
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>

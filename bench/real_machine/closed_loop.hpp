@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
-#include "examples/real_machine/machine.hpp"
+#include "bench/real_machine/machine.hpp"
 
 namespace real_machine {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "examples/real_machine/inputs.hpp"
-#include "examples/real_machine/kernel.hpp"
+#include "bench/real_machine/inputs.hpp"
+#include "bench/real_machine/kernel.hpp"
 
 namespace real_machine {
 

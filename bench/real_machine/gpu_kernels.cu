@@ -1,4 +1,4 @@
-#include "examples/real_machine/gpu_kernels.hpp"
+#include "bench/real_machine/gpu_kernels.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

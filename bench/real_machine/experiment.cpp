@@ -1,4 +1,4 @@
-#include "examples/real_machine/experiment.hpp"
+#include "bench/real_machine/experiment.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,7 +8,7 @@
 
 #include "allot/model/throughput.hpp"
 #include "allot/solve/solver.hpp"
-#include "examples/real_machine/table.hpp"
+#include "bench/real_machine/table.hpp"
 
 namespace real_machine {
 namespace {
