@@ -9,6 +9,10 @@
 #   Sets ALLOT_FOLDER_SOURCES, to be given to allot_room as further SOURCES.
 include_guard(GLOBAL)
 
+# The names in allot/rooms.txt.
+file(STRINGS "${PROJECT_SOURCE_DIR}/allot/rooms.txt" ALLOT_ROOMS REGEX "^[a-z]")
+list(TRANSFORM ALLOT_ROOMS REPLACE " .*" "")
+
 # Off where the build is to show that each file includes what it needs, as in `release`.
 option(ALLOT_PRECOMPILE "Parse the standard headers once for all rooms" OFF)
 if(ALLOT_PRECOMPILE)
@@ -37,6 +41,9 @@ function(allot_room NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;TEST_FILES;LIBRARIES")
   if(ROOM_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allot_room(${NAME}): what is '${ROOM_UNPARSED_ARGUMENTS}'?")
+  endif()
+  if(NOT NAME IN_LIST ALLOT_ROOMS)
+    message(FATAL_ERROR "allot_room(${NAME}): allot/rooms.txt has no such room")
   endif()
   set(files "")
   foreach(word IN LISTS ROOM_SOURCES)

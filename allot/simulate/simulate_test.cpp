@@ -227,7 +227,6 @@ TEST(Trace, TellsEveryTasksStory) {
 TEST(Trace, TellsWhoWasServedWhenItBegan) {
   for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
     for (const char* const policy : {"jsq", "weighted"}) {
-      if (find_policy(policy) == nullptr) continue;
       Recorder recorder;
       SimulateOptions options = quick(300);
       options.warmup = 100;
@@ -463,7 +462,6 @@ TEST(Simulate, PassesOnWhatThePolicySays) {
   const std::vector<Count> counts = {3, 0};
   const Scenario scenario = {
       "", small_scenario(Discipline::kPs, true).system.with_counts(counts), {}, {}, {}};
-  if (find_policy("weighted") == nullptr) GTEST_SKIP() << "this build is without weighted";
   EXPECT_THAT(run(scenario, "weighted", quick()).notes, Contains(HasSubstr("'scan'")));
 }
 
@@ -692,7 +690,6 @@ TEST(Compare, KeepsPairsTogetherWhenStopped) {
 
 /// A target must not depend on how fast the machine is: with an effort far too small, twice the same.
 TEST(Simulate, TakesTargetsThatDoNotDependOnTheClock) {
-  if (find_policy("optimal") == nullptr) GTEST_SKIP() << "this build is without optimal";
   const Scenario scenario = generate({.general = 16, .specialized = 8, .threads = 1152, .seed = 3});
   SimulateOptions options = quick(500);
   options.warmup = 0;
@@ -704,7 +701,6 @@ TEST(Simulate, TakesTargetsThatDoNotDependOnTheClock) {
 
 /// A user who wants to stop does not wait for a target.
 TEST(Simulate, StopsWhileAPolicySolves) {
-  if (find_policy("optimal") == nullptr) GTEST_SKIP() << "this build is without optimal";
   const Scenario scenario = generate({.general = 43, .specialized = 21, .threads = 8192, .seed = 1});
   StopFlag flag{false};
   SimulateOptions options;
