@@ -111,7 +111,7 @@ class Threads {
   void are_founders() noexcept { founders_ = births_; }
 
   /// The size of the thread's next task.
-  double next_size(ThreadId id) noexcept {
+  [[gnu::always_inline]] double next_size(ThreadId id) noexcept {
     return std::exchange(threads_[id].next_size, buffers_[id].next(sizes_, seed_));
   }
 
