@@ -6,7 +6,8 @@ FUZZ_SECONDS ?= 20
 JOBS ?= $(shell nproc)
 
 command = build/allot
-export CTEST_PARALLEL_LEVEL ?= $(JOBS)
+# In eighths of a core: a test that computes takes six of them, one that mostly waits takes two (cmake/AllotTest.cmake).
+export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((8 * $(JOBS))))
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
 # $(call heading,text): marks a section of the output.
@@ -65,13 +66,11 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cd explorer && npm test --silent
 	$(call heading,build: asan)
 	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan --target allot_unit_tests
+	@cmake --build --preset asan --target allot_unit_tests allot_fuzzers
 	$(call heading,test: asan)
 	@ctest --preset asan --label-regex unit
 	$(call heading,fuzz: $(FUZZ_SECONDS) s each)
-	@cmake --preset fuzz >/dev/null
-	@cmake --build --preset fuzz
-	@tools/fuzz $(FUZZ_SECONDS)
+	@tools/fuzz $(FUZZ_SECONDS) $(JOBS)
 	$(call heading,all passed)
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each

@@ -9,10 +9,41 @@
 #   Sets ALLOT_FOLDER_SOURCES, to be given to allot_room as further SOURCES.
 include_guard(GLOBAL)
 
+# The names in allot/rooms.txt.
+file(STRINGS "${PROJECT_SOURCE_DIR}/allot/rooms.txt" ALLOT_ROOMS REGEX "^[a-z]")
+list(TRANSFORM ALLOT_ROOMS REPLACE " .*" "")
+
+# Off where the build is to show that each file includes what it needs, as in `release`.
+option(ALLOT_PRECOMPILE "Parse the standard headers once for all rooms" OFF)
+if(ALLOT_PRECOMPILE)
+  add_library(allot_room_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
+  target_link_libraries(allot_room_headers PRIVATE allot_settings)
+  target_precompile_headers(
+    allot_room_headers
+    PRIVATE
+    <algorithm>
+    <chrono>
+    <cmath>
+    <filesystem>
+    <functional>
+    <map>
+    <memory>
+    <optional>
+    <span>
+    <sstream>
+    <string>
+    <unordered_map>
+    <variant>
+    <vector>)
+endif()
+
 function(allot_room NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;TEST_FILES;LIBRARIES")
   if(ROOM_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "allot_room(${NAME}): what is '${ROOM_UNPARSED_ARGUMENTS}'?")
+  endif()
+  if(NOT NAME IN_LIST ALLOT_ROOMS)
+    message(FATAL_ERROR "allot_room(${NAME}): allot/rooms.txt has no such room")
   endif()
   set(files "")
   foreach(word IN LISTS ROOM_SOURCES)
@@ -26,6 +57,9 @@ function(allot_room NAME)
   add_library(allot_${NAME} OBJECT ${files})
   target_include_directories(allot_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(allot_${NAME} PRIVATE allot_settings ${ROOM_LIBRARIES})
+  if(ALLOT_PRECOMPILE)
+    target_precompile_headers(allot_${NAME} REUSE_FROM allot_room_headers)
+  endif()
   target_sources(allot PRIVATE "$<TARGET_OBJECTS:allot_${NAME}>")
   # Headers have done their work once the objects exist; only real libraries matter to those who link.
   list(FILTER ROOM_LIBRARIES EXCLUDE REGEX "^allot::")

@@ -1,5 +1,5 @@
-// Placing and completing a task allocates nothing. Counts every allocation of the process, so it has an
-// executable of its own.
+// Placing a task, letting it wait and completing it allocates nothing. Counts every allocation of the
+// process, so it has an executable of its own.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/lines.hpp"
 #include "allot/model/generate.hpp"
 
 namespace {
@@ -58,6 +59,32 @@ TEST(Dispatcher, AllocatesNothingForATask) {
       EXPECT_EQ(allocations_of(dispatcher, size, 50), 0U);
     }
   }
+}
+
+TEST(Lines, AllocateNothingOnceTheyHaveBeenAsFull) {
+  constexpr std::size_t kTypes = 6;
+  constexpr std::size_t kResources = 4;
+  Lines lines({});
+  lines.resize(kTypes, kResources);
+  TaskPool<WaitingTask> pool;
+  std::size_t before = 0;
+  for (int round = 0; round < 50; ++round) {
+    if (round == 1) before = allocations;
+    for (std::size_t k = 0; k < 100; ++k) {
+      WaitingTask& task = pool.make();
+      task.ticket = {task_type(k % kTypes), resource_id(k % kResources)};
+      task.urgency = static_cast<int>(k % 3);
+      k % 2 == 0 ? lines.put(task) : lines.put_unbound(task);
+    }
+    for (std::size_t k = 0; lines.waiting() > 0; ++k) {
+      const ResourceId j = resource_id(k % kResources);
+      WaitingTask* const task = lines.take(j, 0.01 * static_cast<double>(k), [](TaskType) { return true; });
+      if (task == nullptr) continue;
+      lines.served(task->ticket.type, j, 0.01);
+      pool.release(*task);
+    }
+  }
+  EXPECT_EQ(allocations - before, 0U);
 }
 
 }  // namespace

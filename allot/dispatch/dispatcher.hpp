@@ -133,7 +133,7 @@ class Dispatcher {
   bool solve(Clock::time_point now = Clock::now(), bool always = false);
 
  private:
-  class State;
+  struct State;
   std::unique_ptr<State> state_;
 };
 

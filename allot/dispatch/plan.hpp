@@ -33,6 +33,14 @@ struct Plan {
   std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
   double solve_seconds = 0;
   bool stale = false;  ///< the plan before, which could not be renewed: `note` says why
+
+  /// What the type is to have of the resource: its time share, else its tasks there. The weight of its line.
+  /// Absent for a policy that holds no target.
+  std::optional<double> part(TaskType i, ResourceId j) const {
+    if (!time_shares.empty()) return PairSpan(time_shares, system.resource_count())(i, j);
+    if (!target) return std::nullopt;
+    return static_cast<double>((*target)(i, j));
+  }
 };
 
 /// A task that has been placed; give it back to `complete` or `cancel` exactly once.

@@ -9,6 +9,11 @@ namespace {
 /// How much of a type's mean service the latest task makes up.
 constexpr double kMeanStep = 0.2;
 
+/// For kIdleFarAhead, in tasks of the type. Fewer to be far ahead of the plan, and units idle for nothing;
+/// more, and tasks are missing elsewhere. What was missed is to be made up for, but not for ever.
+constexpr double kFarAhead = 2;
+constexpr double kMissed = 100;
+
 /// The part of a resource for a type that has no weight there.
 constexpr double kStrayWeight = 0.01;
 
@@ -29,11 +34,12 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
   const double stray = sum > 0 ? kStrayWeight * sum : 1.0;
   // What a type is ahead is seconds of service: 20 ms that it had as a stray must not weigh like seconds once
   // it has a weight.
-  const double present = when_ahead_ == WhenAhead::kIdle ? now_ : minimum_;
+  const bool may_idle = when_ahead_ != WhenAhead::kServe;
+  const double present = may_idle ? now_ : minimum_;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
     // Where units may idle, next to nothing counts as nothing: a type would wait for ages after one task.
-    const double least = when_ahead_ == WhenAhead::kIdle ? stray : 0.0;
+    const double least = may_idle ? stray : 0.0;
     const double weight = given(i) > least ? given(i) : stray;
     if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
     account.weight = weight;
@@ -45,7 +51,7 @@ void ServiceOrder::set_weights(std::span<const Count> counts) { weigh(counts); }
 
 std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, double now, bool idling_helps) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
-  const bool may_idle = when_ahead_ == WhenAhead::kIdle;
+  const bool may_idle = when_ahead_ != WhenAhead::kServe;
   const std::size_t types = std::min(accounts_.size(), waiting.size());
   idle_until_.reset();
   now_ = now;
@@ -63,24 +69,39 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   }
 
   std::optional<std::size_t> best;
+  double ask_at = kNever;
   for (std::size_t i = 0; i < types; ++i) {
     Account& account = accounts_[i];
     const bool was_present = account.present;
     account.present = waiting[i] > 0 || account.in_service > 0;
     if (waiting[i] <= 0) continue;
     if (!was_present) account.tag = std::max(account.tag, minimum_);
+    if (may_idle && idling_helps) {
+      const double start_at = earliest_start(account);
+      if (start_at > now) {
+        ask_at = std::min(ask_at, start_at);
+        continue;
+      }
+    }
     if (!best || account.tag < accounts_[*best].tag) best = i;
   }
-  if (!best) return std::nullopt;
-  Account& chosen = accounts_[*best];
-  if (may_idle && idling_helps && chosen.tag > now) {
-    idle_until_ = chosen.tag;
+  if (!best) {
+    if (ask_at < kNever) idle_until_ = ask_at;
     return std::nullopt;
   }
+  Account& chosen = accounts_[*best];
   ++chosen.in_service;
   chosen.charged += chosen.mean_service;
   chosen.tag += chosen.mean_service / chosen.weight;
   return task_type(*best);
+}
+
+/// When a type has a right to its next task by the clock.
+double ServiceOrder::earliest_start(Account& account) const noexcept {
+  if (when_ahead_ == WhenAhead::kIdle) return account.tag;
+  const double task = account.mean_service / account.weight;
+  account.tag = std::max(account.tag, now_ - kMissed * task);
+  return account.tag - kFarAhead * task;
 }
 
 /// What a task was expected to take, which is in service no more.

@@ -22,16 +22,17 @@ namespace allot {
 class ServiceOrder {
  public:
   enum class WhenAhead {
-    kServe,  ///< a unit never idles while a task waits (even sharing, `floor` shares)
-    kIdle,   ///< a type that has had its weight's share of the time so far waits (`exact` shares)
+    kServe,         ///< a unit never idles while a task waits (even sharing, `floor` shares)
+    kIdle,          ///< a type that has had its weight's share of the time so far waits (`exact` shares)
+    kIdleFarAhead,  ///< the same, but only if it is ahead by more than two of its tasks (planned service)
   };
 
   explicit ServiceOrder(std::size_t types, WhenAhead when_ahead = WhenAhead::kServe);
 
-  /// One for each type; for kServe in any unit, for kIdle in units of this resource (f_ij). A type without a
-  /// weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for ever. All are
-  /// 1 before the first call. More types than before may be given. A type that is ahead stays so by as many
-  /// seconds of service.
+  /// One for each type; for kServe in any unit, for the others in units of this resource (f_ij). A type
+  /// without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for
+  /// ever. All are 1 before the first call. More types than before may be given. A type that is ahead stays
+  /// so by as many seconds of service.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
 
@@ -45,7 +46,8 @@ class ServiceOrder {
   /// A task that `next` had started could not be: as if it had never been chosen.
   void given_back(TaskType i);
 
-  /// Under kIdle, after `next` answered none although tasks wait: when to ask again. Else absent.
+  /// After `next` answered none although tasks wait: when to ask again. Else
+  /// absent.
   std::optional<double> idle_until() const noexcept { return idle_until_; }
 
  private:
@@ -60,6 +62,7 @@ class ServiceOrder {
     double mean_service = 0;  ///< of its latest tasks
     bool present = false;     ///< had a task waiting or in service at the latest call
   };
+  double earliest_start(Account& account) const noexcept;
   static double take_charge(Account& account) noexcept;
 
   WhenAhead when_ahead_;

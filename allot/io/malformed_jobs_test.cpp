@@ -1,65 +1,56 @@
-// Every file of tests/malformed_jobs is refused with exactly the diagnostics of its neighbour *.expected.
+// Every job in the book tests/malformed/jobs.cases is refused with exactly the diagnostics that stand beside
+// it.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "allot/io/job_reader.hpp"
+#include "tests/support/case_book.hpp"
 
 namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(ALLOT_SOURCE_DIR) / "tests/malformed_jobs";
-
-std::vector<std::string> lines(const fs::path& path) {
-  std::ifstream in(path);
-  EXPECT_TRUE(in) << path;
-  std::vector<std::string> out;
-  for (std::string line; std::getline(in, line);) out.push_back(line);
-  return out;
+const std::vector<testing::BookCase>& jobs() {
+  static const std::vector<testing::BookCase> all =
+      testing::read_book(fs::path(ALLOT_SOURCE_DIR) / "tests/malformed/jobs.cases");
+  return all;
 }
 
-std::vector<std::string> malformed_jobs() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    const std::string extension = entry.path().extension();
-    if (extension == ".toml" || extension == ".json") names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-class MalformedJobs : public testing::TestWithParam<std::string> {};
+class MalformedJobs : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(MalformedJobs, AreRefusedWithEveryProblemAndItsPlace) {
-  const fs::path path = kFolder / GetParam();
-  const ReadResult<Job> job = read_job(path.string());
+  const auto entry = std::ranges::find(jobs(), GetParam(), &testing::BookCase::name);
+  ASSERT_NE(entry, jobs().end());
+  const testing::UnpackedBook unpacked(
+      jobs(), fs::temp_directory_path() / ("allot-malformed-jobs-" + std::to_string(::getpid())));
+  const ReadResult<Job> job = read_job((unpacked.folder() / GetParam()).string());
   ASSERT_FALSE(job);
-  // Without the folder, which is another one on every machine.
+  // Without the folder, which is another one every time.
+  const std::string folder = unpacked.folder().string() + "/";
   std::vector<std::string> found;
   for (const Diagnostic& diagnostic : job.diagnostics()) {
     std::string line = to_string(diagnostic);
-    for (std::size_t at = 0; (at = line.find(kFolder.string() + "/")) != std::string::npos;) {
-      line.erase(at, kFolder.string().size() + 1);
-    }
+    for (std::size_t at = 0; (at = line.find(folder)) != std::string::npos;) line.erase(at, folder.size());
     found.push_back(line);
   }
-  EXPECT_THAT(found, testing::ElementsAreArray(lines(path.string() + ".expected")));
+  EXPECT_THAT(found, ::testing::ElementsAreArray(entry->expected));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, MalformedJobs, testing::ValuesIn(malformed_jobs()), [](const auto& file) {
-  std::string name = file.param;
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Files, MalformedJobs, ::testing::ValuesIn(testing::refused_in(jobs())),
+                         [](const auto& file) {
+                           std::string name = file.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '-' || c == '.'; }, '_');
+                           return name;
+                         });
 
-TEST(MalformedJobFiles, AreMany) { EXPECT_GE(malformed_jobs().size(), 60U); }
+TEST(MalformedJobFiles, AreMany) { EXPECT_GE(testing::refused_in(jobs()).size(), 94U); }
 
 }  // namespace
 }  // namespace allot

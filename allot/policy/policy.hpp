@@ -103,7 +103,9 @@ struct PolicyInfo {
   std::string_view summary;
   std::unique_ptr<Policy> (*make)(const System&, const PolicyOptions&);
   bool can_look_further = false;     ///< see `PolicyOptions::look_further`
-  bool holds_assignment = false;     ///< it needs `PolicyOptions::assignment`
+  bool needs_shares = false;         ///< the types must have priorities
+  bool holds_time_shares = false;    ///< see `Policy::time_shares`
+  bool needs_assignment = false;     ///< see `PolicyOptions::assignment`
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
 };
 

@@ -228,7 +228,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
   if (line.proven || (was_there && now - line.ready >= seconds(options_.longest_delay_s))) line.failures = 0;
   ++line.failures;
   if (line.lane->process() > 0) {
-    leaving_.push_back({std::move(line.lane), now + seconds(options_.farewell_s)});
+    leaving_.push_back({std::move(line.lane), now + seconds(options_.leave_s)});
   }
   line.lane.reset();
   if (line.launch.empty() && options_.owns_children) kill_leftovers();

@@ -73,7 +73,7 @@ struct CrewOptions {
   double longest_delay_s = 30;
   /// A launcher whose worker was lost may take so long to cancel its job: srun waits for 32 s for a node that
   /// has died, and if it is killed meanwhile, the job stays.
-  double farewell_s = 60;
+  double leave_s = 60;
   /// Opens a lane; empty: starts a worker, as WorkerLane does.
   std::function<std::unique_ptr<Lane>(const std::vector<std::string>& launch, const LaneOptions&)> open_lane;
 };

@@ -1,7 +1,5 @@
 #include "allot/run/objective.hpp"
 
-#include "allot/policy/policy.hpp"
-
 namespace allot {
 
 std::string_view to_string(RunObjective objective) noexcept {
@@ -25,8 +23,7 @@ std::optional<RunObjective> parse_objective(std::string_view text) noexcept {
 }
 
 std::string_view policy_for(RunObjective objective) noexcept {
-  if (objective != RunObjective::kThroughput && find_policy("weighted") != nullptr) return "weighted";
-  return objective == RunObjective::kPriority ? "mis" : "map";
+  return objective == RunObjective::kThroughput ? "map" : "weighted";
 }
 
 }  // namespace allot

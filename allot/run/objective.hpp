@@ -16,8 +16,7 @@ enum class RunObjective {
 std::string_view to_string(RunObjective objective) noexcept;
 std::optional<RunObjective> parse_objective(std::string_view text) noexcept;
 
-/// The policy that serves it: `weighted` for finish and priority, `map` for throughput. In a build without
-/// linear programmes `map` and `mis`.
+/// The policy that serves it: `weighted` for finish and priority, `map` for throughput.
 std::string_view policy_for(RunObjective objective) noexcept;
 
 }  // namespace allot

@@ -17,6 +17,35 @@ std::vector<TaskClass> types_of(const Job& job, std::span<const Count> counts) {
   return types;
 }
 
+/// What the job says of the rates.
+std::vector<RatePrior> priors_of(const Job& job) {
+  std::vector<RatePrior> priors;
+  for (const JobTask& task : job.tasks) {
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      priors.push_back(!task.commands[j] ? RatePrior::cannot_run()
+                       : task.rates[j]   ? RatePrior::measured(*task.rates[j])
+                                         : RatePrior::unknown());
+    }
+  }
+  return priors;
+}
+
+std::string policy_of(const PlacerOptions& options) {
+  return options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy;
+}
+
+/// Whoever wants to be done soonest has no use for idling.
+ShareReading shares_of(const PlacerOptions& options) {
+  return options.objective == RunObjective::kPriority ? options.shares : ShareReading::kFloor;
+}
+
+Lines::WhenAhead when_ahead(const PlacerOptions& options) {
+  const PolicyInfo* const policy = find_policy(policy_of(options));
+  const bool idles =
+      policy != nullptr && policy->holds_time_shares && shares_of(options) == ShareReading::kExact;
+  return idles ? Lines::WhenAhead::kIdle : Lines::WhenAhead::kServe;
+}
+
 }  // namespace
 
 System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts) {
@@ -42,50 +71,35 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
       resources_(job.resources.size()),
       start_(now),
       limits_(in_flight_limits(job)),
-      waiting_(types_, resources_),
-      waiting_by_type_(types_) {
-  const std::string policy =
-      options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy;
-  weighted_ = policy == "weighted";
+      lines_({when_ahead(options), true}) {
+  DispatcherOptions dispatcher;
+  dispatcher.policy = policy_of(options);
+  const PolicyInfo* const policy =
+      find_policy(dispatcher.policy);  // one that is unknown the dispatcher refuses
+  weighted_ = policy != nullptr && policy->holds_time_shares;
   // Another policy by name decides for itself; the end of the batch is part of what finishes soonest.
   finishes_ = options.objective == RunObjective::kFinish && options.policy.empty();
-  const bool by_remaining = options.objective == RunObjective::kFinish && (weighted_ || policy == "mis");
-
-  std::vector<RatePrior> priors = options.priors;
-  if (priors.empty()) {
-    for (const JobTask& task : job.tasks) {
-      for (std::size_t j = 0; j < resources_; ++j) {
-        priors.push_back(!task.commands[j] ? RatePrior::cannot_run()
-                         : task.rates[j]   ? RatePrior::measured(*task.rates[j])
-                                           : RatePrior::unknown());
-      }
-    }
-  }
-  DispatcherOptions dispatcher;
-  dispatcher.policy = policy;
-  // Whoever wants to be done soonest has no use for idling.
-  const ShareReading shares =
-      options.objective == RunObjective::kPriority ? options.shares : ShareReading::kFloor;
-  dispatcher.policy_options.shares = shares;
+  dispatcher.policy_options.shares = shares_of(options);
   dispatcher.seed = options.seed;
   dispatcher.planning = options.planning;
   dispatcher.solve_limit = options.solve_limit;
   dispatcher.policy_options.solve.steps = options.solve_steps;
+
   std::vector<Resource> resources(job.resources.begin(), job.resources.end());
   for (const Resource& resource : resources) disciplines_.push_back(resource.discipline);
   std::vector<TaskClass> types = types_of(job, limits_);
-  for (std::size_t i = 0; i < types_ && by_remaining; ++i) {
-    priorities_.push_back(static_cast<double>(job.tasks[i].inputs.rows()));
-    types[i].priority = priorities_[i];
+  if (options.objective == RunObjective::kFinish && policy != nullptr && policy->needs_shares) {
+    for (std::size_t i = 0; i < types_; ++i) {
+      priorities_.push_back(static_cast<double>(job.tasks[i].inputs.rows()));
+      types[i].priority = priorities_[i];
+    }
   }
-  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), std::move(types), std::move(priors),
+  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), std::move(types),
+                                             options.priors.empty() ? priors_of(job) : options.priors,
                                              std::move(dispatcher), now);
   counts_ = limits_;
-  const auto when_ahead = weighted_ && shares == ShareReading::kExact ? ServiceOrder::WhenAhead::kIdle
-                                                                      : ServiceOrder::WhenAhead::kServe;
-  orders_.assign(resources_, ServiceOrder(types_, when_ahead));
   for (const JobTask& task : job.tasks) has_share_.push_back(task.priority.value_or(0) > 0);
-  by_order_.assign(resources_, false);
+  lines_.resize(types_, resources_);
   follow_plan();
 }
 
@@ -123,32 +137,36 @@ void Placer::update(const Demand& demand, Clock::time_point now) {
   }
   follow_plan();
   for (std::size_t i = 0; i < types_; ++i) {
+    const TaskType type = task_type(i);
     const Count wanted = std::min(limits_[i] - demand.running[i], demand.ready[i]);
-    while (waiting_by_type_[i] < wanted) {
-      const Count before = waiting_by_type_[i];
-      place_waiting(task_type(i), now);
-      if (waiting_by_type_[i] == before) break;  // it can go nowhere now
+    while (lines_.waiting(type) < wanted && place_waiting(type, now)) {
     }
-    for (std::size_t j = resources_; waiting_by_type_[i] > wanted && j-- > 0;) {
-      std::deque<Ticket>& tickets = queue(task_type(i), resource_id(j));
-      while (waiting_by_type_[i] > wanted && !tickets.empty()) {
-        dispatcher_->cancel(tickets.back());
-        tickets.pop_back();
-        --waiting_by_type_[i];
-      }
-    }
+    if (lines_.waiting(type) > wanted) trim(type, wanted);
   }
 }
 
-void Placer::place_waiting(TaskType i, Clock::time_point now) {
-  if (const std::optional<Ticket> ticket = dispatcher_->place(i, now)) {
-    std::deque<Ticket>& tickets = queue(i, ticket->resource);
-    if (ticket->explores) {
-      tickets.push_front(*ticket);
-    } else {
-      tickets.push_back(*ticket);
+/// False: it can go nowhere now.
+bool Placer::place_waiting(TaskType i, Clock::time_point now) {
+  const std::optional<Ticket> ticket = dispatcher_->place(i, now);
+  if (ticket) put(*ticket);
+  return ticket.has_value();
+}
+
+void Placer::put(const Ticket& ticket) {
+  WaitingTask& task = tasks_.make();
+  task.ticket = ticket;
+  task.urgency = ticket.explores ? 1 : 0;
+  lines_.put(task);
+}
+
+/// Takes back tickets of the type, those that came last, until so many wait.
+void Placer::trim(TaskType i, Count wanted) {
+  for (std::size_t j = resources_; j-- > 0;) {
+    while (lines_.waiting(i) > wanted) {
+      WaitingTask* const last = lines_.line(i, resource_id(j)).last();
+      if (last == nullptr) break;
+      withdraw(*last);
     }
-    ++waiting_by_type_[index(i)];
   }
 }
 
@@ -157,18 +175,15 @@ void Placer::follow_plan() {
   if (plan_ && plan->number == plan_->number) return;
   plan_ = std::move(plan);
   clear_waiting(false);  // what is to be learnt is to be learnt under any plan
+  std::vector<double> weights(types_);
   for (std::size_t j = 0; j < resources_; ++j) {
+    const ResourceId r = resource_id(j);
     // A queue that is to be first come, first served stays one, and so does that of a policy without targets.
-    by_order_[j] = weighted_ || (plan_->target && disciplines_[j] == Discipline::kPs);
-    if (!by_order_[j]) continue;
-    std::vector<double> weights(types_);
-    const PairSpan shares(plan_->time_shares, resources_);
-    for (std::size_t i = 0; i < types_; ++i) {
-      weights[i] = !shares.empty() ? shares(task_type(i), resource_id(j))
-                   : plan_->target ? static_cast<double>((*plan_->target)(task_type(i), resource_id(j)))
-                                   : 1.0;
-    }
-    orders_[j].set_weights(weights);
+    const bool by_order = weighted_ || (plan_->target && disciplines_[j] == Discipline::kPs);
+    lines_.set_order(r, by_order ? Lines::Order::kService : Lines::Order::kArrival);
+    if (!by_order) continue;
+    for (std::size_t i = 0; i < types_; ++i) weights[i] = plan_->part(task_type(i), r).value_or(1.0);
+    lines_.set_weights(r, weights);
   }
 }
 
@@ -182,61 +197,36 @@ void Placer::lose(ResourceId j) {
   for (std::size_t i = 0; i < types_; ++i) withdraw(task_type(i), j);
 }
 
+void Placer::withdraw(WaitingTask& task) {
+  dispatcher_->cancel(task.ticket);
+  lines_.remove(task);
+  tasks_.release(task);
+}
+
 /// Takes back the tickets that wait there: also those that wait to learn a rate, which no new plan takes
 /// back.
 void Placer::withdraw(TaskType i, ResourceId j) {
-  std::deque<Ticket>& tickets = queue(i, j);
-  for (const Ticket& ticket : tickets) dispatcher_->cancel(ticket);
-  waiting_by_type_[index(i)] -= static_cast<Count>(tickets.size());
-  tickets.clear();
+  while (WaitingTask* const task = lines_.line(i, j).last()) withdraw(*task);
 }
 
 void Placer::clear_waiting(bool with_trials) {
-  for (const TaskType i : waiting_.type_ids()) {
-    for (std::deque<Ticket>& tickets : waiting_.row(i)) {
-      std::deque<Ticket> kept;
-      for (const Ticket& ticket : tickets) {
-        if (ticket.explores && !with_trials) {
-          kept.push_back(ticket);
-          continue;
-        }
-        dispatcher_->cancel(ticket);
-        --waiting_by_type_[index(i)];
-      }
-      tickets = std::move(kept);
-    }
-  }
-}
-
-std::optional<Placed> Placer::take(ResourceId j, Clock::time_point now) {
-  std::optional<TaskType> type;
+  const auto goes = [&](const WaitingTask& task) { return with_trials || !task.ticket.explores; };
   for (std::size_t i = 0; i < types_; ++i) {
-    if (waiting_here_[i] == 0 || !queue(task_type(i), j).front().explores) continue;
-    return take_front(task_type(i), j, false);  // a rate that is not known yet comes before all order
-  }
-  if (by_order_[index(j)]) {
-    type = orders_[index(j)].next(waiting_here_, seconds(now), idling_helps_);
-  } else {
-    std::uint64_t first = 0;
-    for (std::size_t i = 0; i < types_; ++i) {
-      if (waiting_here_[i] == 0) continue;
-      const std::uint64_t since = queue(task_type(i), j).front().start_ns;
-      if (!type || since < first) {
-        type = task_type(i);
-        first = since;
-      }
+    if (lines_.waiting(task_type(i)) == 0) continue;
+    for (std::size_t j = 0; j < resources_; ++j) {
+      while (WaitingTask* const task = lines_.line(task_type(i), resource_id(j)).first(goes)) withdraw(*task);
     }
   }
-  if (!type) return std::nullopt;
-  return take_front(*type, j, by_order_[index(j)]);
 }
 
-Placed Placer::take_front(TaskType i, ResourceId j, bool in_order) {
-  std::deque<Ticket>& tickets = queue(i, j);
-  const Ticket ticket = tickets.front();
-  tickets.pop_front();
-  --waiting_by_type_[index(i)];
-  return {ticket, in_order};
+std::vector<Count> Placer::waiting() const {
+  std::vector<Count> counts;
+  for (std::size_t i = 0; i < types_; ++i) {
+    for (std::size_t j = 0; j < resources_; ++j) {
+      counts.push_back(static_cast<Count>(lines_.line(task_type(i), resource_id(j)).size()));
+    }
+  }
+  return counts;
 }
 
 Placed Placer::take_at(TaskType i, ResourceId j, Clock::time_point now) {
@@ -258,30 +248,29 @@ void Placer::send_elsewhere(TaskType i, ResourceId j, Clock::time_point now) {
 }
 
 bool Placer::move_waiting(TaskType i, ResourceId from, ResourceId to, Clock::time_point now) {
-  if (queue(i, from).empty()) return false;
-  dispatcher_->cancel(queue(i, from).back());
-  queue(i, from).pop_back();
-  queue(i, to).push_back(dispatcher_->place_at(i, to, now));
+  WaitingTask* const task = lines_.line(i, from).last();
+  if (task == nullptr) return false;
+  withdraw(*task);
+  put(dispatcher_->place_at(i, to, now));
   return true;
 }
 
 void Placer::ended(const Placed& placed, double busy_s, bool ok, Clock::time_point now) {
   const Ticket& ticket = placed.ticket;
   dispatcher_->complete(ticket, busy_s, ok, now);
-  if (placed.in_order) orders_[index(ticket.resource)].served(ticket.type, busy_s);
+  if (placed.in_order) lines_.served(ticket.type, ticket.resource, busy_s);
 }
 
 void Placer::dropped(const Placed& placed, double busy_s) {
   const Ticket& ticket = placed.ticket;
   dispatcher_->cancel(ticket);
-  if (placed.in_order) orders_[index(ticket.resource)].served(ticket.type, busy_s);
+  if (placed.in_order) lines_.served(ticket.type, ticket.resource, busy_s);
 }
 
 std::optional<Clock::time_point> Placer::next_look(Clock::time_point now) const {
   std::optional<Clock::time_point> next;
   for (std::size_t j = 0; j < resources_; ++j) {
-    if (!by_order_[j]) continue;
-    if (const std::optional<double> until = orders_[j].idle_until()) {
+    if (const std::optional<double> until = lines_.idle_until(resource_id(j))) {
       // Rounded up, or it would be asked just before its time, again and again.
       const Clock::time_point at =
           start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));

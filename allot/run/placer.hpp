@@ -1,7 +1,6 @@
-// Where the tasks of a run go: a dispatcher, the queues before the resources, and the end of the batch.
+// Where the tasks of a run go: a dispatcher, and the lines in which they wait for a slot.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,7 +9,7 @@
 
 #include "allot/base/stop.hpp"
 #include "allot/dispatch/dispatcher.hpp"
-#include "allot/dispatch/service_order.hpp"
+#include "allot/dispatch/lines.hpp"
 #include "allot/jobs/job.hpp"
 #include "allot/model/system.hpp"
 #include "allot/run/objective.hpp"
@@ -56,12 +55,11 @@ class Placer {
   /// `available(type)`: whether there is a task for this resource.
   template <typename Available>
   std::optional<Placed> next(ResourceId j, Clock::time_point now, const Available& available) {
-    waiting_here_.assign(types_, 0);
-    for (std::size_t i = 0; i < types_; ++i) {
-      const Count n = static_cast<Count>(waiting_(task_type(i), j).size());
-      if (n > 0 && available(task_type(i))) waiting_here_[i] = n;
-    }
-    return take(j, now);
+    WaitingTask* const task = lines_.take(j, seconds(now), available, idling_helps_);
+    if (task == nullptr) return std::nullopt;
+    const Placed placed{task->ticket, task->in_order};
+    tasks_.release(*task);
+    return placed;
   }
 
   /// A ticket for a pair that the end of the batch, or a retry, asks for.
@@ -89,12 +87,7 @@ class Placer {
   std::optional<Clock::time_point> next_look(Clock::time_point now) const;
 
   /// Tickets that wait before the resources, type by resource.
-  std::vector<Count> waiting() const {
-    std::vector<Count> counts;
-    for (const std::deque<Ticket>& tickets : waiting_.values())
-      counts.push_back(static_cast<Count>(tickets.size()));
-    return counts;
-  }
+  std::vector<Count> waiting() const;
 
   bool finishes() const noexcept { return finishes_; }
   Dispatcher& dispatcher() noexcept { return *dispatcher_; }
@@ -102,13 +95,13 @@ class Placer {
   std::span<const Count> limits() const noexcept { return limits_; }
 
  private:
-  std::optional<Placed> take(ResourceId j, Clock::time_point now);
-  Placed take_front(TaskType i, ResourceId j, bool in_order);
   void follow_plan();
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - start_).count(); }
-  std::deque<Ticket>& queue(TaskType i, ResourceId j) { return waiting_(i, j); }
-  void place_waiting(TaskType i, Clock::time_point now);
+  bool place_waiting(TaskType i, Clock::time_point now);
+  void put(const Ticket& ticket);
+  void withdraw(WaitingTask& task);
   void withdraw(TaskType i, ResourceId j);
+  void trim(TaskType i, Count wanted);
   void set_priorities(std::span<const Count> left);
 
   std::size_t types_;
@@ -120,15 +113,12 @@ class Placer {
   std::vector<Discipline> disciplines_;
   std::unique_ptr<Dispatcher> dispatcher_;
   std::shared_ptr<const Plan> plan_;
-  PerPair<std::deque<Ticket>> waiting_;
-  std::vector<Count> waiting_by_type_;
+  Lines lines_;
+  TaskPool<WaitingTask> tasks_;
   std::vector<Count> counts_;       // as the dispatcher was told last
   std::vector<double> priorities_;  // the same
-  std::vector<ServiceOrder> orders_;
-  std::vector<bool> by_order_;  // false: first come, first served
   std::vector<bool> has_share_;
   bool idling_helps_ = true;
-  std::vector<Count> waiting_here_;
 };
 
 /// The system of a job with the rates as given; unknown ones are 1, so that its shape can be looked at.

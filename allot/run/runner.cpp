@@ -87,7 +87,7 @@ std::string_view to_string(RunSummary::Outcome outcome) noexcept {
   return "io-error";
 }
 
-RunSummary run_job(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer) {
+RunSummary run_tasks(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer) {
   make_room_for_descriptors(job);
   RealWorld world(journal, observer);
   FolderOfAttempts files(options.output_folder, options.run_id);

@@ -97,6 +97,6 @@ std::string_view to_string(RunSummary::Outcome outcome) noexcept;
 /// the tasks. Throws JournalError when the tasks do not fit the journal, InvalidModel when the policy lacks
 /// something (priorities) or there are more lanes than the process may have files. Leaves no process behind
 /// that can be killed.
-RunSummary run_job(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer);
+RunSummary run_tasks(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer);
 
 }  // namespace allot

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -14,10 +13,14 @@
 #include "allot/base/statistics.hpp"
 #include "allot/model/violations.hpp"
 #include "allot/simulate/detail/engine.hpp"
+#include "allot/simulate/detail/summary.hpp"
+#include "allot/simulate/detail/threads.hpp"
 #include "allot/solve/best.hpp"
 
 namespace allot {
 namespace {
+
+using detail::Replication;
 
 /// Completions between two looks at the stop flag, at most.
 constexpr std::uint64_t kChunk = 8192;
@@ -27,26 +30,12 @@ constexpr std::chrono::milliseconds kMoment{1};
 constexpr int kPilotPart = 4;
 /// The replication number of pilot runs: apart from all others.
 constexpr std::uint32_t kPilot = 0xffffff;
-/// Up to the variance of exponential sizes, there is no tail to miss.
-constexpr double kExponential = 1;
 /// Completions that a pilot run may take, however few are asked for.
 constexpr std::uint64_t kLeastPilot = 100'000;
 /// With a single replication, its interval comes from so many batches.
 constexpr std::size_t kBatches = 20;
 /// Effort for the best assignment, which is for reference only.
 constexpr std::uint64_t kReferenceSteps = 5'000'000;
-
-struct Replication {
-  detail::Window window;
-  std::unique_ptr<LogHistogram> part;  ///< of the response times, where it is not complete; 64 KiB
-  std::vector<double> batch_throughput;
-  std::vector<double> batch_response;
-  bool complete = false;  ///< was not asked to stop
-  bool dry = false;       ///< nothing was left to do before all completions were seen
-};
-
-/// Per second; 0 for a moment too short to measure.
-double rate(double count, double seconds) noexcept { return seconds > 0 ? count / seconds : 0.0; }
 
 /// How many completions to simulate between two looks at the stop flag: as many as take a moment, since a
 /// policy may be slow.
@@ -330,211 +319,28 @@ class Campaign {
     options_.progress(std::min(1.0, (static_cast<double>(finished_) + share) / wanted));
   }
 
+  SimulationResult summary() const {
+    return detail::summarise({.scenario = scenario_,
+                              .policy = policy_.name,
+                              .policy_note = policy_note_,
+                              .sizes = sizes_,
+                              .options = options_,
+                              .warmup = warmup_,
+                              .settled = settled_,
+                              .stopped = stopped_,
+                              .simulated = simulated_,
+                              .replications = replications_,
+                              .responses = responses_});
+  }
+
   std::optional<double> relative_half_width() const {
     std::vector<double> values;
     for (const Replication& replication : replications_) {
-      if (replication.complete) values.push_back(throughput_of(replication.window));
+      if (replication.complete) values.push_back(detail::throughput_of(replication.window));
     }
     const MeanInterval interval = mean_interval(values);
     if (!interval.half_width || !(interval.mean > 0)) return std::nullopt;
     return *interval.half_width / interval.mean;
-  }
-
-  static double throughput_of(const detail::Window& window) {
-    return rate(static_cast<double>(window.completions), window.seconds);
-  }
-
-  SimulationResult summary() const {
-    std::vector<const Replication*> used;
-    std::uint32_t complete = 0;
-    for (const Replication& replication : replications_) {
-      complete += replication.complete ? 1 : 0;
-      if (replication.complete && replication.window.completions > 0) used.push_back(&replication);
-    }
-    if (stopped_ && used.size() < 2) {  // better a part of a run than nothing
-      used.clear();
-      for (const Replication& replication : replications_) {
-        if (replication.window.completions > 0) used.push_back(&replication);
-      }
-    }
-    const System& system = scenario_.system;
-    const std::size_t types = system.type_count();
-    const std::size_t resources = system.resource_count();
-    SimulationResult result;
-    result.policy = policy_.name;
-    result.distribution = sizes_.spec();
-    result.seed = options_.seed;
-    result.replications = std::max(complete, static_cast<std::uint32_t>(used.size()));
-    result.completions = options_.completions;
-    for (const Replication* replication : used)
-      result.completions = std::min(result.completions, replication->window.completions);
-    result.warmup = warmup_;
-    result.partial = stopped_;
-    if (!policy_note_.empty()) result.notes.push_back(policy_note_);
-    if (!settled_ && scenario_.arrivals.empty()) {
-      result.notes.emplace_back(
-          "the start may still show: no pilot run was long enough to settle; a longer warm-up would help");
-    }
-    note_end_of_work(result);
-    if (used.empty()) {
-      if (complete > 0) result.completions = 0;
-      result.throughput_by_task.resize(types);
-      result.throughput_by_resource.resize(resources);
-      result.response_time_by_task.resize(types);
-      result.utilization.resize(resources);
-      return result;
-    }
-
-    std::vector<double> responses;
-    std::vector<std::vector<double>> by_task(types);
-    std::vector<std::vector<double>> by_resource(resources);
-    std::vector<std::vector<double>> response_by_task(types);
-    std::vector<double> busy(resources);
-    LogHistogram histogram = responses_;
-    double seconds = 0;
-    double tasks = 0;
-    double population = 0;
-    for (const Replication* replication : used) {
-      const detail::Window& window = replication->window;
-      result.throughput_by_replication.push_back(throughput_of(window));
-      result.replication_marks.push_back(
-          {static_cast<std::uint32_t>(replication - replications_.data()), replication->complete});
-      double response = 0;
-      for (std::size_t i = 0; i < types; ++i) {
-        std::uint64_t done = 0;
-        for (const std::uint64_t n : window.completions_by_pair.row(task_type(i))) done += n;
-        by_task[i].push_back(rate(static_cast<double>(done), window.seconds));
-        if (done > 0) response_by_task[i].push_back(window.response_by_type[i] / static_cast<double>(done));
-        response += window.response_by_type[i];
-      }
-      for (std::size_t j = 0; j < resources; ++j) {
-        std::uint64_t done = 0;
-        for (std::size_t i = 0; i < types; ++i) {
-          done += window.completions_by_pair(task_type(i), resource_id(j));
-        }
-        by_resource[j].push_back(rate(static_cast<double>(done), window.seconds));
-        busy[j] += window.busy[j];
-      }
-      responses.push_back(response / static_cast<double>(window.completions));
-      if (replication->part) histogram.merge(*replication->part);
-      seconds += window.seconds;
-      tasks += static_cast<double>(window.completions);
-      population += window.population_integral;
-      result.little_residual = std::max(result.little_residual, window.little_residual);
-    }
-    result.throughput = estimate(result.throughput_by_replication);
-    result.response_time = estimate(responses);
-    if (used.size() == 1) {
-      result.throughput.half_width = mean_interval(used.front()->batch_throughput).half_width;
-      result.response_time.half_width = mean_interval(used.front()->batch_response).half_width;
-    }
-    result.p50 = histogram.quantile(0.50);
-    result.p95 = histogram.quantile(0.95);
-    result.p99 = histogram.quantile(0.99);
-    for (const auto& values : by_task) result.throughput_by_task.push_back(estimate(values));
-    for (const auto& values : by_resource) result.throughput_by_resource.push_back(estimate(values));
-    for (const auto& values : response_by_task) result.response_time_by_task.push_back(estimate(values));
-    double energy = 0;
-    for (const ResourceId j : system.resource_ids()) {
-      const Resource& resource = system.resource(j);
-      const double units = static_cast<double>(resource.servers) * seconds;
-      result.utilization.push_back(rate(busy[index(j)], units));
-      energy += busy[index(j)] * resource.power + (units - busy[index(j)]) * resource.idle_power;
-    }
-    result.energy_per_task = energy / tasks;
-    result.edp = result.energy_per_task * result.response_time.mean;
-    for (std::size_t r = 0; r < used.size(); ++r) {
-      result.little += result.throughput_by_replication[r] * responses[r] / static_cast<double>(used.size());
-    }
-    result.population = rate(population, seconds);
-    note_heavy_tail(tasks, result);
-    note_rhythm(result);
-    note_growth(result);
-    if (scenario_.arrivals.empty()) note_old_tasks(result);
-    return result;
-  }
-
-  static Estimate estimate(std::span<const double> values) {
-    const MeanInterval interval = mean_interval(values);
-    return {interval.mean, interval.half_width};
-  }
-
-  /// Plans that end: every thread leaves, or there was none.
-  void note_end_of_work(SimulationResult& result) const {
-    std::uint64_t dry = 0;
-    std::uint64_t most = 0;
-    for (const Replication& replication : replications_) {
-      dry += replication.dry ? 1 : 0;
-      if (replication.dry) most = std::max(most, replication.window.completions);
-    }
-    if (dry == 0) return;
-    if (most > 0) {
-      result.notes.push_back("the work ended after " + std::to_string(most) +
-                             " completions at most: no task was left that could complete");
-    } else if (simulated_ > 0) {
-      result.notes.emplace_back("the work ended during the warm-up: nothing was measured");
-    } else {
-      result.notes.emplace_back("nothing ever completes: there is no thread that could work");
-    }
-  }
-
-  /// Little's law needs a steady state: tasks that wait for ever are in the system, but in no response time.
-  void note_growth(SimulationResult& result) const {
-    if (scenario_.arrivals.empty() || !(result.population > 1.1 * result.little) || result.completions < 1000)
-      return;
-    result.notes.emplace_back(
-        "tasks pile up: more arrive than complete, so these means depend on the length of the run");
-  }
-
-  /// With a heavy tail the largest tasks may take as long as a run: they are in the system, but in no
-  /// response time.
-  void note_old_tasks(SimulationResult& result) const {
-    constexpr double kShare = 0.03;
-    if (sizes_.variance() <= kExponential) return;
-    double share = 0;
-    double runs = 0;
-    for (const Replication& replication : replications_) {
-      if (!replication.complete || replication.dry || !(replication.window.seconds > 0)) continue;
-      share += std::min(1.0, replication.window.oldest / replication.window.seconds);
-      ++runs;
-    }
-    if (runs == 0 || share / runs < kShare) return;
-    char text[200];
-    std::snprintf(text, sizeof text,
-                  "the oldest task had been there for %.0f%% of a replication when it ended: response times "
-                  "may be too small, as such tasks are not in them; run longer",
-                  100 * share / runs);
-    result.notes.emplace_back(text);
-  }
-
-  /// Sizes that never vary keep the rhythm of their start: all that differs between replications is that
-  /// start.
-  void note_rhythm(SimulationResult& result) const {
-    constexpr double kHardly = 1e-3;
-    if (sizes_.variance() >= kHardly) return;
-    result.notes.emplace_back(sizes_.variance() == 0 && options_.random_start
-                                  ? "sizes never vary, so the intervals rest on the random start alone: they "
-                                    "hold the truth a little "
-                                    "less often than 95% of the time"
-                                  : "sizes hardly vary, so all replications keep the rhythm of the same "
-                                    "start: the intervals are too "
-                                    "narrow");
-  }
-
-  /// An interval cannot know of large tasks that were never drawn.
-  void note_heavy_tail(double tasks, SimulationResult& result) const {
-    const double error = 1.96 * std::sqrt(sizes_.variance() / tasks);
-    if (error < 0.01 || sizes_.variance() <= kExponential) return;
-    char text[200];
-    if (std::isfinite(error)) {
-      std::snprintf(text, sizeof text,
-                    "sizes vary so much that the mean of the %.3g drawn is known to %.1f%% only: "
-                    "the tail may not have been sampled; run longer",
-                    tasks, 100 * error);
-    } else {
-      std::snprintf(text, sizeof text, "sizes have no finite variance: no interval can be trusted");
-    }
-    result.notes.emplace_back(text);
   }
 
   const Scenario& scenario_;

@@ -1,13 +1,11 @@
 #include "allot/worker/lane.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
@@ -22,6 +20,7 @@
 #include "allot/base/quote.hpp"
 #include "allot/base/version.hpp"
 #include "allot/worker/detail/descriptor.hpp"
+#include "allot/worker/detail/pipe.hpp"
 #include "allot/worker/detail/spawn.hpp"
 #include "allot/worker/protocol.hpp"
 #include "allot/worker/record_check.hpp"
@@ -31,6 +30,9 @@ namespace allot {
 namespace {
 
 using detail::Descriptor;
+using detail::make_pipe;
+using detail::read_available;
+using detail::write_quietly;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 /// How long a process that was killed may take to be gone, before it is left alone.
@@ -41,8 +43,6 @@ constexpr Clock::duration kPatienceLost = std::chrono::milliseconds(500);
 constexpr Clock::duration kPatience = std::chrono::seconds(5);
 /// What is kept of what a launcher says.
 constexpr std::size_t kTail = 4096;
-/// Times 64 KiB: what is read of a worker before something else gets its turn.
-constexpr int kMostReads = 16;
 /// What may come before the worker's magic word.
 constexpr std::size_t kMostBanner = std::size_t{1} << 20;
 
@@ -70,51 +70,8 @@ std::string in_seconds(std::chrono::duration<double> time) {
   return text + " s";
 }
 
-std::pair<Descriptor, Descriptor> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
-  }
-  return {Descriptor(ends[0]), Descriptor(ends[1])};
-}
-
 void keep_tail(std::string& text) {
   if (text.size() > kTail) text.erase(0, text.size() - kTail);
-}
-
-/// Reads what is there, up to a megabyte: one that writes without end must not keep the others waiting, nor
-/// fill the memory. False at the end of the file, or when it cannot be read.
-bool read_available(int fd, std::string& into) {
-  std::array<char, 65536> part;
-  for (int round = 0; round < kMostReads; ++round) {
-    const ssize_t size = ::read(fd, part.data(), part.size());
-    if (size > 0) into.append(part.data(), static_cast<std::size_t>(size));
-    if (size > 0 && static_cast<std::size_t>(size) < part.size()) return true;
-    if (size < 0 && errno == EAGAIN) return true;
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-  }
-  return true;
-}
-
-/// write() to a pipe whose reader may be gone, in a process that may not ignore SIGPIPE.
-ssize_t write_quietly(int fd, std::string_view bytes) {
-  sigset_t pipe;
-  sigset_t before;
-  sigset_t pending;
-  ::sigemptyset(&pipe);
-  ::sigaddset(&pipe, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  ::sigpending(&pending);
-  const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-  const int error = errno;
-  if (written < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
-    const timespec at_once{};
-    ::sigtimedwait(&pipe, nullptr, &at_once);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return written;
 }
 
 LaneEvent& add(std::vector<LaneEvent>& events, LaneEvent::Kind kind) {

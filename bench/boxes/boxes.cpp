@@ -63,7 +63,6 @@ void gaps(int boxes, int first) {
   };
   for (const Line& line : {Line{"best-fit", "best-fit"}, Line{"map, single moves", "map", MapMoves::kSingle},
                            Line{"map", "map"}, Line{"local", "local"}, Line{"best", "best"}}) {
-    if (find_solver(line.solver) == nullptr) continue;
     SolveOptions options;
     options.settings.set("map_moves", line.moves);
     double sum = 0;

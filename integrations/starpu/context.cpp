@@ -26,12 +26,12 @@ bool basic(int worker) {
 
 }  // namespace
 
-Context::Context(unsigned id, std::string policy, Settings settings, Solve solve)
+Context::Context(unsigned id, std::string_view policy, Settings settings, Solve solve)
     : id_(id),
-      policy_(std::move(policy)),
+      policy_(*find_policy(policy)),
       settings_(std::move(settings)),
       solve_(solve ? std::move(solve) : [](Dispatcher& dispatcher) { return dispatcher.solve(); }),
-      lines_(policy_ == "weighted" ? ServiceOrder::WhenAhead::kIdle : ServiceOrder::WhenAhead::kServe) {
+      placement_(policy_.holds_time_shares ? Lines::WhenAhead::kIdle : Lines::WhenAhead::kServe) {
   planner_ = std::make_unique<Planner>([this] { return look(); });
 }
 
@@ -42,12 +42,12 @@ void Context::finish() {
   if (dispatcher_) dispatcher_->learn();  // of the last tasks, for the statistics
   const Clock::time_point now = Clock::now();
   const Locked lock(mutex_);
-  const Count left_open = lines_.in_flight() - lines_.waiting();
+  const Count left_open = placement_.in_flight() - placement_.waiting();
   for (Worker& worker : workers_) close_left_over(worker, nullptr, 0, now);
   std::uint64_t unfinished = parked_.size();
-  for (Job* job : lines_.waiting_jobs()) {
-    lines_.take_out(*job);
-    dispatcher_->cancel(job->ticket);
+  for (HeldTask* held : placement_.waiting_tasks()) {
+    placement_.take_out(*held);
+    dispatcher_->cancel(held->ticket);
     ++unfinished;
   }
   if (unfinished > 0) {
@@ -66,11 +66,11 @@ void Context::finish() {
 
 Count Context::open() const {
   const Locked lock(mutex_);
-  return lines_.in_flight();
+  return placement_.in_flight();
 }
 
 void Context::changed() noexcept {
-  waiting_.store(lines_.waiting(), std::memory_order_seq_cst);
+  waiting_.store(placement_.waiting(), std::memory_order_seq_cst);
   changes_.fetch_add(1, std::memory_order_seq_cst);
   if (dozing_.load(std::memory_order_relaxed) && dozing_.exchange(false)) planner_->wake();
 }
@@ -81,7 +81,7 @@ void Context::add_workers(const int* workers, unsigned count) {
   const Locked lock(mutex_);
   for (unsigned k = 0; k < count; ++k) {
     if (!basic(workers[k])) continue;
-    workers_[static_cast<std::size_t>(workers[k])].deserted = false;
+    workers_[static_cast<std::size_t>(workers[k])].taken_for_gone = false;
     starpu_sched_ctx_worker_shares_tasks_lists(workers[k], static_cast<int>(id_));
   }
   add({workers, count});
@@ -89,9 +89,9 @@ void Context::add_workers(const int* workers, unsigned count) {
 
 void Context::add(std::span<const int> workers) {
   for (const int worker : workers) add_worker(worker);
-  ++crew_version_;
+  ++workers_version_;
   for (starpu_task* task : std::exchange(parked_, {})) {
-    if (Job* const job = admit(task)) lines_.put(*job);
+    if (HeldTask* const held = admit(task)) placement_.put(*held);
   }
   changed();
   planner_->wake();
@@ -99,19 +99,19 @@ void Context::add(std::span<const int> workers) {
 
 void Context::add_worker(int id) {
   if (!basic(id)) return;
-  const std::size_t known = crew_.size();
-  const std::optional<ResourceId> j = crew_.add(id);
+  const std::size_t known = groups_.size();
+  const std::optional<ResourceId> j = groups_.add(id);
   if (!j) {
     say("worker " + std::to_string(id) + " stays unused: more than " + std::to_string(kMostResources) +
         " resources");
     return;
   }
-  const Crew::Place& place = crew_.place(*j);
-  const auto servers = static_cast<Count>(place.workers.size());
-  lines_.resize(types_.size(), crew_.size());
-  lines_.set_servers(*j, servers);
-  if (dispatcher_ && crew_.size() > known) {
-    dispatcher_->add_resource(resource(place), std::vector<RatePrior>(types_.size()));
+  const WorkerGroups::Group& group = groups_.group(*j);
+  const auto servers = static_cast<Count>(group.workers.size());
+  placement_.resize(types_.size(), groups_.size());
+  placement_.set_servers(*j, servers);
+  if (dispatcher_ && groups_.size() > known) {
+    dispatcher_->add_resource(resource(group), std::vector<RatePrior>(types_.size()));
   } else if (dispatcher_) {
     dispatcher_->set_servers(*j, servers);
     if (servers == 1) dispatcher_->restore(*j);
@@ -122,30 +122,30 @@ void Context::add_worker(int id) {
   worker.here.store(true, std::memory_order_release);
 }
 
-Resource Context::resource(const Crew::Place& place) const {
-  return {.name = place.name,
-          .servers = std::max<Count>(1, static_cast<Count>(place.workers.size())),
-          .min_depth = place.kind == STARPU_CPU_WORKER ? 1 : settings_.depth};
+Resource Context::resource(const WorkerGroups::Group& group) const {
+  return {.name = group.name,
+          .servers = std::max<Count>(1, static_cast<Count>(group.workers.size())),
+          .min_depth = group.kind == STARPU_CPU_WORKER ? 1 : settings_.depth};
 }
 
 void Context::remove_workers(const int* workers, unsigned count) {
   const Locked lock(mutex_);
   for (unsigned k = 0; k < count; ++k) {
     if (!basic(workers[k])) continue;
-    workers_[static_cast<std::size_t>(workers[k])].deserted = false;
+    workers_[static_cast<std::size_t>(workers[k])].taken_for_gone = false;
   }
   remove({workers, count});
 }
 
 void Context::remove(std::span<const int> workers) {
   for (const int id : workers) {
-    const std::optional<ResourceId> j = crew_.remove(id);
+    const std::optional<ResourceId> j = groups_.remove(id);
     if (!j) continue;
     Worker& worker = workers_[static_cast<std::size_t>(id)];
     worker.here.store(false, std::memory_order_release);
     worker.idle.store(false, std::memory_order_relaxed);
-    const auto servers = static_cast<Count>(crew_.place(*j).workers.size());
-    lines_.set_servers(*j, servers);
+    const auto servers = static_cast<Count>(groups_.group(*j).workers.size());
+    placement_.set_servers(*j, servers);
     if (!dispatcher_) continue;
     if (servers == 0) {
       dispatcher_->drain(*j);
@@ -153,24 +153,24 @@ void Context::remove(std::span<const int> workers) {
       dispatcher_->set_servers(*j, servers);
     }
   }
-  ++crew_version_;
+  ++workers_version_;
   // What waits may have lost the only workers that can run it.
-  for (Job* job : lines_.waiting_jobs()) {
-    const ResourceSet left = able(job->task, job->ticket.type, job->choosy);
-    if (holds(left, job->ticket.resource)) {
-      lines_.set_able(*job, left);
+  for (HeldTask* held : placement_.waiting_tasks()) {
+    const ResourceSet left = able(held->task, held->ticket.type, held->choosy);
+    if (holds(left, held->ticket.resource)) {
+      placement_.set_able(*held, left);
       continue;
     }
-    lines_.take_out(*job);
+    placement_.take_out(*held);
     if (left == 0) {
-      park(job->task);
-      forget(*job);
+      park(held->task);
+      forget(*held);
       continue;
     }
-    job->able = left;
-    dispatcher_->cancel(job->ticket);
-    place(*job);
-    lines_.put(*job);
+    held->able = left;
+    dispatcher_->cancel(held->ticket);
+    place(*held);
+    placement_.put(*held);
   }
   changed();
   planner_->wake();

@@ -11,15 +11,16 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
-#include "integrations/starpu/crew.hpp"
-#include "integrations/starpu/lines.hpp"
+#include "integrations/starpu/placement.hpp"
 #include "integrations/starpu/planner.hpp"
 #include "integrations/starpu/settings.hpp"
 #include "integrations/starpu/statistics.hpp"
 #include "integrations/starpu/types.hpp"
+#include "integrations/starpu/worker_groups.hpp"
 
 namespace allot::starpu {
 
@@ -34,7 +35,7 @@ using Solve = std::function<bool(Dispatcher&)>;
 class Context {
  public:
   /// `policy` is one of the library's: "map", "mis", "weighted".
-  Context(unsigned id, std::string policy, Settings settings, Solve solve = {});
+  Context(unsigned id, std::string_view policy, Settings settings, Solve solve = {});
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -66,18 +67,18 @@ class Context {
     std::atomic<bool> idle{false};        ///< asked in vain
     std::atomic<std::uint64_t> asked{0};  ///< `changes_` when it asked in vain
     std::atomic<double> ask_again{0};     ///< and when to ask again although nothing has changed
-    std::atomic<std::uint32_t> taken{0};  ///< number of jobs that it has
-    Job* first = nullptr;                 ///< them, in the order it took them
-    Job* last = nullptr;
-    double free_since = 0;  ///< the end of its latest
-    bool missed = false;    ///< the latest look did not find it in the context
-    bool deserted = false;  ///< the planner took it for gone; StarPU never said so
+    std::atomic<std::uint32_t> taken{0};  ///< number of tasks that it has
+    WaitingTask* first = nullptr;         ///< them, in the order it took them
+    WaitingTask* last = nullptr;
+    double free_since = 0;        ///< the end of its latest
+    bool missed = false;          ///< the latest look did not find it in the context
+    bool taken_for_gone = false;  ///< the planner took it for gone; StarPU never said so
   };
   struct Type {
     std::string name;
-    ResourceSet able = 0;            ///< of the tasks that are not choosy
-    std::uint64_t crew_version = 0;  ///< that `able` is for
-    bool planned = true;             ///< false: the one for all that came too late for a plan
+    ResourceSet able = 0;               ///< of the tasks that are not choosy
+    std::uint64_t workers_version = 0;  ///< that `able` is for
+    bool planned = true;                ///< false: the one for all that came too late for a plan
   };
 
   // With the lock held.
@@ -90,19 +91,19 @@ class Context {
   void add_worker(int id);
   void add(std::span<const int> workers);
   void remove(std::span<const int> workers);
-  void reconcile_crew();
-  Resource resource(const Crew::Place& place) const;
-  Job* admit(starpu_task* task);
-  void place(Job& job);
+  void reconcile_workers();
+  Resource resource(const WorkerGroups::Group& group) const;
+  HeldTask* admit(starpu_task* task);
+  void place(HeldTask& held);
   void park(starpu_task* task);
-  void forget(Job& job);
-  Job* job_of(const starpu_task* task) const noexcept;
-  int fetches_ahead(const Job& job) const;
-  int sleeper(const Job& job) const noexcept;
-  static void take_on(Worker& worker, Job& job, double now);
-  static Job& take_off(Worker& worker);
-  void close(Job& job, std::optional<double> seconds, Clock::time_point now);
-  void close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now);
+  void forget(HeldTask& held);
+  HeldTask* held_of(const starpu_task* task) const noexcept;
+  int fetches_ahead(const HeldTask& held) const;
+  int sleeper(const HeldTask& held) const noexcept;
+  static void take_on(Worker& worker, HeldTask& held, double now);
+  static HeldTask& take_off(Worker& worker);
+  void close(HeldTask& held, std::optional<double> seconds, Clock::time_point now);
+  void close_left_over(Worker& worker, const HeldTask* until, std::size_t keep, Clock::time_point now);
   void changed() noexcept;
 
   bool look();
@@ -112,18 +113,18 @@ class Context {
   Report report(Clock::time_point now) const;
 
   const unsigned id_;
-  const std::string policy_;
+  const PolicyInfo& policy_;
   const Settings settings_;
   const Solve solve_;
 
   mutable std::mutex mutex_;  ///< over what follows
-  Crew crew_;
-  std::uint64_t crew_version_ = 1;
+  WorkerGroups groups_;
+  std::uint64_t workers_version_ = 1;
   TypeTable table_;
   std::vector<Type> types_;
   std::unique_ptr<Dispatcher> dispatcher_;  ///< from the first task on
-  Lines lines_;
-  JobPool jobs_;
+  Placement placement_;
+  TaskPool<HeldTask> held_;
   std::vector<starpu_task*> parked_;
   std::array<Worker, STARPU_NMAXWORKERS> workers_;
   std::uint64_t greedy_ = 0;

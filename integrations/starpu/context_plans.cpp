@@ -24,20 +24,20 @@ bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) >
 /// StarPU tells of workers that come, but (1.3) not of those that go before the context does. It may be
 /// changing its list at this very moment, so whoever is not in it must be missed twice, and is taken back
 /// when he turns up again: StarPU, which never lost him, will not say so.
-void Context::reconcile_crew() {
+void Context::reconcile_workers() {
   std::vector<int> gone;
   std::vector<int> back;
   for (std::size_t id = 0; id < workers_.size(); ++id) {
     Worker& worker = workers_[id];
     const bool here = worker.here.load(std::memory_order_relaxed);
-    if (!here && !worker.deserted) continue;
+    if (!here && !worker.taken_for_gone) continue;
     const bool listed = starpu_sched_ctx_contains_worker(static_cast<int>(id), id_) != 0;
     if (here && !listed && worker.missed) {
       gone.push_back(static_cast<int>(id));
-      worker.deserted = true;
+      worker.taken_for_gone = true;
     } else if (!here && listed) {
       back.push_back(static_cast<int>(id));
-      worker.deserted = false;
+      worker.taken_for_gone = false;
     }
     worker.missed = here && !listed;
   }
@@ -51,12 +51,12 @@ bool Context::look() {
   bool idle = false;
   {
     const std::lock_guard lock(mutex_);
-    reconcile_crew();
-    if (!dispatcher_ || crew_.deserted())
+    reconcile_workers();
+    if (!dispatcher_ || groups_.no_workers())
       return false;  // the plan for nobody would be the last in the statistics
     const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
     idle = std::exchange(looked_, changes) == changes;
-    peaks = lines_.take_peaks();
+    peaks = placement_.take_peaks();
   }
   // Not while tasks wait: who sleeps may have to be woken for them.
   if (idle && peaks_.size() == kPeaks && waiting_.load(std::memory_order_seq_cst) == 0) {
@@ -95,7 +95,7 @@ bool Context::look() {
     }
     if (settings_.verbose) say_plan(*plan);
     const std::lock_guard lock(mutex_);
-    lines_.follow(*plan, *dispatcher_);
+    placement_.follow(*plan, *dispatcher_);
     changed();
   }
   const bool waiting = waiting_.load(std::memory_order_seq_cst) > 0;
@@ -127,8 +127,8 @@ void Context::wake_sleepers() {
   std::vector<int> sleeping;
   {
     const std::lock_guard lock(mutex_);
-    for (const Crew::Place& place : crew_.places()) {
-      for (const int worker : place.workers) {
+    for (const WorkerGroups::Group& group : groups_.groups()) {
+      for (const int worker : group.workers) {
         if (workers_[static_cast<std::size_t>(worker)].idle.load(std::memory_order_seq_cst)) {
           sleeping.push_back(worker);
         }
@@ -140,28 +140,28 @@ void Context::wake_sleepers() {
 
 Report Context::report(Clock::time_point now) const {
   Report all;
-  all.policy = "allot-" + policy_;
+  all.policy = "allot-" + std::string(policy_.name);
   all.context = id_;
   for (const Type& type : types_) all.types.push_back(type.name);
-  for (const Crew::Place& place : crew_.places()) {
-    all.resources.push_back(place.name);
-    all.workers.push_back(static_cast<Count>(place.most));
+  for (const WorkerGroups::Group& group : groups_.groups()) {
+    all.resources.push_back(group.name);
+    all.workers.push_back(static_cast<Count>(group.most));
   }
   if (dispatcher_) {
     all.plan = dispatcher_->plan();
     all.seen = dispatcher_->statistics(now);
     for (std::size_t i = 0; i < types_.size(); ++i) {
-      for (std::size_t j = 0; j < crew_.size(); ++j) {
-        all.placements.push_back(lines_.placed(task_type(i), resource_id(j)));
+      for (std::size_t j = 0; j < groups_.size(); ++j) {
+        all.placements.push_back(placement_.placed(task_type(i), resource_id(j)));
         all.rates.push_back(dispatcher_->estimate(task_type(i), resource_id(j)));
       }
     }
-    if (policy_ != "map") all.shares = shares_of(settings_, all.types);
+    if (policy_.needs_shares) all.shares = shares_of(settings_, all.types);
   }
   all.solves = solves_;
   all.failed_solves = failed_solves_;
   all.planning_seconds = planning_seconds_;
-  all.moved = lines_.moved();
+  all.moved = placement_.moved();
   all.greedy = greedy_;
   all.bound = bound_;
   all.closed = closed_;

@@ -30,8 +30,8 @@ int this_worker() {
 
 // ---- ready
 
-/// A job for a task, placed, but not in its line yet; null: no worker can run it now.
-Job* Context::admit(starpu_task* task) {
+/// A held for a task, placed, but not in its line yet; null: no worker can run it now.
+HeldTask* Context::admit(starpu_task* task) {
   task->sched_data = nullptr;
   const bool picky = settings_.types == TypesBy::kSymbol || choosy(task);
   const TypeKey key = key_of(task, settings_.types);
@@ -45,26 +45,26 @@ Job* Context::admit(starpu_task* task) {
     i = make_type(key, task);
     if (!picky) {
       types_[index(*i)].able = set;
-      types_[index(*i)].crew_version = crew_version_;
+      types_[index(*i)].workers_version = workers_version_;
     }
   }
-  Job& job = jobs_.make();
-  job.task = task;
-  job.priority = task->priority;
-  job.choosy = picky;
-  job.able = set;
-  job.ticket.type = *i;
-  place(job);
-  task->sched_data = &job;
-  return &job;
+  HeldTask& held = held_.make();
+  held.task = task;
+  held.urgency = task->priority;
+  held.choosy = picky;
+  held.able = set;
+  held.ticket.type = *i;
+  place(held);
+  task->sched_data = &held;
+  return &held;
 }
 
-void Context::place(Job& job) {
-  const TaskType i = job.ticket.type;
-  if (types_[index(i)].planned && lines_.fits_plan(i)) {
+void Context::place(HeldTask& held) {
+  const TaskType i = held.ticket.type;
+  if (types_[index(i)].planned && placement_.fits_plan(i)) {
     while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
-      if (holds(job.able, ticket->resource)) {
-        job.ticket = *ticket;
+      if (holds(held.able, ticket->resource)) {
+        held.ticket = *ticket;
         return;
       }
       dispatcher_->cancel(*ticket);
@@ -73,14 +73,14 @@ void Context::place(Job& job) {
   }
   ++greedy_;
   std::array<double, kMostResources> transfers{};
-  if (STARPU_TASK_GET_NBUFFERS(job.task) > 0) {
-    for (std::size_t j = 0; j < crew_.size(); ++j) {
-      if (holds(job.able, resource_id(j))) {
-        transfers[j] = transfer_seconds(job.task, crew_.place(resource_id(j)).workers.front());
+  if (STARPU_TASK_GET_NBUFFERS(held.task) > 0) {
+    for (std::size_t j = 0; j < groups_.size(); ++j) {
+      if (holds(held.able, resource_id(j))) {
+        transfers[j] = transfer_seconds(held.task, groups_.group(resource_id(j)).workers.front());
       }
     }
   }
-  job.ticket = dispatcher_->place_at(i, lines_.soonest(i, job.able, transfers));
+  held.ticket = dispatcher_->place_at(i, placement_.soonest(i, held.able, transfers));
 }
 
 /// No worker of the context can run it now: it waits for one.
@@ -92,28 +92,28 @@ void Context::park(starpu_task* task) {
   parked_.push_back(task);
 }
 
-/// Of a job that waits nowhere: as if it had never been.
-void Context::forget(Job& job) {
-  dispatcher_->cancel(job.ticket);
-  job.task->sched_data = nullptr;
-  jobs_.release(job);
+/// Of a held that waits nowhere: as if it had never been.
+void Context::forget(HeldTask& held) {
+  dispatcher_->cancel(held.ticket);
+  held.task->sched_data = nullptr;
+  held_.release(held);
 }
 
-/// The worker to fetch the data for while the job waits; -1: none.
-int Context::fetches_ahead(const Job& job) const {
-  if (starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(job.task) == 0) return -1;
-  const int worker = crew_.place(job.ticket.resource).workers.front();
+/// The worker to fetch the data for while the held waits; -1: none.
+int Context::fetches_ahead(const HeldTask& held) const {
+  if (starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0) return -1;
+  const int worker = groups_.group(held.ticket.resource).workers.front();
   return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == STARPU_MAIN_RAM ? -1 : worker;
 }
 
-/// A worker that would run the job and asks no more; -1: none.
-int Context::sleeper(const Job& job) const noexcept {
+/// A worker that would run the held and asks no more; -1: none.
+int Context::sleeper(const HeldTask& held) const noexcept {
   int other = -1;
-  for (std::size_t j = 0; j < crew_.size(); ++j) {
-    if (!holds(job.able, resource_id(j))) continue;
-    for (const int worker : crew_.place(resource_id(j)).workers) {
+  for (std::size_t j = 0; j < groups_.size(); ++j) {
+    if (!holds(held.able, resource_id(j))) continue;
+    for (const int worker : groups_.group(resource_id(j)).workers) {
       if (!workers_[static_cast<std::size_t>(worker)].idle.load(std::memory_order_seq_cst)) continue;
-      if (resource_id(j) == job.ticket.resource) return worker;
+      if (resource_id(j) == held.ticket.resource) return worker;
       other = worker;
     }
   }
@@ -124,22 +124,22 @@ void Context::push(starpu_task* task) {
   int wake = -1;
   {
     Locked lock(mutex_);
-    Job* job = admit(task);
-    if (const int worker = job == nullptr ? -1 : fetches_ahead(*job); worker >= 0) {
-      const std::uint64_t crew = crew_version_;
+    HeldTask* held = admit(task);
+    if (const int worker = held == nullptr ? -1 : fetches_ahead(*held); worker >= 0) {
+      const std::uint64_t version = workers_version_;
       // Before anybody can take the task, and without the lock, which StarPU's data need not wait for.
       lock.unlock();
       starpu_prefetch_task_input_for(task, static_cast<unsigned>(worker));
       lock.lock();
-      if (crew_version_ != crew) {  // others work here now: what was found out about the task is old
-        forget(*job);
-        job = admit(task);
+      if (workers_version_ != version) {  // others work here now: what was found out about the task is old
+        forget(*held);
+        held = admit(task);
       }
     }
-    if (job != nullptr) {
-      lines_.put(*job);
+    if (held != nullptr) {
+      placement_.put(*held);
       changed();
-      wake = sleeper(*job);
+      wake = sleeper(*held);
     }
     starpu_push_task_end(task);
   }
@@ -150,37 +150,37 @@ void Context::push_bound(starpu_task* task, int worker) {
   if (task->sched_ctx != id_) return;
   const Locked lock(mutex_);
   task->sched_data = nullptr;
-  const std::optional<ResourceId> j = crew_.resource_of(worker);
+  const std::optional<ResourceId> j = groups_.resource_of(worker);
   if (!j || task->cl == nullptr) return;
   const TypeKey key = key_of(task, settings_.types);
   std::optional<TaskType> i = table_.find(key);
   if (!i) i = make_type(key, task);
-  Job& job = jobs_.make();
-  job.task = task;
-  job.bound = true;
-  job.ticket = dispatcher_->place_at(*i, *j);
-  task->sched_data = &job;
-  lines_.put(job);
+  HeldTask& held = held_.make();
+  held.task = task;
+  held.pinned = true;
+  held.ticket = dispatcher_->place_at(*i, *j);
+  task->sched_data = &held;
+  placement_.put(held);
   ++bound_;
 }
 
 // ---- running
 
-void Context::take_on(Worker& worker, Job& job, double now) {
-  job.taken = now;
-  job.next = nullptr;
-  (worker.last == nullptr ? worker.first : worker.last->next) = &job;
-  worker.last = &job;
+void Context::take_on(Worker& worker, HeldTask& held, double now) {
+  held.taken = now;
+  held.next = nullptr;
+  (worker.last == nullptr ? worker.first : worker.last->next) = &held;
+  worker.last = &held;
   worker.taken.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Takes the first of a worker's jobs from it.
-Job& Context::take_off(Worker& worker) {
-  Job& job = *worker.first;
-  worker.first = job.next;
+/// Takes the first of a worker's tasks from it.
+HeldTask& Context::take_off(Worker& worker) {
+  HeldTask& held = *as_held(worker.first);
+  worker.first = held.next;
   if (worker.first == nullptr) worker.last = nullptr;
   worker.taken.fetch_sub(1, std::memory_order_relaxed);
-  return job;
+  return held;
 }
 
 starpu_task* Context::pop() {
@@ -206,74 +206,76 @@ starpu_task* Context::pop() {
   // A CPU worker that asks has ended what it had; others may run some at once.
   close_left_over(me, nullptr, is_cpu ? 0 : kPipeline, now);
   const std::uint64_t version = changes_.load(std::memory_order_seq_cst);
-  Job* const job = lines_.take(me.resource, seconds(now), *dispatcher_, [id](const Job& waiting) {
-    return implementation(waiting.task, id).has_value();
-  });
-  waiting_.store(lines_.waiting(), std::memory_order_seq_cst);
-  if (job == nullptr) {
+  HeldTask* const held =
+      placement_.take(me.resource, seconds(now), *dispatcher_,
+                      [id](const HeldTask& waiting) { return implementation(waiting.task, id).has_value(); });
+  waiting_.store(placement_.waiting(), std::memory_order_seq_cst);
+  if (held == nullptr) {
     me.asked.store(version, std::memory_order_relaxed);
-    me.ask_again.store(lines_.idle_until(me.resource).value_or(kNever), std::memory_order_relaxed);
+    me.ask_again.store(placement_.idle_until(me.resource).value_or(kNever), std::memory_order_relaxed);
     return nullptr;
   }
-  const std::optional<unsigned> which = implementation(job->task, id);
+  const std::optional<unsigned> which = implementation(held->task, id);
   if (!which) {  // alike they are not
-    job->choosy = true;
-    lines_.put_back(*job);
+    held->choosy = true;
+    placement_.put_back(*held);
     changed();
     return nullptr;
   }
-  starpu_task_set_implementation(job->task, *which);
+  starpu_task_set_implementation(held->task, *which);
   me.idle.store(false, std::memory_order_relaxed);
-  take_on(me, *job, seconds(now));
-  return job->task;
+  take_on(me, *held, seconds(now));
+  return held->task;
 }
 
-/// The job of a task, if the task is of this context: another's `sched_data` is not ours to look at.
-Job* Context::job_of(const starpu_task* task) const noexcept {
-  return task->sched_ctx == id_ ? static_cast<Job*>(task->sched_data) : nullptr;
+/// The held of a task, if the task is of this context: another's `sched_data` is not ours to look at.
+HeldTask* Context::held_of(const starpu_task* task) const noexcept {
+  return task->sched_ctx == id_ ? static_cast<HeldTask*>(task->sched_data) : nullptr;
 }
 
 void Context::begin(starpu_task* task) {
-  Job* const job = job_of(task);
-  if (job == nullptr || !job->bound) return;
+  HeldTask* const held = held_of(task);
+  if (held == nullptr || !held->pinned) return;
   const int id = this_worker();
   if (id < 0) return;
   const Locked lock(mutex_);
-  take_on(workers_[static_cast<std::size_t>(id)], *job, seconds(Clock::now()));
+  take_on(workers_[static_cast<std::size_t>(id)], *held, seconds(Clock::now()));
 }
 
 void Context::end(starpu_task* task) {
-  Job* const job = job_of(task);
+  HeldTask* const held = held_of(task);
   const int id = this_worker();
-  if (job == nullptr || id < 0) return;
+  if (held == nullptr || id < 0) return;
   task->sched_data = nullptr;
   Worker& me = workers_[static_cast<std::size_t>(id)];
   const Locked lock(mutex_);
-  if (job->task != task) return;
+  if (held->task != task) return;
   const Clock::time_point now = Clock::now();
   bool mine = false;
-  for (const Job* taken = me.first; taken != nullptr && !mine; taken = taken->next) mine = taken == job;
-  if (!mine) return close(*job, std::nullopt, now);
-  close_left_over(me, job, 0, now);
+  for (const WaitingTask* taken = me.first; taken != nullptr && !mine; taken = taken->next)
+    mine = taken == held;
+  if (!mine) return close(*held, std::nullopt, now);
+  close_left_over(me, held, 0, now);
   take_off(me);
   // The time for which it had the worker to itself: transfers that nothing else hid count, too.
-  const double busy = seconds(now) - std::max(job->taken, me.free_since);
+  const double busy = seconds(now) - std::max(held->taken, me.free_since);
   me.free_since = seconds(now);
-  close(*job, busy, now);
+  close(*held, busy, now);
 }
 
-void Context::close(Job& job, std::optional<double> busy, Clock::time_point now) {
-  lines_.end(job, busy);
-  dispatcher_->complete(job.ticket, busy.value_or(std::numeric_limits<double>::quiet_NaN()), true, now);
-  jobs_.release(job);
+void Context::close(HeldTask& held, std::optional<double> busy, Clock::time_point now) {
+  placement_.end(held, busy);
+  dispatcher_->complete(held.ticket, busy.value_or(std::numeric_limits<double>::quiet_NaN()), true, now);
+  held_.release(held);
   changed();
 }
 
-/// Closes jobs of a worker that StarPU has not reported the end of (it does not for internal ones, such as
+/// Closes tasks of a worker that StarPU has not reported the end of (it does not for internal ones, such as
 /// those of reductions): all before `until`, or all but the latest `keep`.
-void Context::close_left_over(Worker& worker, const Job* until, std::size_t keep, Clock::time_point now) {
+void Context::close_left_over(Worker& worker, const HeldTask* until, std::size_t keep,
+                              Clock::time_point now) {
   std::size_t left = 0;
-  for (const Job* job = worker.first; job != until; job = job->next) ++left;
+  for (const WaitingTask* held = worker.first; held != until; held = held->next) ++left;
   for (; left > keep; --left) {
     close(take_off(worker), std::nullopt, now);
     ++closed_;

@@ -54,11 +54,6 @@ Json json_of(std::vector<std::string> arguments) {
   return Json::parse(finished.out);
 }
 
-/// Some solvers need libraries that a build may do without.
-bool is_built(const std::string& solver) {
-  return run_allot({"list"}).out.find("  " + solver + " ") != std::string::npos;
-}
-
 /// A scenario too large for anything to be quick on it.
 std::string large_scenario() {
   return run_allot({"generate", "--gps", "5", "--sas", "1", "--threads", "120"}).out;
@@ -237,9 +232,7 @@ TEST(Command, SolveTakesTheObjectiveThatTheSolverHas) {
   EXPECT_EQ(json_of({"solve", kWorkstation}).at("solver"), "best");
   EXPECT_EQ(json_of({"solve", kWorkstation, "--objective", "priority"}).at("solver"), "mis");
   EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "mis"}).at("objective"), "priority");
-  if (is_built("weighted")) {
-    EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "weighted"}).at("objective"), "priority");
-  }
+  EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "weighted"}).at("objective"), "priority");
   EXPECT_EQ(json_of({"solve", kWorkstation, "--solver", "exhaustive"}).at("objective"), "throughput");
 }
 
@@ -296,7 +289,6 @@ TEST(Command, SolveFailsWhenAFloorCannotBeMet) {
 }
 
 TEST(Command, CertifyProvesTheOptimum) {
-  if (!is_built("exact")) GTEST_SKIP();
   const Json answer = json_of({"certify", kWorkstation});
   expect_solution(answer, 4, 3);
   EXPECT_EQ(answer.at("solver"), "exact");
@@ -309,7 +301,6 @@ TEST(Command, CertifyProvesTheOptimum) {
 }
 
 TEST(Command, CertifySaysWhyNothingCanBeProven) {
-  if (!is_built("exact")) GTEST_SKIP();
   const TemporaryFile file(".toml",
                            "[[resources]]\nname = \"gpu\"\nservers = 2\ndiscipline = \"fcfs\"\n"
                            "[[tasks]]\nname = \"t\"\ncount = 5\nrates = { gpu = 1 }\n"
@@ -374,7 +365,7 @@ TEST(Command, ParetoGoesFromTheLargestThroughputToTheSmallestError) {
     EXPECT_LT(points[at].at("priority_error").get<double>(),
               points[at - 1].at("priority_error").get<double>());
   }
-  if (is_built("weighted")) expect_solution(answer.at("weighted"), 4, 3);
+  expect_solution(answer.at("weighted"), 4, 3);
   EXPECT_THAT(run_allot({"pareto", kWorkstation}).out, HasSubstr("of the throughput to cut the error by"));
 }
 
@@ -428,7 +419,6 @@ TEST(Command, ListsEverythingInJson) {
 
 /// A proof that takes a while shows how far it has come, on a terminal only, and leaves nothing behind.
 TEST(Command, ShowsTheProgressOfAProofOnATerminalOnly) {
-  if (run_allot({"list"}).out.find("  exact ") == std::string::npos) GTEST_SKIP() << "built without exact";
   const TemporaryFile large(
       ".toml", run_allot({"generate", "--gps", "43", "--sas", "21", "--threads", "8192", "--seed", "1"}).out);
   const std::vector<std::string> words = allot_words({"certify", large.path(), "--time-limit", "1.5"});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/real_machine: its kernels on this processor, and every experiment on a machine emulated by sleeping tasks.
+"""bench/real_machine: its kernels on this processor, and every experiment on a machine emulated by sleeping tasks.
 
 The machine may be busy with other things, so nothing here is compared with a time: that the model predicts what the
 emulated machine does is for whoever runs the experiments on a quiet one."""
@@ -12,7 +12,7 @@ import unittest
 
 PROGRAM = os.environ["REAL_MACHINE"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-EMULATED = SOURCE / "examples" / "real_machine" / "emulated.toml"
+EMULATED = SOURCE / "bench" / "real_machine" / "emulated.toml"
 POLICIES = {"best-fit", "random", "load-balance", "jsq", "min-completion-time", "round-robin", "map", "optimal", "mis", "weighted"}
 
 

@@ -38,7 +38,6 @@ class OneRun final : public World, public RunObserver {
  public:
   OneRun(const Scene& scene, Disk& disk, Verdict& verdict, Clock::time_point now, std::size_t run, bool trace)
       : scene_(scene),
-        disk_(disk),
         verdict_(verdict),
         trace_(trace),
         begin_(now),
@@ -173,7 +172,6 @@ class OneRun final : public World, public RunObserver {
   }
 
   const Scene& scene_;
-  Disk& disk_;
   Verdict& verdict_;
   bool trace_;
   Clock::time_point begin_;

@@ -84,13 +84,13 @@ void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions
     }
     return std::string();
   };
-  const bool holds = any(&PolicyInfo::holds_assignment);
+  const bool holds = any(&PolicyInfo::needs_assignment);
   if (holds && !told.assignment)
     throw InvalidModel("assignment",
-                       "the policy " + named(&PolicyInfo::holds_assignment) + " needs one to hold");
+                       "the policy " + named(&PolicyInfo::needs_assignment) + " needs one to hold");
   if (!holds && told.assignment) {
     throw InvalidModel("assignment",
-                       "only the policy " + named(&PolicyInfo::holds_assignment) + " holds a given one");
+                       "only the policy " + named(&PolicyInfo::needs_assignment) + " holds a given one");
   }
   if (!any(&PolicyInfo::takes_probabilities) && !told.placement_probabilities.empty()) {
     throw InvalidModel("probabilities", "only the policy " + named(&PolicyInfo::takes_probabilities) +

@@ -50,6 +50,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo fixed;
-const PolicyInfo fixed{"fixed", "holds a given assignment", make, false, true};
+const PolicyInfo fixed{
+    .name = "fixed", .summary = "holds a given assignment", .make = make, .needs_assignment = true};
 
 }  // namespace allot::policies

@@ -19,6 +19,9 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo mis;
-const PolicyInfo mis{"mis", "holds the assignment that the solver mis finds for the priorities", make};
+const PolicyInfo mis{.name = "mis",
+                     .summary = "holds the assignment that the solver mis finds for the priorities",
+                     .make = make,
+                     .needs_shares = true};
 
 }  // namespace allot::policies

@@ -96,7 +96,9 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo random;
-const PolicyInfo random{"random", "at random among the resources that can run the task", make, false, false,
-                        true};
+const PolicyInfo random{.name = "random",
+                        .summary = "at random among the resources that can run the task",
+                        .make = make,
+                        .takes_probabilities = true};
 
 }  // namespace allot::policies

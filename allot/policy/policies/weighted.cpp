@@ -43,7 +43,10 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo weighted;
-const PolicyInfo weighted{"weighted",
-                          "holds the time shares that the solver weighted finds: exact priorities", make};
+const PolicyInfo weighted{.name = "weighted",
+                          .summary = "holds the time shares that the solver weighted finds: exact priorities",
+                          .make = make,
+                          .needs_shares = true,
+                          .holds_time_shares = true};
 
 }  // namespace allot::policies

@@ -272,25 +272,27 @@ std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> reso
   return out + marks + "</svg>\n";
 }
 
-std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
-                           std::span<const PredictedTotal> predictions, const TimeAxis& axis) {
-  constexpr double kTop = 10;
-  constexpr double kBottom = 230;
+namespace {
+
+/// A stretch of time and what was completed in it.
+struct Step {
+  double x;
+  double width;
+  double seconds;
+  std::vector<double> rate;  // by type
+};
+
+/// Steps over the whole axis, wide enough to hold some completions each. `first`: of each span, its first
+/// step.
+std::vector<Step> completion_steps(std::span<const Bar> bars, std::size_t types, const TimeAxis& axis,
+                                   std::vector<std::size_t>& first) {
   const auto completions = static_cast<double>(std::count_if(
       bars.begin(), bars.end(), [](const Bar& bar) { return bar.status == AttemptStatus::kOk; }));
   const double whole = kTimelineWidth - kTimelineLeft - kTimelineRight;
   const double wanted = whole / std::clamp(completions / 8, 8.0, 200.0);
-
-  struct Step {
-    double x;
-    double width;
-    double seconds;
-    std::vector<double> rate;  // by type
-  };
   std::vector<Step> steps;
-  std::vector<std::size_t> first_step;
   for (const TimeAxis::Span& span : axis.spans()) {
-    first_step.push_back(steps.size());
+    first.push_back(steps.size());
     const auto count = static_cast<std::size_t>(std::max(1.0, std::round(span.width / wanted)));
     const double width = span.width / static_cast<double>(count);
     for (std::size_t k = 0; k < count; ++k) {
@@ -306,6 +308,17 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
     Step& step = it == steps.begin() ? steps.front() : *(it - 1);
     if (step.seconds > 0) step.rate[bar.type] += 1 / step.seconds;
   }
+  return steps;
+}
+
+}  // namespace
+
+std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
+                           std::span<const PredictedTotal> predictions, const TimeAxis& axis) {
+  constexpr double kTop = 10;
+  constexpr double kBottom = 230;
+  std::vector<std::size_t> first_step;
+  const std::vector<Step> steps = completion_steps(bars, types, axis, first_step);
   double most = 0;
   for (const Step& step : steps) {
     double sum = 0;

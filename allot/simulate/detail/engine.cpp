@@ -1,64 +1,18 @@
 #include "allot/simulate/detail/engine.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <type_traits>
 #include <utility>
 
-#include "allot/base/elementary.hpp"
 #include "allot/base/error.hpp"
+#include "allot/simulate/detail/open_classes.hpp"
 #include "allot/simulate/detail/stations.hpp"
+#include "allot/simulate/detail/threads.hpp"
+#include "allot/simulate/detail/window_meter.hpp"
 
 namespace allot::detail {
 namespace {
-
-/// What a stream of random numbers is for. A stream is named by seed, purpose, replication and thread, so
-/// that the k-th task of a thread has the same size under every policy.
-enum class Purpose : std::uint64_t { kSizes, kStart, kPolicy, kArrivals, kOpenSizes };
-
-std::uint64_t stream_id(Purpose purpose, std::uint32_t replication, std::uint32_t thread = 0) noexcept {
-  return (static_cast<std::uint64_t>(purpose) << 56) | (std::uint64_t{replication & 0xffffffU} << 32) |
-         thread;
-}
-
-/// Sizes drawn ahead, a block at a time.
-struct SizeBuffer {
-  std::uint64_t stream = 0;
-  std::uint64_t block = 0;
-  std::uint32_t used = RandomStream::kBlock;
-  double sizes[RandomStream::kBlock] = {};
-
-  double next(const Distribution& distribution, std::uint64_t seed) noexcept {
-    if (used == RandomStream::kBlock) refill(distribution, seed);
-    return sizes[used++];
-  }
-
-  std::uint64_t drawn() const noexcept {
-    return block * RandomStream::kBlock - (RandomStream::kBlock - used);
-  }
-
-  [[gnu::noinline]] void refill(const Distribution& distribution, std::uint64_t seed) noexcept {
-    RandomStream random(seed, stream, block++);
-    distribution.sample(random, sizes);
-    used = 0;
-  }
-};
-
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-struct Thread {
-  double entered = 0;
-  double size = 0;
-  double next_size = 0;  // drawn one task ahead, so that nobody waits for it
-  std::uint64_t task = 0;
-  std::uint32_t type = 0;
-  std::uint32_t resource = 0;
-  std::uint32_t group = kNone;  // of threads that change type
-  std::uint32_t step = 0;       // in the group's sequence
-  std::uint32_t open = kNone;   // the open class it belongs to: leaves when done
-  bool alive = true;
-};
 
 /// After so many completions virtual clocks are set back: often enough for every digit, rarely enough for
 /// free.
@@ -89,8 +43,11 @@ class EngineOf final : public Engine {
         types_(system_.type_count()),
         resources_(system_.resource_count()),
         due_(resources_),
+        threads_(sizes_, setup.seed, setup.replication),
         policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
-        looks_at_sizes_(setup.policy->looks_at_sizes()) {
+        looks_at_sizes_(setup.policy->looks_at_sizes()),
+        open_(setup.scenario->arrivals, setup.seed, setup.replication),
+        meter_(types_, resources_) {
     counts_.assign(types_, resources_, 0);
     totals_.assign(resources_, 0);
     population_.assign(types_, 0);
@@ -98,16 +55,11 @@ class EngineOf final : public Engine {
     memory_.assign(policy_.memory_size(), 0);
     if (looks_at_sizes_) remaining_.assign(resources_, 0.0);
     situation_ = {&system_, counts_.values(), totals_, remaining_};
-    busy_.assign(resources_, 0.0);
-    busy_since_.assign(resources_, 0.0);
-    window_.completions_by_pair.assign(types_, resources_, 0);
-    window_.response_by_type.assign(types_, 0.0);
-    window_.busy.assign(resources_, 0.0);
     plan_ = scenario_.population;
     std::stable_sort(plan_.begin(), plan_.end(),
                      [](const PopulationChange& a, const PopulationChange& b) { return a.at < b.at; });
     make_threads();
-    founders_ = births_;
+    threads_.are_founders();
     if (!setup.policy_is_shared) policy_.set_population(population_);
     make_stations();
     enter_all(setup.random_start);
@@ -158,51 +110,14 @@ class EngineOf final : public Engine {
 
   bool dry() const noexcept override { return external_ == kNever && due_.due(due_.first()) == kNever; }
   double now() const noexcept override { return now_; }
-  std::uint64_t completed() const noexcept override { return window_completions_; }
-  double response_sum() const noexcept override {
-    return std::accumulate(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
-  }
-
-  const LogHistogram& responses() const noexcept override { return responses_; }
-
-  std::uint64_t fewest_turns() const noexcept override {
-    std::uint64_t fewest = ~std::uint64_t{0};
-    for (ThreadId id = 0; id < threads_.size(); ++id) {
-      const bool is_founder = static_cast<std::uint32_t>(buffers_[id].stream) < founders_;
-      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder) continue;
-      // One size is drawn ahead, and one is being worked off.
-      fewest = std::min(fewest, buffers_[id].drawn() - 2);
-    }
-    return fewest;
-  }
-
-  void begin_window() override {
-    window_start_ = now_;
-    window_completions_ = 0;
-    window_.completions_by_pair.assign(types_, resources_, 0);
-    std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
-    std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
-    std::fill(busy_since_.begin(), busy_since_.end(), now_);
-    responses_.clear();
-    population_integral_ = 0;
-    population_since_ = now_;
-    ages_at_start_ = ages();
-  }
-
+  std::uint64_t completed() const noexcept override { return meter_.completions(); }
+  double response_sum() const noexcept override { return meter_.response_sum(); }
+  const LogHistogram& responses() const noexcept override { return meter_.responses(); }
+  std::uint64_t fewest_turns() const noexcept override { return threads_.fewest_turns(); }
+  void begin_window() override { meter_.begin(now_, threads_.ages(now_)); }
   Window end_window() override {
-    for (std::size_t j = 0; j < resources_; ++j) account_busy(j, busy_[j]);
     count_population();
-    window_.seconds = now_ - window_start_;
-    window_.completions = window_completions_;
-    window_.population_integral = population_integral_;
-    const double expected = population_integral_ + ages_at_start_ - ages();
-    const double scale = std::max({std::abs(expected), population_integral_, 1e-300});
-    window_.little_residual = std::abs(response_sum() - expected) / scale;
-    window_.oldest = 0;
-    for (const Thread& thread : threads_) {
-      if (thread.alive) window_.oldest = std::max(window_.oldest, now_ - thread.entered);
-    }
-    return window_;
+    return meter_.end(now_, threads_.ages(now_), threads_.oldest(now_));
   }
 
   void set_trace(TraceSink* sink) override {
@@ -218,22 +133,8 @@ class EngineOf final : public Engine {
 
  private:
   ThreadId new_thread(TaskType type) {
-    Thread thread;
-    thread.type = static_cast<std::uint32_t>(index(type));
-    ThreadId id = 0;
-    if (free_.empty()) {
-      if (threads_.size() >= most_threads_) fail_full();
-      id = static_cast<ThreadId>(threads_.size());
-      threads_.push_back(thread);
-      buffers_.emplace_back();
-    } else {
-      id = free_.back();
-      free_.pop_back();
-      threads_[id] = thread;
-      buffers_[id] = {};
-    }
-    buffers_[id].stream = stream_id(Purpose::kSizes, replication_, births_++);
-    threads_[id].next_size = buffers_[id].next(sizes_, seed_);
+    if (threads_.is_full(most_threads_)) fail_full();
+    const ThreadId id = threads_.add(static_cast<std::uint32_t>(index(type)));
     ++population_[index(type)];
     return id;
   }
@@ -253,7 +154,6 @@ class EngineOf final : public Engine {
     const auto expected =
         static_cast<std::size_t>(std::min<double>(threads_of(scenario_), static_cast<double>(most_threads_)));
     threads_.reserve(expected);
-    buffers_.reserve(expected);
     for (const TaskType i : system_.types()) {
       for (Count n = 0; n < system_.count(i); ++n) {
         look_at_stop();
@@ -267,31 +167,13 @@ class EngineOf final : public Engine {
         threads_[id].group = static_cast<std::uint32_t>(group);
       }
     }
-    for (std::size_t open = 0; open < scenario_.arrivals.size(); ++open) {
-      const auto number = static_cast<std::uint32_t>(open);
-      arrival_streams_.emplace_back(seed_, stream_id(Purpose::kArrivals, replication_, number));
-      open_buffers_.emplace_back();
-      open_buffers_.back().stream = stream_id(Purpose::kOpenSizes, replication_, number);
-      next_arrival_.push_back(interarrival(open));
-    }
     schedule_external();
   }
 
   void make_stations() {
     const bool weighted = !policy_.time_shares().empty();
     for (const Resource& resource : system_.resources()) {
-      const bool shared = resource.discipline == Discipline::kPs;
-      if (weighted && shared) {
-        stations_.emplace_back(WeightedSharedStation<Queue>(resource.servers, types_, exact_shares_));
-      } else if (weighted) {
-        stations_.emplace_back(WeightedOrderStation<Queue>(resource.servers, types_, exact_shares_));
-      } else if (shared) {
-        stations_.emplace_back(SharedStation<Queue>(resource.servers));
-      } else if (resource.servers == 1) {
-        stations_.emplace_back(SingleStation());
-      } else {
-        stations_.emplace_back(OrderedStation<Queue>(resource.servers));
-      }
+      stations_.push_back(make_station<Queue>(resource, types_, weighted, exact_shares_));
     }
     const auto all_are = [&](std::size_t kind) {
       return std::all_of(stations_.begin(), stations_.end(),
@@ -355,9 +237,9 @@ class EngineOf final : public Engine {
 
   template <bool kPlain>
   double next_size(ThreadId id) noexcept {
-    Thread& thread = threads_[id];
-    if (!kPlain && thread.open != kNone) return open_buffers_[thread.open].next(sizes_, seed_);
-    return std::exchange(thread.next_size, buffers_[id].next(sizes_, seed_));
+    const Thread& thread = threads_[id];
+    if (!kPlain && thread.open != kNone) return open_.next_size(thread.open, sizes_);
+    return threads_.next_size(id);
   }
 
   /// The thread's next task enters the resource that the policy says. The caller settles that resource.
@@ -395,37 +277,21 @@ class EngineOf final : public Engine {
       station.settle(now_);
       due_.set(j, station.due);
       busy = station.busy;
-      if constexpr (kPlain && kMany && requires { station.next_thread(); }) fetch(station.next_thread());
+      if constexpr (kPlain && kMany && requires { station.next_thread(); })
+        threads_.fetch(station.next_thread());
     });
-    if (busy != busy_[j]) account_busy(j, busy);
+    meter_.set_busy(j, busy, now_);
     if (!kPlain && !started_.empty()) {
       for (const ThreadId id : started_) trace(TraceEvent::What::kStart, id, now_);
       started_.clear();
     }
   }
 
-  /// The thread that a station lets go next is asked for in time: with many, it is in no cache.
-  [[gnu::always_inline]] void fetch(ThreadId id) const noexcept {
-    __builtin_prefetch(&threads_[id], 1);
-    const SizeBuffer& buffer = buffers_[id];
-    __builtin_prefetch(&buffer, 1);
-    __builtin_prefetch(buffer.sizes + RandomStream::kBlock / 2);
-  }
-
-  void account_busy(std::size_t j, double busy) noexcept {
-    window_.busy[j] += busy_[j] * (now_ - busy_since_[j]);
-    busy_since_[j] = now_;
-    busy_[j] = busy;
-  }
-
   template <bool kPlain, Mix kMix>
   [[gnu::always_inline]] void complete(ThreadId id, std::size_t j) {
     Thread& thread = threads_[id];
     const double response = now_ - thread.entered;
-    ++window_completions_;
-    ++window_.completions_by_pair(task_type(thread.type), resource_id(j));
-    window_.response_by_type[thread.type] += response;
-    responses_.add(response);
+    meter_.complete(thread.type, j, response);
     --counts_(task_type(thread.type), resource_id(j));
     --totals_[j];
     if (--until_rebase_ == 0) rebase();
@@ -448,8 +314,7 @@ class EngineOf final : public Engine {
     const std::uint32_t before = thread.type;
     if (thread.open != kNone || (thread.group == kNone && retiring_[before] > 0)) {
       if (thread.open == kNone) --retiring_[before];
-      thread.alive = false;
-      free_.push_back(id);
+      threads_.remove(id);
       count_population();
       --population_[before];
       population_changed();
@@ -474,14 +339,8 @@ class EngineOf final : public Engine {
     for (std::size_t j = 0; j < resources_; ++j) settle(j);
   }
 
-  double interarrival(std::size_t open) {
-    const double rate = scenario_.arrivals[open].rate;
-    return rate > 0 ? now_ - portable_log(arrival_streams_[open].uniform()) / rate : kNever;
-  }
-
   void schedule_external() noexcept {
-    external_ = next_change_ < plan_.size() ? plan_[next_change_].at : kNever;
-    for (const double at : next_arrival_) external_ = std::min(external_, at);
+    external_ = std::min(next_change_ < plan_.size() ? plan_[next_change_].at : kNever, open_.next());
     constant_ = scenario_.is_static();
   }
 
@@ -506,30 +365,19 @@ class EngineOf final : public Engine {
       population_changed();
       for (const ThreadId id : born) settle(place(id));
     }
-    for (std::size_t open = 0; open < next_arrival_.size(); ++open) {
-      if (next_arrival_[open] > now_) continue;
+    for (std::size_t open = 0; open < open_.size(); ++open) {
+      if (open_.next(open) > now_) continue;
       count_population();
-      const ThreadId id = new_thread(scenario_.arrivals[open].task);
+      const ThreadId id = new_thread(open_.task(open));
       threads_[id].open = static_cast<std::uint32_t>(open);
       population_changed();
       settle(place(id));
-      next_arrival_[open] = interarrival(open);
+      open_.draw(open, now_);
     }
     schedule_external();
   }
 
-  void count_population() noexcept {
-    Count threads = 0;
-    for (const Count n : population_) threads += n;
-    population_integral_ += static_cast<double>(threads) * (now_ - population_since_);
-    population_since_ = now_;
-  }
-
-  double ages() const noexcept {
-    double sum = 0;
-    for (const Thread& thread : threads_) sum += thread.alive ? now_ - thread.entered : 0.0;
-    return sum;
-  }
+  void count_population() noexcept { meter_.count_population(population_, now_); }
 
   void rebase() noexcept {
     until_rebase_ = kRebaseInterval;
@@ -603,11 +451,7 @@ class EngineOf final : public Engine {
   Due due_;
   std::vector<Station<Queue>> stations_;
   Mix mix_ = Mix::kAny;
-  std::vector<Thread> threads_;
-  std::vector<SizeBuffer> buffers_;
-  std::vector<ThreadId> free_;
-  std::uint32_t births_ = 0;
-  std::uint32_t founders_ = 0;  // threads that were there at the start: the first so many births
+  Threads threads_;
 
   PerPair<Count> counts_;
   std::vector<Count> totals_;
@@ -622,19 +466,9 @@ class EngineOf final : public Engine {
   std::vector<Count> retiring_;
   std::vector<PopulationChange> plan_;
   std::size_t next_change_ = 0;
-  std::vector<RandomStream> arrival_streams_;
-  std::vector<SizeBuffer> open_buffers_;
-  std::vector<double> next_arrival_;
+  OpenClasses open_;
 
-  Window window_;
-  LogHistogram responses_;  // of the window
-  std::uint64_t window_completions_ = 0;
-  double window_start_ = 0;
-  std::vector<double> busy_;
-  std::vector<double> busy_since_;
-  double population_integral_ = 0;
-  double population_since_ = 0;
-  double ages_at_start_ = 0;
+  WindowMeter meter_;
   std::uint64_t until_rebase_ = kRebaseInterval;
 
   TraceSink* trace_ = nullptr;
@@ -643,20 +477,6 @@ class EngineOf final : public Engine {
 };
 
 }  // namespace
-
-double threads_of(const Scenario& scenario) {
-  auto threads = static_cast<double>(scenario.system.population());
-  for (const ThreadGroup& group : scenario.threads) threads += static_cast<double>(group.count);
-  for (const PopulationChange& change : scenario.population)
-    threads += static_cast<double>(std::max<Count>(0, change.change));
-  return threads;
-}
-
-double bytes_per_thread() {
-  // With its places in a queue that may have grown, and in the order in which they enter.
-  return sizeof(Thread) + sizeof(SizeBuffer) + 2.5 * (sizeof(double) + sizeof(ThreadId)) +
-         2 * sizeof(ThreadId);
-}
 
 std::unique_ptr<Engine> make_engine(const EngineSetup& setup) {
   const System& system = setup.scenario->system;

@@ -47,11 +47,6 @@ struct EngineSetup {
 /// What an engine throws when it was asked to stop before all threads were there.
 struct StoppedEarly {};
 
-/// Threads that a scenario has at its largest, arrivals not counted.
-double threads_of(const Scenario& scenario);
-/// Bytes that one thread takes in an engine, about.
-double bytes_per_thread();
-
 class Engine {
  public:
   virtual ~Engine() = default;

@@ -471,4 +471,15 @@ decltype(auto) with_station(Station<Queue>& station, Use&& use) {
   }
 }
 
+/// The station that does what the resource's discipline asks for. `weighted`: by time shares.
+template <typename Queue>
+Station<Queue> make_station(const Resource& resource, std::size_t types, bool weighted, bool exact_shares) {
+  const bool shared = resource.discipline == Discipline::kPs;
+  if (weighted && shared) return WeightedSharedStation<Queue>(resource.servers, types, exact_shares);
+  if (weighted) return WeightedOrderStation<Queue>(resource.servers, types, exact_shares);
+  if (shared) return SharedStation<Queue>(resource.servers);
+  if (resource.servers == 1) return SingleStation();
+  return OrderedStation<Queue>(resource.servers);
+}
+
 }  // namespace allot::detail

@@ -150,74 +150,143 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
   return true;
 }
 
-ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains,
-                                                     const Prices& start, double cutoff, int max_rounds,
-                                                     const std::function<void(double)>& watch) {
-  const std::size_t types = system_.type_count();
-  const bool floors = system_.has_floors();
-  Result result;
-  result.bound = kInfinity;
-  result.prices = start;
-  std::vector<double> values;
-  std::size_t known = pool_.size();
-  result.bound = lagrangian(domains, result.prices, values);
-  if (result.bound == -kInfinity) return result.end = End::kEmpty, result;
-  if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
-  if (poll_.stopped()) return result.end = End::kStopped, result;
+/// The linear programme over the contents known so far. Rows: one per type (every thread placed), one per
+/// resource (one content), one per floor. Throughputs are in units of the scale, so that no number is too
+/// large for it.
+class ConfigurationBound::Master {
+ public:
+  Master(const ConfigurationBound& bound, const std::vector<ColumnDomain>& domains)
+      : bound_(bound),
+        domains_(domains),
+        types_(bound.system_.type_count()),
+        floors_(bound.system_.has_floors()) {
+    const System& system = bound.system_;
+    for (const TaskType i : system.types()) {
+      const double n = static_cast<double>(system.count(i));
+      programme_.add_row(n, n);
+    }
+    for (std::size_t j = 0; j < bound.pricers_.size(); ++j) programme_.add_row(1, 1);
+    if (floors_) {
+      for (const TaskType i : system.types()) {
+        programme_.add_row(system.floor(i) * (1 - kFloorTolerance) / bound.scale_, kInfinity);
+      }
+    }
+    for (std::size_t i = 0; i < types_; ++i) {
+      const int row = static_cast<int>(i);
+      const int floor_row = static_cast<int>(types_ + bound.pricers_.size() + i);
+      for (const double sign : {1.0, -1.0}) {
+        slacks_.push_back(programme_.add_column(penalty_, 0, kInfinity, {&row, 1}, {&sign, 1}));
+      }
+      const double one = 1.0;
+      if (floors_)
+        slacks_.push_back(programme_.add_column(penalty_, 0, kInfinity, {&floor_row, 1}, {&one, 1}));
+    }
+    add_new();
+  }
 
-  // Rows: one per type (every thread placed), one per resource (one content), one per floor. Throughputs are
-  // in units of the scale, so that no number is too large for the programme.
-  LinearProgram programme;
-  for (const TaskType i : system_.types()) {
-    const double n = static_cast<double>(system_.count(i));
-    programme.add_row(n, n);
-  }
-  for (std::size_t j = 0; j < pricers_.size(); ++j) programme.add_row(1, 1);
-  if (floors) {
-    for (const TaskType i : system_.types()) {
-      programme.add_row(system_.floor(i) * (1 - kFloorTolerance) / scale_, kInfinity);
-    }
-  }
-  // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
-  // prices bounded; if a solution still pays them, they are raised.
-  double penalty = 4;
-  std::vector<int> slacks;
-  for (std::size_t i = 0; i < types; ++i) {
-    const int row = static_cast<int>(i);
-    const int floor_row = static_cast<int>(types + pricers_.size() + i);
-    for (const double sign : {1.0, -1.0}) {
-      slacks.push_back(programme.add_column(penalty, 0, kInfinity, {&row, 1}, {&sign, 1}));
-    }
-    const double one = 1.0;
-    if (floors) slacks.push_back(programme.add_column(penalty, 0, kInfinity, {&floor_row, 1}, {&one, 1}));
-  }
-  std::vector<std::size_t> in_programme;  // pool index of each column after the slacks
-  const auto add_new = [&](std::size_t from) {
+  /// Whether there are contents that it does not know yet.
+  bool has_news() const noexcept { return bound_.pool_.size() > known_; }
+
+  void add_new() {
     LinearProgram::Batch batch;
-    for (std::size_t at = from; at < pool_.size(); ++at) {
-      const Pooled& pooled = pool_[at];
-      if (!fits(pooled, domains[index(pooled.resource)])) continue;
-      batch.begin_column(-pooled.throughput / scale_);
-      const auto column_types = pricer(pooled.resource).types();
+    for (std::size_t at = known_; at < bound_.pool_.size(); ++at) {
+      const Pooled& pooled = bound_.pool_[at];
+      if (!bound_.fits(pooled, domains_[index(pooled.resource)])) continue;
+      batch.begin_column(-pooled.throughput / bound_.scale_);
+      const auto column_types = bound_.pricer(pooled.resource).types();
       for (std::size_t t = 0; t < column_types.size(); ++t) {
         if (pooled.content[t] != 0) {
           batch.entry(static_cast<int>(index(column_types[t])), static_cast<double>(pooled.content[t]));
         }
       }
-      batch.entry(static_cast<int>(types + index(pooled.resource)), 1.0);
+      batch.entry(static_cast<int>(types_ + index(pooled.resource)), 1.0);
       for (std::size_t t = 0; t < pooled.by_type.size(); ++t) {
         if (pooled.by_type[t] != 0) {
-          batch.entry(static_cast<int>(types + pricers_.size() + index(column_types[t])),
-                      pooled.by_type[t] / scale_);
+          batch.entry(static_cast<int>(types_ + bound_.pricers_.size() + index(column_types[t])),
+                      pooled.by_type[t] / bound_.scale_);
         }
       }
-      in_programme.push_back(at);
+      in_programme_.push_back(at);
     }
-    programme.add_columns(std::move(batch));
-  };
-  add_new(0);
-  known = pool_.size();
+    programme_.add_columns(std::move(batch));
+    known_ = bound_.pool_.size();
+  }
 
+  LinearProgram::Status solve(StopPoll& poll) {
+    const LinearProgram::Status status = programme_.solve(&poll);
+    poll.spend(programme_.steps());
+    return status;
+  }
+
+  /// The throughput of its solution.
+  double value() const { return -programme_.value() * bound_.scale_; }
+
+  /// Its prices, drawn towards `near` by `smoothing`.
+  void prices(const Prices& near, double smoothing, Prices& into) const {
+    const auto duals = programme_.duals();
+    for (std::size_t i = 0; i < types_; ++i) {
+      into.task[i] = smoothing * near.task[i] - (1 - smoothing) * duals[i] * bound_.scale_;
+      if (floors_) {
+        const double pi = std::max(0.0, duals[types_ + bound_.pricers_.size() + i]);
+        into.completion[i] = smoothing * near.completion[i] + (1 - smoothing) * pi;
+      }
+    }
+  }
+
+  /// Whether its solution places every thread once and meets every floor.
+  bool complete() const {
+    double paid = 0;
+    const auto solution = programme_.columns();
+    for (const int slack : slacks_) paid += solution[static_cast<std::size_t>(slack)];
+    return paid <= 1e-7;
+  }
+
+  /// Makes what is incomplete dearer; false where that has no sense any more.
+  bool raise_penalty() {
+    if (penalty_ > 1e9) return false;
+    penalty_ *= 30;
+    for (const int slack : slacks_) programme_.set_cost(slack, penalty_);
+    return true;
+  }
+
+  /// Puts its solution, where it has one, into the result.
+  void report(Result& result) const {
+    const auto solution = programme_.columns();
+    if (solution.empty()) return;  // stopped before there was one
+    result.complete = complete();
+    for (std::size_t at = 0; at < in_programme_.size() && slacks_.size() + at < solution.size(); ++at) {
+      const double weight = solution[slacks_.size() + at];
+      if (weight <= 1e-9) continue;
+      const Pooled& pooled = bound_.pool_[in_programme_[at]];
+      result.support.push_back({pooled.resource, weight, pooled.total, &pooled.content});
+    }
+  }
+
+ private:
+  const ConfigurationBound& bound_;
+  const std::vector<ColumnDomain>& domains_;
+  std::size_t types_;
+  bool floors_;
+  LinearProgram programme_;
+  // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
+  // prices bounded; if a solution still pays them, they are raised.
+  double penalty_ = 4;
+  std::vector<int> slacks_;
+  std::vector<std::size_t> in_programme_;  // pool index of each column after the slacks
+  std::size_t known_ = 0;                  // of the pool
+};
+
+ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDomain>& domains,
+                                                     const Prices& start, double cutoff, int max_rounds,
+                                                     const std::function<void(double)>& watch) {
+  Result result;
+  result.prices = start;
+  std::vector<double> values;
+  result.bound = lagrangian(domains, result.prices, values);
+  if (result.bound == -kInfinity) return result.end = End::kEmpty, result;
+  if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
+  if (poll_.stopped()) return result.end = End::kStopped, result;
+  Master master(*this, domains);
   // Prices of zero are no knowledge to stay near to.
   const bool informed =
       std::any_of(start.task.begin(), start.task.end(), [](double price) { return price != 0; });
@@ -225,42 +294,24 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
   Prices tried = result.prices;
   result.end = End::kStalled;
   for (int round = 0; round < max_rounds; ++round) {
-    if (poll_.should_stop_now()) {
-      result.end = End::kStopped;
-      break;
-    }
-    const LinearProgram::Status status = programme.solve(&poll_);
-    poll_.spend(programme.steps());
+    const bool stopped = poll_.should_stop_now();
+    const LinearProgram::Status status = stopped ? LinearProgram::Status::kStopped : master.solve(poll_);
     if (status == LinearProgram::Status::kStopped) {
       result.end = End::kStopped;
       break;
     }
     if (status != LinearProgram::Status::kOptimal) break;  // numerical trouble: keep what is proven
-    const double value = -programme.value() * scale_;
-    if (result.bound - value <= kEqual * scale_) {
-      result.end = End::kConverged;
-    } else {
-      const auto duals = programme.duals();
-      for (std::size_t i = 0; i < types; ++i) {
-        tried.task[i] = smoothing * result.prices.task[i] - (1 - smoothing) * duals[i] * scale_;
-        if (floors) {
-          const double pi = std::max(0.0, duals[types + pricers_.size() + i]);
-          tried.completion[i] = smoothing * result.prices.completion[i] + (1 - smoothing) * pi;
-        }
-      }
+    if (result.bound - master.value() > kEqual * scale_) {
+      master.prices(result.prices, smoothing, tried);
       const double bound = lagrangian(domains, tried, values);
       if (bound < result.bound) {
         result.bound = bound;
         result.prices = tried;
         if (watch) watch(bound);
       }
-      if (result.bound <= cutoff) {
-        result.end = End::kBelowCutoff;
-        break;
-      }
-      if (pool_.size() > known) {
-        add_new(known);
-        known = pool_.size();
+      if (result.bound <= cutoff) return result.end = End::kBelowCutoff, result;
+      if (master.has_news()) {
+        master.add_new();
         smoothing = kSmoothing;
         continue;
       }
@@ -268,29 +319,13 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
         smoothing = 0;
         continue;
       }
-      result.end = End::kConverged;
     }
-    // Converged. If threads are still unplaced, the penalty was too small to forbid it.
-    double paid = 0;
-    const auto solution = programme.columns();
-    for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
-    if (paid <= 1e-7 || penalty > 1e9) break;
-    penalty *= 30;
-    for (const int slack : slacks) programme.set_cost(slack, penalty);
+    result.end = End::kConverged;
+    // If threads are still unplaced, the penalty was too small to forbid it.
+    if (master.complete() || !master.raise_penalty()) break;
     result.end = End::kStalled;
   }
-  if (result.end == End::kBelowCutoff) return result;
-  const auto solution = programme.columns();
-  if (solution.empty()) return result;  // stopped before there was one
-  double paid = 0;
-  for (const int slack : slacks) paid += solution[static_cast<std::size_t>(slack)];
-  result.complete = paid <= 1e-7;
-  for (std::size_t at = 0; at < in_programme.size() && slacks.size() + at < solution.size(); ++at) {
-    const double weight = solution[slacks.size() + at];
-    if (weight <= 1e-9) continue;
-    const Pooled& pooled = pool_[in_programme[at]];
-    result.support.push_back({pooled.resource, weight, pooled.total, &pooled.content});
-  }
+  master.report(result);
   return result;
 }
 

@@ -82,6 +82,8 @@ class ConfigurationBound {
     std::vector<double> by_type;  // X_ij, only with floors
   };
 
+  class Master;
+
   void offer(ResourceId j, const std::vector<Count>& content);
   bool fits(const Pooled& pooled, const ColumnDomain& domain) const noexcept;
 

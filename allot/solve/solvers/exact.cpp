@@ -12,6 +12,7 @@
 #include <queue>
 #include <vector>
 
+#include "allot/solve/detail/branching.hpp"
 #include "allot/solve/detail/configuration_bound.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 #include "allot/solve/detail/local_search.hpp"
@@ -28,7 +29,6 @@ using detail::ConfigurationBound;
 using detail::Interval;
 using detail::kInfinity;
 using detail::Prices;
-using detail::WeightedContent;
 
 /// A relative gap up to this is called none; what remains to 1e-9 is for rounding in the throughput itself.
 constexpr double kProven = 0.999e-9;
@@ -281,47 +281,20 @@ class BranchAndPrice {
   }
 
   void branch(Node node, const ConfigurationBound::Result& result, Open& open) {
-    std::vector<double> mean(system_.resource_count());
-    std::vector<double> weight(system_.resource_count());
-    for (const WeightedContent& part : result.support) {
-      mean[index(part.resource)] += part.weight * static_cast<double>(part.total);
-      weight[index(part.resource)] += part.weight;
+    if (const auto cut = detail::undecided_total(system_, result.support))
+      return split_totals(node, *cut, open);
+    if (!totals_decide()) {
+      if (const auto cut = detail::undecided_count(system_, bound_, result.support))
+        return split_count(node, *cut, open);
     }
-    // The resource whose total the programme is least decided about.
-    std::vector<double> spread(system_.resource_count());
-    for (const WeightedContent& part : result.support) {
-      const std::size_t j = index(part.resource);
-      spread[j] += part.weight * std::abs(static_cast<double>(part.total) - mean[j] / weight[j]);
-    }
-    std::optional<ResourceId> widest;
-    for (const ResourceId j : system_.resource_ids()) {
-      if (spread[index(j)] > 1e-6 && (!widest || spread[index(j)] > spread[index(*widest)])) widest = j;
-    }
-    if (widest) {
-      const Count at = static_cast<Count>(std::floor(mean[index(*widest)] / weight[index(*widest)]));
-      split_totals(node, *widest, at, open);
-      return;
-    }
-    if (!totals_decide() && split_counts(node, result, open)) return;
     // The programme mixes nothing, yet its bound is above what its solution gives: it was stopped early, or
     // several contents tie. Split the resource with most totals left, or else most counts.
-    std::optional<ResourceId> largest;
-    Count most = 0;
-    for (const ResourceId j : system_.resource_ids()) {
-      const auto& totals = node.domains[index(j)].totals;
-      const Count extent = totals.back().last - totals.front().first;
-      if (extent > most) {
-        most = extent;
-        largest = j;
-      }
-    }
-    if (largest) {
-      const auto& totals = node.domains[index(*largest)].totals;
-      split_totals(node, *largest, totals.front().first + (most - 1) / 2, open);
-      return;
-    }
+    if (const auto cut = detail::widest_total(system_, node.domains)) return split_totals(node, *cut, open);
     if (totals_decide() && closes_with_totals(node)) return;
-    split_widest_count(node, open);
+    if (const auto cut = detail::widest_count(system_, bound_, node.domains))
+      return split_count(node, *cut, open);
+    const Assignment single = detail::least_counts(system_, bound_, node.domains);
+    judge(std::move(node), single, open);
   }
 
   /// Every total is known: the transportation problem is the whole truth about this part.
@@ -344,7 +317,8 @@ class BranchAndPrice {
     return true;
   }
 
-  void split_totals(const Node& node, ResourceId j, Count at, Open& open) {
+  void split_totals(const Node& node, const detail::TotalCut& cut, Open& open) {
+    const auto [j, at] = cut;
     Node low = node;
     keep_totals(low.domains[index(j)], 0, at);
     Node high = node;
@@ -355,7 +329,10 @@ class BranchAndPrice {
     if (!high.domains[index(j)].empty()) open.push(std::move(high));
   }
 
-  void split_count(const Node& node, ResourceId j, std::size_t t, Count at, Open& open) {
+  void split_count(const Node& node, const detail::CountCut& cut, Open& open) {
+    const ResourceId j = cut.resource;
+    const std::size_t t = cut.type;
+    const Count at = cut.at;
     const auto types = bound_.pricer(j).types();
     const auto with_bounds = [&](Node child) {
       ColumnDomain& domain = child.domains[index(j)];
@@ -373,71 +350,6 @@ class BranchAndPrice {
     high.part = low.part + 1;
     open.push(std::move(low));
     open.push(std::move(high));
-  }
-
-  /// Splits the count that the programme is least decided about; false when it mixes no counts.
-  bool split_counts(const Node& node, const ConfigurationBound::Result& result, Open& open) {
-    double widest = 1e-6;
-    ResourceId at_resource{};
-    std::size_t at_type = 0;
-    Count at = 0;
-    for (const ResourceId j : system_.resource_ids()) {
-      const std::size_t size = bound_.pricer(j).types().size();
-      for (std::size_t t = 0; t < size; ++t) {
-        double weight = 0;
-        double mean = 0;
-        for (const WeightedContent& part : result.support) {
-          if (part.resource != j) continue;
-          weight += part.weight;
-          mean += part.weight * static_cast<double>((*part.content)[t]);
-        }
-        if (weight <= 0) continue;
-        mean /= weight;
-        double spread = 0;
-        for (const WeightedContent& part : result.support) {
-          if (part.resource == j)
-            spread += part.weight * std::abs(static_cast<double>((*part.content)[t]) - mean);
-        }
-        if (spread > widest) {
-          widest = spread;
-          at_resource = j;
-          at_type = t;
-          at = static_cast<Count>(std::floor(mean));
-        }
-      }
-    }
-    if (widest <= 1e-6) return false;
-    split_count(node, at_resource, at_type, at, open);
-    return true;
-  }
-
-  /// Last resort: halves the widest range of a count.
-  void split_widest_count(const Node& node, Open& open) {
-    Count widest = 0;
-    ResourceId at_resource{};
-    std::size_t at_type = 0;
-    Count at = 0;
-    Assignment single(system_.type_count(), system_.resource_count());
-    for (const ResourceId j : system_.resource_ids()) {
-      const ColumnDomain& domain = node.domains[index(j)];
-      const auto types = bound_.pricer(j).types();
-      for (std::size_t t = 0; t < types.size(); ++t) {
-        const Count low = domain.lower.empty() ? 0 : domain.lower[t];
-        const Count high = domain.upper.empty() ? system_.count(types[t]) : domain.upper[t];
-        single(types[t], j) = low;
-        if (high - low > widest) {
-          widest = high - low;
-          at_resource = j;
-          at_type = t;
-          at = low + (high - low - 1) / 2;
-        }
-      }
-    }
-    if (widest > 0) {
-      split_count(node, at_resource, at_type, at, open);
-    } else {
-      judge(node, single, open);
-    }
   }
 
   /// The part is one assignment.

@@ -225,7 +225,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
        options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
        std::string(version()),
        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
-  const RunSummary summary = run_job(job, journal, options, watch);
+  const RunSummary summary = run_tasks(job, journal, options, watch);
   kill_descendants({}, kLeavePatience);
   watch.clear();
   if (arguments.json) {
@@ -306,7 +306,7 @@ Option halt_option(std::optional<HaltRule>& halt) {
 
 Option policy_option(std::string& policy) {
   const auto set = [&policy](const std::string& name) {
-    if (policy_named("policy", name).holds_assignment) {
+    if (policy_named("policy", name).needs_assignment) {
       throw OptionError(
           "--policy",
           in_quotes(name) + " holds an assignment that is given to it, which live work has none of");

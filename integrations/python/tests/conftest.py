@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -31,6 +32,20 @@ def scenario_files():
 def varying_files():
     """Scenarios for simulation only."""
     return sorted((SOURCE / "tests/golden").glob("simulator-*.toml"))
+
+
+def malformed_files(book):
+    """(name, bytes, diagnostics) of every file in a book of tests/malformed; how it is written stands at its top."""
+    folder = SOURCE / "tests/malformed"
+    _, *entries = re.split(r"^==== ", (folder / book).read_text(), flags=re.MULTILINE)
+    files = []
+    for entry in entries:
+        head, rest = entry.split("\n", 1)
+        name = head.removesuffix(" (beside)")
+        text, mark, diagnostics = re.split(r"^----(.*)\n", rest, maxsplit=1, flags=re.MULTILINE)
+        content = (text[:-1] if mark else text).encode() if name == head else (folder / name).read_bytes()
+        files.append((name, content, diagnostics.splitlines()))
+    return files
 
 
 def command(*arguments):

@@ -1,0 +1,63 @@
+#include "allot/dispatch/detail/active_plan.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace allot::detail {
+namespace {
+
+std::vector<Count> counts_of(const System& system) {
+  std::vector<Count> counts;
+  for (const TaskType i : system.types()) counts.push_back(system.count(i));
+  return counts;
+}
+
+/// Whether every type can go to the same resources in both: then what a policy remembers has kept its
+/// meaning.
+bool same_choices(const System& a, const System& b) {
+  if (a.type_count() != b.type_count() || a.resource_count() != b.resource_count()) return false;
+  for (const TaskType i : a.types()) {
+    for (const ResourceId j : a.resource_ids()) {
+      if (a.can_run(i, j) != b.can_run(i, j)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Performance> predict(const System& system, const Assignment* target,
+                                   std::span<const double> time_shares) {
+  if (!time_shares.empty()) return evaluate_time_shares(system, time_shares);
+  if (target == nullptr) return std::nullopt;
+  return evaluate(system, *target);
+}
+
+std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const System& system,
+                                             PolicyOptions options, std::uint64_t number,
+                                             const ActivePlan* before) {
+  const Clock::time_point begin = Clock::now();
+  if (before != nullptr && before->plan->target) options.start = *before->plan->target;
+  std::unique_ptr<Policy> policy = info.make(system, options);
+  policy->set_population(counts_of(system));
+
+  auto active = std::make_unique<ActivePlan>();
+  active->memory = std::vector<std::atomic<std::uint32_t>>(policy->memory_size());
+  if (before != nullptr && before->memory.size() == active->memory.size() &&
+      same_choices(before->plan->system, system)) {
+    for (std::size_t at = 0; at < active->memory.size(); ++at) {
+      active->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+  }
+  Plan plan{number, system, {}, {}, {}, {}, 0};
+  if (policy->target() != nullptr) plan.target = *policy->target();
+  plan.time_shares.assign(policy->time_shares().begin(), policy->time_shares().end());
+  plan.predicted = predict(system, policy->target(), policy->time_shares());
+  plan.note = policy->note();
+  plan.solve_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  active->plan = std::make_shared<const Plan>(std::move(plan));
+  active->policy = std::move(policy);
+  return active;
+}
+
+}  // namespace allot::detail

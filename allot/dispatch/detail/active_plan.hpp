@@ -1,0 +1,31 @@
+// A plan together with the policy that carries it out: what every placement reads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "allot/dispatch/plan.hpp"
+#include "allot/policy/policy.hpp"
+
+namespace allot::detail {
+
+struct ActivePlan {
+  std::shared_ptr<const Plan> plan;
+  std::unique_ptr<const Policy> policy;
+  std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
+};
+
+/// Makes the policy for the system and lets it solve for the system's counts: may take as long as
+/// `options.solve` allows. What `before` remembers is carried over where it fits. Throws InvalidModel as the
+/// policy does.
+std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& policy, const System& system,
+                                             PolicyOptions options, std::uint64_t number,
+                                             const ActivePlan* before);
+
+/// What the model predicts for a policy's target, or for its time shares; absent without a target.
+std::optional<Performance> predict(const System& system, const Assignment* target,
+                                   std::span<const double> time_shares);
+
+}  // namespace allot::detail

@@ -1,0 +1,81 @@
+// What the planner knows: types, resources, their rates, what may be used, what should be tried.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "allot/dispatch/detail/shared_counts.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+
+namespace allot::detail {
+
+/// Changed by the dispatcher (dispatcher_changes.cpp), learnt from and planned for here. Not thread-safe but
+/// for what it writes to the counts.
+struct KnownSystem {
+  /// Throws InvalidModel when the system cannot be.
+  KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources, std::vector<TaskClass> given_types,
+              const std::vector<RatePrior>& priors, const RateEstimatorOptions& estimator, double explore);
+
+  /// Takes in what has completed since the last time; opens and closes circuit breakers; asks for pairs to be
+  /// tried. Returns how many completions there were.
+  std::size_t look(double now);
+
+  /// Whether rates have moved by more than their uncertainty since the latest `system`, or anything else has
+  /// changed.
+  bool outdated() const;
+  /// The system as it is to be planned for now.
+  System system();
+
+  /// Of a pair that is new.
+  void make_pair(TaskType i, ResourceId j, const RatePrior& prior);
+  /// Nothing more goes there, not even to try it.
+  void close(TaskType i, ResourceId j) noexcept {
+    counts.set_access(i, j, Access::kClosed);
+    counts.drop_trial(i, j);
+  }
+  /// Whether tasks of the type may be there, but for a breaker that is open.
+  bool present(TaskType i, ResourceId j) const noexcept;
+  /// Throw InvalidModel unless there are such a type and such a resource.
+  void check(TaskType i) const;
+  void check(ResourceId j) const;
+  /// Throws if the resources and types that are there make no system.
+  void check_all() const;
+
+  enum class Presence : std::uint8_t { kHere, kDrained, kLost };
+  struct Pair {
+    bool exists = false;  ///< can run and was not disabled
+    RateEstimator estimator;
+    double planned_seconds = 0;  ///< in the latest system; 0: was unknown
+    double explored_seconds = 0;
+    std::uint64_t latest_sample = 0;  ///< number of all completions then
+    bool questioned = false;          ///< since its latest sample
+  };
+
+  Pair& pair(TaskType i, ResourceId j) noexcept { return pairs(i, j); }
+  const Pair& pair(TaskType i, ResourceId j) const noexcept { return pairs(i, j); }
+  IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types.size()); }
+  IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(resources.size()); }
+
+  SharedCounts& counts;
+  RateEstimatorOptions estimator_options;
+  double exploration;
+  std::vector<Resource> resources;
+  std::vector<Presence> presence;
+  std::vector<TaskClass> types;
+  std::vector<bool> removed;
+  PerPair<Pair> pairs;
+  std::uint64_t completions = 0;
+  double busy_seconds = 0;
+  std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
+  bool changed = true;          ///< a new plan is asked for
+
+ private:
+  void take(const Sample& sample);
+  void open_and_close(double now);
+  void ask_for_trials();
+  bool has_moved(const Pair& known) const;
+  bool worth_trying(TaskType i, ResourceId j, double fastest) const;
+};
+
+}  // namespace allot::detail

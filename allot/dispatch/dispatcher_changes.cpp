@@ -1,0 +1,162 @@
+// What changes while a dispatcher is at work. All but reports ask for a new plan.
+#include "allot/base/error.hpp"
+#include "allot/dispatch/detail/dispatcher_state.hpp"
+
+namespace allot {
+namespace {
+
+using detail::Access;
+using detail::KnownSystem;
+using Presence = KnownSystem::Presence;
+
+void store_count(KnownSystem& known, TaskType i, Count count) {
+  known.check(i);
+  if (count < 0 || count > kMaxCount) throw InvalidModel("count", "must be from 0 to 1e9");
+  known.changed |= known.types[index(i)].count != count;
+  known.types[index(i)].count = count;
+}
+
+/// Nothing new goes to the resource.
+void close_all(KnownSystem& known, ResourceId j) {
+  known.check(j);
+  if (known.presence[index(j)] == Presence::kHere) known.presence[index(j)] = Presence::kDrained;
+  for (const TaskType i : known.type_ids()) known.close(i, j);
+  known.changed = true;
+}
+
+}  // namespace
+
+void Dispatcher::set_count(TaskType i, Count count) {
+  const State::Change known(*state_);
+  store_count(*known, i, count);
+}
+
+void Dispatcher::set_counts(std::span<const Count> counts) {
+  const State::Change known(*state_);
+  for (std::size_t i = 0; i < counts.size(); ++i) store_count(*known, task_type(i), counts[i]);
+}
+
+void Dispatcher::set_priorities(std::span<const double> priorities) {
+  const State::Change known(*state_);
+  if (priorities.size() != known->types.size()) throw InvalidModel("priorities", "needs one for each type");
+  const std::vector<TaskClass> before = known->types;
+  for (const TaskType i : known->type_ids()) known->types[index(i)].priority = priorities[index(i)];
+  try {
+    known->check_all();
+  } catch (...) {
+    known->types = before;
+    throw;
+  }
+  known->changed = true;
+}
+
+TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> by_resource) {
+  const State::Change known(*state_);
+  if (known->types.size() == known->counts.type_room())
+    throw InvalidModel("types", "no room: see more_types");
+  if (by_resource.size() != known->resources.size())
+    throw InvalidModel("priors", "needs one for each resource");
+  const TaskType i = task_type(known->types.size());
+  known->types.push_back(type);
+  known->removed.push_back(false);
+  try {
+    for (const ResourceId j : known->resource_ids()) known->make_pair(i, j, by_resource[index(j)]);
+    known->check_all();
+  } catch (...) {
+    for (const ResourceId j : known->resource_ids()) known->counts.set_access(i, j, Access::kClosed);
+    known->types.pop_back();
+    known->removed.pop_back();
+    throw;
+  }
+  for (const ResourceId j : known->resource_ids()) {
+    if (!known->present(i, j)) known->counts.set_access(i, j, Access::kClosed);
+  }
+  known->counts.types.store(known->types.size(), std::memory_order_release);
+  known->changed = true;
+  return i;
+}
+
+ResourceId Dispatcher::add_resource(const Resource& resource, std::span<const RatePrior> by_type) {
+  const State::Change known(*state_);
+  if (known->resources.size() == known->counts.resource_room()) {
+    throw InvalidModel("resources", "no room: see more_resources");
+  }
+  if (by_type.size() != known->types.size()) throw InvalidModel("priors", "needs one for each type");
+  const ResourceId j = resource_id(known->resources.size());
+  known->resources.push_back(resource);
+  known->presence.push_back(Presence::kHere);
+  try {
+    for (const TaskType i : known->type_ids()) known->make_pair(i, j, by_type[index(i)]);
+    known->check_all();
+  } catch (...) {
+    for (const TaskType i : known->type_ids()) known->counts.set_access(i, j, Access::kClosed);
+    known->resources.pop_back();
+    known->presence.pop_back();
+    throw;
+  }
+  for (const TaskType i : known->type_ids()) {
+    if (!known->present(i, j)) known->counts.set_access(i, j, Access::kClosed);
+  }
+  known->counts.servers(j).store(resource.servers, std::memory_order_relaxed);
+  known->counts.resources.store(known->resources.size(), std::memory_order_release);
+  known->changed = true;
+  return j;
+}
+
+void Dispatcher::remove_type(TaskType i) {
+  const State::Change known(*state_);
+  known->check(i);
+  known->removed[index(i)] = true;
+  for (const ResourceId j : known->resource_ids()) known->close(i, j);
+  known->changed = true;
+}
+
+void Dispatcher::set_servers(ResourceId j, Count servers) {
+  const State::Change known(*state_);
+  known->check(j);
+  if (servers < 1 || servers > kMaxCount) throw InvalidModel("servers", "must be from 1 to 1e9");
+  known->changed |= known->resources[index(j)].servers != servers;
+  known->resources[index(j)].servers = servers;
+  known->counts.servers(j).store(servers, std::memory_order_relaxed);
+}
+
+void Dispatcher::drain(ResourceId j) {
+  const State::Change known(*state_);
+  close_all(*known, j);
+}
+
+void Dispatcher::lose(ResourceId j) {
+  const State::Change known(*state_);
+  close_all(*known, j);
+  known->presence[index(j)] = Presence::kLost;
+  known->counts.lost(j).store(true, std::memory_order_relaxed);
+}
+
+void Dispatcher::restore(ResourceId j) {
+  const State::Change known(*state_);
+  known->check(j);
+  known->presence[index(j)] = Presence::kHere;
+  known->counts.lost(j).store(false, std::memory_order_relaxed);
+  for (const TaskType i : known->type_ids()) {
+    if (known->present(i, j)) known->counts.set_access(i, j, Access::kOpen);
+  }
+  known->changed = true;
+}
+
+void Dispatcher::disable(TaskType i, ResourceId j) {
+  const State::Change known(*state_);
+  known->check(i);
+  known->check(j);
+  known->pair(i, j).exists = false;
+  known->close(i, j);
+  known->changed = true;
+}
+
+void Dispatcher::report_running(TaskType i, ResourceId j, std::span<const double> busy_seconds) {
+  const State::Change known(*state_);
+  known->check(i);
+  known->check(j);
+  known->pair(i, j).estimator.set_running(busy_seconds);
+}
+
+}  // namespace allot

@@ -1,0 +1,129 @@
+// The waiting room: where tasks that are ready wait for a free server, and which of them it takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/base/per.hpp"
+#include "allot/dispatch/line.hpp"
+#include "allot/dispatch/service_order.hpp"
+
+namespace allot {
+
+/// There is a line for each pair of a type and a resource, in which tasks wait that are *bound* to the
+/// resource, and a line for each type, in which they wait *unbound*, for whichever resource has a part for
+/// them (late binding). A host uses either or both.
+///
+/// A server that is free takes, among the types with a task for it, the one that has received the least
+/// service for its weight there (`ServiceOrder`), or, where a resource is told to, the task that came first.
+/// Tasks that are bound to a resource come before those of the same type that are not. A type without weight
+/// at a resource takes nothing from its unbound line there.
+///
+/// Hosts own the tasks, and hold them still while they wait. Not thread-safe: the host has a lock over it, or
+/// a thread. A decision is O(types), all else O(1), without allocation once the lines have been as full as
+/// they are.
+class Lines {
+ public:
+  using WhenAhead = ServiceOrder::WhenAhead;
+  struct Options {
+    WhenAhead when_ahead = WhenAhead::kServe;
+    /// A task that is to learn a rate, and is the first of its line, goes before all others at its resource;
+    /// no order counts it.
+    bool trials_first = true;
+  };
+  enum class Order : std::uint8_t {
+    kService,
+    kArrival,  ///< first come, first served
+  };
+
+  explicit Lines(const Options& options) : options_(options) {}
+
+  /// Room for so many of each; never less than before. New pairs have weight 1 until they are given another.
+  void resize(std::size_t types, std::size_t resources);
+  std::size_t types() const noexcept { return unbound_.size(); }
+  std::size_t resources() const noexcept { return columns_.size(); }
+
+  // ---- waiting
+
+  /// At the resource of its ticket. One that was here before keeps its turn.
+  void put(WaitingTask& task);
+  /// In the line of its type, for whichever resource takes it.
+  void put_unbound(WaitingTask& task);
+  /// A task that waits leaves.
+  void remove(WaitingTask& task) noexcept;
+  /// A task that waits, waits on with this ticket, of the same type: elsewhere, or bound from now on. It
+  /// keeps its turn.
+  void rebind(WaitingTask& task, const Ticket& ticket);
+
+  const Line& line(TaskType i, ResourceId j) const noexcept { return cells_(i, j).line; }
+  const Line& unbound(TaskType i) const noexcept { return unbound_[index(i)]; }
+  Count waiting() const noexcept { return waiting_; }
+  Count waiting(TaskType i) const noexcept { return waiting_by_type_[index(i)]; }
+
+  // ---- taking
+
+  /// The task of the type that a server of the resource would take; null: none.
+  WaitingTask* first(TaskType i, ResourceId j) const noexcept;
+  /// The task that a free server of the resource starts now; null: none does, or all whose turn it could be
+  /// have had their part. `available(type)`: whether one of the type can be started there at all, such as
+  /// when what it needs is free. `now` is any clock in seconds that never goes back. Who knows that leaving a
+  /// server idle helps nobody now says so.
+  template <typename Available>
+  WaitingTask* take(ResourceId j, double now, const Available& available, bool idling_helps = true) {
+    for (std::size_t i = 0; i < types(); ++i) {
+      WaitingTask* const task = first(task_type(i), j);
+      candidates_[i] = task != nullptr && available(task_type(i)) ? task : nullptr;
+    }
+    return take_one(j, now, candidates_, idling_helps);
+  }
+  /// The same among tasks that the host has found itself, one for each type or null: any that wait, wherever.
+  /// The ticket of one that was not bound to this resource is for the host to change.
+  WaitingTask* take_one(ResourceId j, double now, std::span<WaitingTask* const> candidates,
+                        bool idling_helps = true);
+  /// A task that the resource has taken could not be started: it waits where its ticket says, or unbound.
+  void put_back(WaitingTask& task, ResourceId j);
+  /// A task has ended after so many seconds at a resource: to be said of all that were taken `in_order`.
+  void served(TaskType i, ResourceId j, double seconds) { column(j).order.served(i, seconds); }
+  /// When a resource that stays idle on purpose wants to be asked again; absent: it does not.
+  std::optional<double> idle_until(ResourceId j) const noexcept;
+
+  // ---- the plan
+
+  /// What each type is to get of the resource, see `ServiceOrder::set_weights`.
+  void set_weights(ResourceId j, std::span<const double> weights);
+  double weight(TaskType i, ResourceId j) const noexcept { return cells_(i, j).weight; }
+  void set_order(ResourceId j, Order order) noexcept { column(j).by_arrival = order == Order::kArrival; }
+
+ private:
+  struct Cell {
+    Line line;
+    double weight = 1;
+  };
+  struct Column {
+    ServiceOrder order;
+    bool by_arrival = false;
+  };
+
+  Column& column(ResourceId j) noexcept { return columns_[index(j)]; }
+  Line& line_of(const WaitingTask& task) noexcept {
+    return task.unbound ? unbound_[index(task.ticket.type)]
+                        : cells_(task.ticket.type, task.ticket.resource).line;
+  }
+  void enter(WaitingTask& task);
+  WaitingTask* chosen(ResourceId j, double now, std::span<WaitingTask* const> candidates, bool idling_helps);
+
+  Options options_;
+  PerPair<Cell> cells_;
+  std::vector<Line> unbound_;
+  std::vector<Column> columns_;
+  std::vector<Count> waiting_by_type_;
+  Count waiting_ = 0;
+  std::uint64_t arrivals_ = 0;
+  std::vector<WaitingTask*> candidates_;  ///< scratch of `take`
+  std::vector<Count> offer_;              ///< scratch of `take_one`
+};
+
+}  // namespace allot

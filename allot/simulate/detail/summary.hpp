@@ -1,0 +1,46 @@
+// What a simulation's replications say together: means, intervals, and notes on what they cannot know.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "allot/base/statistics.hpp"
+#include "allot/model/scenario.hpp"
+#include "allot/simulate/detail/engine.hpp"
+#include "allot/simulate/simulate.hpp"
+#include "allot/size/distribution.hpp"
+
+namespace allot::detail {
+
+struct Replication {
+  Window window;
+  std::unique_ptr<LogHistogram> part;  ///< of the response times, where it is not complete; 64 KiB
+  std::vector<double> batch_throughput;
+  std::vector<double> batch_response;
+  bool complete = false;  ///< was not asked to stop
+  bool dry = false;       ///< nothing was left to do before all completions were seen
+};
+
+/// Completions per second; 0 for a moment too short to measure.
+double throughput_of(const Window& window) noexcept;
+
+/// A campaign as it ended. Refers to what the campaign holds.
+struct Measured {
+  const Scenario& scenario;
+  const std::string& policy;
+  const std::string& policy_note;
+  const Distribution& sizes;
+  const SimulateOptions& options;
+  std::uint64_t warmup = 0;
+  bool settled = true;          ///< within the pilot run
+  bool stopped = false;         ///< before all was done
+  std::uint64_t simulated = 0;  ///< completions, all in all
+  const std::vector<Replication>& replications;
+  const LogHistogram& responses;  ///< of the replications that are complete
+};
+
+SimulationResult summarise(const Measured& measured);
+
+}  // namespace allot::detail

@@ -1,0 +1,1 @@
+// Nothing of its own: precompiled headers are made for an object (AllotRoom.cmake, AllotTest.cmake).

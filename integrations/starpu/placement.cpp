@@ -1,0 +1,279 @@
+#include "integrations/starpu/placement.hpp"
+
+#include <limits>
+
+namespace allot::starpu {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void Placement::resize(std::size_t types, std::size_t resources) {
+  types_ = std::max(types, types_);
+  columns_.resize(std::max(resources, columns_.size()));
+  cells_.grow(types_, columns_.size());
+  rows_.resize(types_);
+  candidates_.resize(types_);
+  // Newcomers get a part of each resource before a plan says which: if none ever comes, they go on.
+  lines_.resize(types_, columns_.size());
+}
+
+void Placement::count(const HeldTask& task, Count change) {
+  const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
+  cell(i, j).in_flight += change;
+  Row& row = rows_[index(i)];
+  row.in_flight += change;
+  row.peak = std::max(row.peak, row.in_flight);
+  columns_[index(j)].tasks += change;
+}
+
+void Placement::count_waiting(const HeldTask& task, Count change) {
+  for (const ResourceId j : resource_ids()) {
+    if (holds(task.able, j)) cell(task.ticket.type, j).could_run += change;
+  }
+}
+
+void Placement::put(HeldTask& task) {
+  task.placed = task.ticket.resource;
+  ++cell(task.ticket.type, task.placed).placed;
+  if (!task.pinned) {
+    lines_.put(task);
+    count_waiting(task, 1);
+  }
+  count(task, 1);
+}
+
+void Placement::take_out(HeldTask& task) {
+  lines_.remove(task);
+  --cell(task.ticket.type, task.placed).placed;
+  count_waiting(task, -1);
+  count(task, -1);
+}
+
+void Placement::set_able(HeldTask& task, ResourceSet able) {
+  count_waiting(task, -1);
+  task.able = able;
+  count_waiting(task, 1);
+}
+
+void Placement::put_back(HeldTask& task) {
+  lines_.put_back(task, task.ticket.resource);
+  count_waiting(task, 1);
+}
+
+/// Its ticket is for another resource now.
+void Placement::count_move(ResourceId from, const HeldTask& task) {
+  const auto [i, to] = std::pair(task.ticket.type, task.ticket.resource);
+  --cell(i, from).in_flight;
+  --columns_[index(from)].tasks;
+  ++cell(i, to).in_flight;
+  ++columns_[index(to)].tasks;
+  ++moved_;
+}
+
+// ---- the next one
+
+/// Seconds until all that is there has ended, by the mean times. Where nobody works nothing ends.
+double Placement::backlog(ResourceId j) const {
+  if (columns_[index(j)].servers == 0) return kNever;
+  double seconds = 0;
+  for (const TaskType i : type_ids()) {
+    seconds += static_cast<double>(cell(i, j).in_flight) * expected_seconds(i, j);
+  }
+  return seconds / columns_[index(j)].servers;
+}
+
+/// A quarter more or fewer is as planned, and so is one task, which may just have ended.
+bool Placement::fits(const Row& row, Count more) noexcept {
+  const Count tasks = row.in_flight + more;
+  const Count slack = std::max<Count>(1, row.planned / 4);
+  return row.has_target && tasks >= row.planned - slack && tasks <= row.planned + slack;
+}
+
+/// Whether a resource that has never run the type gets one more to find out.
+bool Placement::may_try(TaskType i, ResourceId j) const noexcept {
+  return static_cast<double>(cell(i, j).in_flight) < columns_[index(j)].servers;
+}
+
+/// Whether resource j may take a task of type i that waits at another one.
+bool Placement::may_take(TaskType i, ResourceId j, ResourceId from) const {
+  const Cell& here = cell(i, j);
+  if (fits(rows_[index(i)], 0)) return here.in_flight < here.target;
+  return here.seconds == 0 ? may_try(i, j) : here.seconds < backlog(from);
+}
+
+/// Whether a task of type i that waits at resource j, where the plan has no place for it, had better wait for
+/// resource k, where it has. What j leaves to k for this reason k may take: else nobody would.
+bool Placement::better_at(ResourceId k, TaskType i, ResourceId j) const {
+  const Cell& here = cell(i, j);
+  const Cell& there = cell(i, k);
+  if (!rows_[index(i)].has_target || here.target > 0 || here.seconds == 0) return false;
+  return there.target > 0 && backlog(k) + there.seconds < here.seconds;
+}
+
+bool Placement::better_elsewhere(const HeldTask& task, ResourceId j) const {
+  for (const ResourceId k : resource_ids()) {
+    if (holds(task.able, k) && better_at(k, task.ticket.type, j)) return true;
+  }
+  return false;
+}
+
+/// The task of type i that resource j would run now, or null.
+WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accepts) const {
+  if (cell(i, j).could_run == 0) return nullptr;  // however many wait for others
+  const auto accepted = [&](const WaitingTask& waiting) {
+    return !as_held(waiting).choosy || accepts(as_held(waiting));
+  };
+  if (WaitingTask* const own = lines_.line(i, j).first(accepted)) {
+    if (own->ticket.explores || !better_elsewhere(as_held(*own), j)) return own;
+  }
+  WaitingTask* best = nullptr;
+  Count most = 0;
+  for (const ResourceId k : resource_ids()) {
+    const Line& line = lines_.line(i, k);
+    if (k == j || line.empty()) continue;
+    const Count surplus = cell(i, k).in_flight - cell(i, k).target;
+    if (best != nullptr && surplus <= most) continue;
+    if (!may_take(i, j, k) && !better_at(j, i, k)) continue;
+    WaitingTask* const task = line.first([&](const WaitingTask& waiting) {
+      return holds(as_held(waiting).able, j) && !waiting.ticket.explores && accepted(waiting);
+    });
+    if (task == nullptr) continue;
+    best = task;
+    most = surplus;
+  }
+  return best;
+}
+
+HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
+  Column& column = columns_[index(j)];
+  column.idle_until.reset();
+  bool any = false;
+  // Shares are of the work that was planned for. Where there is other work, as in a task graph, a worker that
+  // waits for it keeps nobody's share.
+  bool as_planned = true;
+  for (const TaskType i : type_ids()) {
+    as_planned &= rows_[index(i)].in_flight == 0 ? rows_[index(i)].planned == 0 : fits(rows_[index(i)], 0);
+    WaitingTask* const task = candidate(i, j, accepts);
+    candidates_[index(i)] = task;
+    any |= task != nullptr;
+  }
+  if (!any) return nullptr;
+  HeldTask* const task = as_held(lines_.take_one(j, now, candidates_, as_planned));
+  if (task == nullptr) {
+    column.idle_until = lines_.idle_until(j);
+    return nullptr;
+  }
+  if (const ResourceId from = task->ticket.resource; from != j) {
+    task->ticket = dispatcher.move(task->ticket, j);
+    count_move(from, *task);
+  }
+  count_waiting(*task, -1);
+  return task;
+}
+
+void Placement::end(const HeldTask& task, std::optional<double> seconds) {
+  count(task, -1);
+  const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
+  lines_.served(i, j, seconds.value_or(expected_seconds(i, j)));
+}
+
+Count Placement::in_flight() const noexcept {
+  Count all = 0;
+  for (const Column& column : columns_) all += column.tasks;
+  return all;
+}
+
+std::vector<HeldTask*> Placement::waiting_tasks() const {
+  std::vector<HeldTask*> tasks;
+  for (const TaskType i : type_ids()) {
+    for (const ResourceId j : resource_ids()) {
+      lines_.line(i, j).for_each([&](WaitingTask& task) { tasks.push_back(as_held(&task)); });
+    }
+  }
+  std::sort(tasks.begin(), tasks.end(),
+            [](const HeldTask* a, const HeldTask* b) { return a->arrival < b->arrival; });
+  return tasks;
+}
+
+// ---- plans
+
+std::vector<Count> Placement::take_peaks() {
+  std::vector<Count> peaks;
+  for (Row& row : rows_) {
+    peaks.push_back(row.peak);
+    row.peak = row.in_flight;
+  }
+  return peaks;
+}
+
+/// The plan may be older than the latest types and resources, which keep what they have.
+void Placement::weigh(const Plan& plan) {
+  const double without = when_ahead_ == Lines::WhenAhead::kServe ? 1.0 : 0.0;
+  std::vector<double> weights(types_);
+  for (const ResourceId j : plan.system.resource_ids()) {
+    for (const TaskType i : type_ids()) weights[index(i)] = lines_.weight(i, j);
+    for (const TaskType i : plan.system.types()) {
+      weights[index(i)] = rows_[index(i)].has_target ? *plan.part(i, j) : without;
+    }
+    lines_.set_weights(j, weights);
+  }
+}
+
+void Placement::follow(const Plan& plan, Dispatcher& dispatcher) {
+  const System& system = plan.system;
+  for (const TaskType i : system.types()) {
+    Row& row = rows_[index(i)];
+    row.has_target = plan.target.has_value() && system.count(i) > 0;
+    row.planned = system.count(i);
+    row.fastest = 0;
+    for (const ResourceId j : system.resource_ids()) {
+      Cell& now = cell(i, j);
+      now.target = plan.target ? (*plan.target)(i, j) : 0;
+      now.seconds = system.seconds_per_task(i, j);
+      if (now.seconds > 0 && (row.fastest == 0 || now.seconds < row.fastest)) row.fastest = now.seconds;
+    }
+  }
+  weigh(plan);
+  for (const TaskType i : system.types()) {
+    if (lines_.waiting(i) == 0 || !fits(rows_[index(i)], 0)) continue;
+    for (const ResourceId to : system.resource_ids()) {
+      for (const ResourceId from : system.resource_ids()) move_surplus(i, from, to, dispatcher);
+    }
+  }
+}
+
+/// What waits at a resource that has more of the type than planned goes where some are missing.
+void Placement::move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatcher& dispatcher) {
+  const Cell& there = cell(i, from);
+  while (!lines_.line(i, from).empty() && there.in_flight > there.target &&
+         cell(i, to).in_flight < cell(i, to).target) {
+    HeldTask& task = *as_held(lines_.line(i, from).last());
+    if (!holds(task.able, to) || task.choosy || task.ticket.explores) return;
+    lines_.rebind(task, dispatcher.move(task.ticket, to));
+    count_move(from, task);
+  }
+}
+
+ResourceId Placement::soonest(TaskType i, ResourceSet able, std::span<const double> transfers) const {
+  ResourceId best{};
+  double least = kNever;
+  bool within = false;  // what may be tried there, or known times
+  for (const ResourceId j : resource_ids()) {
+    const Column& column = columns_[index(j)];
+    if (!holds(able, j) || column.servers == 0) continue;
+    const bool fine = cell(i, j).seconds > 0 || may_try(i, j);
+    if (within && !fine) continue;
+    double end = backlog(j) + expected_seconds(i, j) + (transfers.empty() ? 0.0 : transfers[index(j)]);
+    // Tasks of which no time is known are weighed by their number alone, below every time that is known.
+    end += 1e-9 * static_cast<double>(column.tasks) / column.servers;
+    if (fine == within && end >= least) continue;
+    best = j;
+    least = end;
+    within = fine;
+  }
+  return best;
+}
+
+}  // namespace allot::starpu

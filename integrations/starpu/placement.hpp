@@ -1,0 +1,140 @@
+// Where the tasks of a scheduling context wait, and which goes next, when their number is not as planned too.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/lines.hpp"
+#include "integrations/starpu/held_task.hpp"
+
+namespace allot::starpu {
+
+/// Each task waits in the line of its type at the resource where the dispatcher placed it. A resource takes
+/// next the type with the least service for its part of the plan, within a type the most urgent task
+/// (`Lines`).
+///
+/// A line is no prison: a resource that has fewer tasks of a type than the plan wants takes one that still
+/// waits elsewhere. So a device with one task in the plan does not idle until the program has submitted the
+/// next, and what was placed by an older plan follows the new one.
+///
+/// A plan is for the numbers of tasks in flight that it was made for. As long as there are about as many, it
+/// is followed; when there are not, as in a task graph that widens and narrows, each task goes where it is
+/// expected to end first.
+///
+/// Not thread-safe. Knows nothing of StarPU.
+class Placement {
+ public:
+  using Accepts = std::function<bool(const HeldTask&)>;
+
+  explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead, false}), when_ahead_(when_ahead) {}
+
+  /// Room for so many of each; never less than before. New resources have one server.
+  void resize(std::size_t types, std::size_t resources);
+  std::size_t types() const noexcept { return types_; }
+  std::size_t resources() const noexcept { return columns_.size(); }
+  /// 0: its workers have left; what waits there is for the others.
+  void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
+
+  /// At the resource of its ticket; one that is pinned is counted but waits for nobody. One that was taken
+  /// out keeps its turn.
+  void put(HeldTask& task);
+  /// A task that waits leaves, as if it had never been put.
+  void take_out(HeldTask& task);
+  /// Where a task that waits can run from now on.
+  void set_able(HeldTask& task, ResourceSet able);
+  /// The next task for a worker of a resource, which `accepts` those that it can run; null: none. Its ticket
+  /// is for that resource now.
+  HeldTask* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
+  /// Gives back a task that was taken and could not be started.
+  void put_back(HeldTask& task);
+  /// A task that was taken, or pinned, has ended after so many seconds; absent where nobody knows.
+  void end(const HeldTask& task, std::optional<double> seconds);
+  /// All that wait, those that came first first.
+  std::vector<HeldTask*> waiting_tasks() const;
+
+  /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
+  std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
+
+  Count waiting() const noexcept { return lines_.waiting(); }
+  Count in_flight() const noexcept;
+  Count in_flight(TaskType i) const noexcept { return rows_[index(i)].in_flight; }
+  Count in_flight(TaskType i, ResourceId j) const noexcept { return cell(i, j).in_flight; }
+  /// Tasks of the type that wait, wherever, and could run at the resource.
+  Count could_run(TaskType i, ResourceId j) const noexcept { return cell(i, j).could_run; }
+  /// Tasks of the type that were put at the resource first.
+  std::uint64_t placed(TaskType i, ResourceId j) const noexcept { return cell(i, j).placed; }
+  /// Tasks that went elsewhere than where they were placed.
+  std::uint64_t moved() const noexcept { return moved_; }
+
+  /// The most tasks of each type in flight since the last call.
+  std::vector<Count> take_peaks();
+  /// Follows a new plan: what waits moves to where it is missing.
+  void follow(const Plan& plan, Dispatcher& dispatcher);
+
+  /// Whether one more task of the type is about as many as the plan is for.
+  bool fits_plan(TaskType i) const noexcept { return fits(rows_[index(i)], 1); }
+  /// Where a task is expected to end first, among `able`, by the mean times of the latest plan and what its
+  /// data need to get there (seconds by resource; empty: nothing). Where the time of the type is not known it
+  /// is taken for the least that is, and nobody gets more of such tasks than he can run at once, as long as
+  /// there is another place.
+  ResourceId soonest(TaskType i, ResourceSet able, std::span<const double> transfers = {}) const;
+
+ private:
+  struct Cell {
+    Count in_flight = 0;  ///< waiting or running
+    Count could_run = 0;  ///< waiting anywhere
+    std::uint64_t placed = 0;
+    Count target = 0;
+    double seconds = 0;  ///< mean time of a task; 0: not known
+  };
+  struct Row {
+    Count in_flight = 0;
+    Count peak = 0;
+    Count planned = 0;   ///< N_i of the plan
+    double fastest = 0;  ///< the least of the mean times that are known; 0: none is
+    bool has_target = false;
+  };
+  struct Column {
+    double servers = 1;
+    Count tasks = 0;
+    std::optional<double> idle_until;  ///< after the latest `take`
+  };
+
+  Cell& cell(TaskType i, ResourceId j) noexcept { return cells_(i, j); }
+  const Cell& cell(TaskType i, ResourceId j) const noexcept { return cells_(i, j); }
+  IdRange<TaskType> type_ids() const noexcept { return IdRange<TaskType>(types_); }
+  IdRange<ResourceId> resource_ids() const noexcept { return IdRange<ResourceId>(columns_.size()); }
+  /// Mean time of a task, as far as anything is known of its type; 0: nothing.
+  double expected_seconds(TaskType i, ResourceId j) const noexcept {
+    const double known = cell(i, j).seconds;
+    return known > 0 ? known : rows_[index(i)].fastest;
+  }
+  bool may_try(TaskType i, ResourceId j) const noexcept;
+  double backlog(ResourceId j) const;
+  static bool fits(const Row& row, Count more) noexcept;
+  bool may_take(TaskType i, ResourceId j, ResourceId from) const;
+  bool better_at(ResourceId k, TaskType i, ResourceId j) const;
+  bool better_elsewhere(const HeldTask& task, ResourceId j) const;
+  WaitingTask* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
+  void count(const HeldTask& task, Count change);
+  void count_waiting(const HeldTask& task, Count change);
+  void count_move(ResourceId from, const HeldTask& task);
+  void move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatcher& dispatcher);
+  void weigh(const Plan& plan);
+
+  Lines lines_;
+  Lines::WhenAhead when_ahead_;
+  std::size_t types_ = 0;
+  PerPair<Cell> cells_;
+  std::vector<Row> rows_;
+  std::vector<Column> columns_;
+  std::uint64_t moved_ = 0;
+  std::vector<WaitingTask*> candidates_;  ///< scratch of `take`
+};
+
+}  // namespace allot::starpu
