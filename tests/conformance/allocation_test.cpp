@@ -13,13 +13,14 @@ namespace {
 std::size_t allocations = 0;
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined, lest the compiler see a free() meet a new or a delete a malloc().
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace allot {
 namespace {
