@@ -42,15 +42,16 @@ struct Dispatcher::State::Scratch {
 };
 
 std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexcept {
-  if (index(i) >= state_->counts.types.load(std::memory_order_acquire)) return std::nullopt;
-  Tally& tally = state_->counts.tally();
-  Ticket ticket{i, {}, false, state_->since_made(now)};
-  if (const std::optional<ResourceId> trial = state_->counts.take_trial(i)) {
+  State& state = *state_;
+  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
+  Tally& tally = state.counts.tally();
+  Ticket ticket{i, {}, false, state.since_made(now)};
+  if (const std::optional<ResourceId> trial = state.counts.take_trial(i)) {
     ticket.resource = *trial;
     ticket.explores = true;
-    state_->counts.count(i, *trial).fetch_add(1, std::memory_order_relaxed);
+    state.counts.count(i, *trial).fetch_add(1, std::memory_order_relaxed);
     tally.explored.fetch_add(1, std::memory_order_relaxed);
-  } else if (const std::optional<ResourceId> chosen = state_->choose(i, tally)) {
+  } else if (const std::optional<ResourceId> chosen = state.choose(i, tally)) {
     ticket.resource = *chosen;
   } else {
     return std::nullopt;
@@ -61,9 +62,10 @@ std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexc
 }
 
 Ticket Dispatcher::place_at(TaskType i, ResourceId j, Clock::time_point now) noexcept {
-  Tally& tally = state_->counts.tally();
-  const Ticket ticket{i, j, false, state_->since_made(now)};
-  state_->counts.count(i, j).fetch_add(1, std::memory_order_relaxed);
+  State& state = *state_;
+  Tally& tally = state.counts.tally();
+  const Ticket ticket{i, j, false, state.since_made(now)};
+  state.counts.count(i, j).fetch_add(1, std::memory_order_relaxed);
   tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
   tally.placed.fetch_add(1, std::memory_order_relaxed);
   return ticket;
@@ -71,16 +73,17 @@ Ticket Dispatcher::place_at(TaskType i, ResourceId j, Clock::time_point now) noe
 
 void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
                           Clock::time_point now) noexcept {
-  Tally& tally = state_->counts.tally();
-  const std::uint64_t end = state_->since_made(now);
-  state_->counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  auto& ended = ok ? state_->counts.completions(ticket.type, ticket.resource)
-                   : state_->counts.failures(ticket.type, ticket.resource);
+  State& state = *state_;
+  Tally& tally = state.counts.tally();
+  const std::uint64_t end = state.since_made(now);
+  state.counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
+  auto& ended = ok ? state.counts.completions(ticket.type, ticket.resource)
+                   : state.counts.failures(ticket.type, ticket.resource);
   ended.fetch_add(1, std::memory_order_relaxed);
   tally.ended_starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
   tally.ends.fetch_add(end, std::memory_order_relaxed);
   tally.ended.fetch_add(1, std::memory_order_relaxed);
-  if (state_->counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
+  if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
   if (!(busy_seconds >= 0) || !std::isfinite(busy_seconds)) return;
   if (!tally.samples.put({ticket.type, ticket.resource, busy_seconds, end, ok, ticket.explores})) {
     tally.unseen.fetch_add(1, std::memory_order_relaxed);
@@ -102,9 +105,10 @@ void Dispatcher::cancel(const Ticket& ticket) noexcept {
 }
 
 bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
-  if (index(i) >= state_->counts.types.load(std::memory_order_acquire)) return false;
-  if (index(j) >= state_->counts.resources.load(std::memory_order_acquire)) return false;
-  return state_->counts.access(i, j) == Access::kOpen;
+  State& state = *state_;
+  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return false;
+  if (index(j) >= state.counts.resources.load(std::memory_order_acquire)) return false;
+  return state.counts.access(i, j) == Access::kOpen;
 }
 
 // ---- the choice

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/error.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/situations.hpp"
 
@@ -52,6 +53,16 @@ System system_for(std::uint64_t seed) {
     shape.max_count = 1;
   }
   return random_system(seed, shape);
+}
+
+template <typename Make>
+bool throws(const Make& make) {
+  try {
+    make();
+  } catch (const InvalidModel&) {
+    return true;
+  }
+  return false;
 }
 
 std::unique_ptr<Policy> make(const PolicyInfo& info, const System& system) {
@@ -268,6 +279,28 @@ TEST_P(PolicyConformance, CopesWithATypeThatCanRunNowhere) {
     ASSERT_TRUE(system.can_run(TaskType{0}, j));
     tasks.add(TaskType{0}, j);
   }
+}
+
+/// What hosts ask of the table, rather than comparing names, is what the policy does.
+TEST_P(PolicyConformance, NeedsAndHoldsWhatItSays) {
+  const PolicyInfo& info = *GetParam();
+  bool held = false;  // where no type with a share has a thread, there is nothing to divide
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System without = random_system(seed, {.max_count = 4});
+    PolicyOptions options;
+    options.solve.steps = 20'000;
+    EXPECT_EQ(throws([&] { info.make(without, options); }), info.needs_shares || info.needs_assignment);
+    options.assignment = home_assignment(without);
+    EXPECT_EQ(throws([&] { info.make(without, options); }), info.needs_shares);
+    const System system = system_for(seed);
+    const std::unique_ptr<Policy> policy = make(info, system);
+    std::vector<Count> population;
+    for (const TaskType i : system.types()) population.push_back(system.count(i));
+    policy->set_population(population);
+    held |= !policy->time_shares().empty();
+  }
+  EXPECT_EQ(held, info.holds_time_shares);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, PolicyConformance, ::testing::ValuesIn(policies_under_test()),
