@@ -3,8 +3,8 @@
 #   FILES, relative to the project, are compiled into it as well.
 #   The test programs may use GoogleMock, RapidCheck, tests/support and every header of the library; they find the
 #   project's files through the macro ALLOT_SOURCE_DIR and the built command through ALLOT_COMMAND.
-#   Tests compile in about a third of the time with headers that are parsed once (allot_test_headers) and with the
-#   ALLOT_TEST_FLAGS of the preset: what a test spends its time in is the library, which is compiled as in every build.
+#   Tests compile in about a third of the time with headers that are parsed once and with the ALLOT_TEST_FLAGS of the
+#   preset: what most tests spend their time in is the library, which is compiled as in every build.
 include_guard(GLOBAL)
 
 # What a test takes of ctest's parallel level, which is to be eight times the number of cores (PROCESSORS): two computing
@@ -12,25 +12,30 @@ include_guard(GLOBAL)
 set(ALLOT_COMPUTES 6)
 set(ALLOT_WAITS 2)
 
-set(ALLOT_TEST_FLAGS "" CACHE STRING "Further compiler flags of the tests, not of what they test, such as -O1")
+set(ALLOT_TEST_FLAGS "" CACHE STRING "Further compiler flags of the tests, not of what they test, as a list, such as -O1")
+set(ALLOT_COMPUTING_TEST_FLAGS "${ALLOT_TEST_FLAGS}" CACHE STRING "The same, of tests that compute much themselves")
+# Those that enumerate, sample or sort out by brute force what the library finds.
+set(ALLOT_COMPUTING_TESTS base solve size policy simulate analyze dispatch)
 
-if(ALLOT_BUILD_TESTS)
-  find_package(GTest REQUIRED)
-  find_package(rapidcheck REQUIRED)
-  include(GoogleTest)
-
-  # What every test needs of its surroundings.
-  add_library(allot_test_settings INTERFACE)
-  target_link_libraries(allot_test_settings INTERFACE allot allot_settings GTest::gmock_main rapidcheck_gmock rapidcheck_gtest)
-  separate_arguments(flags UNIX_COMMAND "${ALLOT_TEST_FLAGS}")
-  target_compile_options(allot_test_settings INTERFACE ${flags})
-  target_compile_definitions(allot_test_settings INTERFACE ALLOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # The headers of others that most tests include: parsed once, for all of them. As position-independent as programs are,
-  # else the compiler would not take them.
-  add_library(allot_test_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
-  target_link_libraries(allot_test_headers PRIVATE allot_test_settings)
+# allot_test_kind(KIND flag...): what tests of this kind need, allot_<KIND>_tests, and their precompiled headers.
+function(allot_test_kind KIND)
+  set(settings allot_${KIND}_tests)
+  add_library(${settings} INTERFACE)
+  target_link_libraries(${settings} INTERFACE allot allot_settings GTest::gmock_main rapidcheck_gmock rapidcheck_gtest)
+  target_compile_options(${settings} INTERFACE ${ARGN})
+  target_compile_definitions(${settings} INTERFACE ALLOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # Else ccache would not keep what is compiled with precompiled headers.
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+    target_compile_options(${settings} INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
+                                                 "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
+  # The headers of others that most tests include. As position-independent as programs are, else the compiler would not
+  # take them.
+  set(headers allot_${KIND}_test_headers)
+  add_library(${headers} OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
+  target_link_libraries(${headers} PRIVATE ${settings})
   target_precompile_headers(
-    allot_test_headers
+    ${headers}
     PRIVATE
     <gmock/gmock.h>
     <gtest/gtest.h>
@@ -46,13 +51,20 @@ if(ALLOT_BUILD_TESTS)
     <string>
     <thread>
     <vector>)
-  set_target_properties(allot_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(allot_test_headers PRIVATE -fPIE)
-  # Else ccache would not keep what is compiled with them.
-  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
-    target_compile_options(
-      allot_test_settings INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
-                                    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${headers} PRIVATE -fPIE)
+endfunction()
+
+if(ALLOT_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  include(GoogleTest)
+
+  allot_test_kind(plain ${ALLOT_TEST_FLAGS})
+  if(ALLOT_COMPUTING_TEST_FLAGS STREQUAL ALLOT_TEST_FLAGS)
+    set(ALLOT_COMPUTING_TESTS "")
+  else()
+    allot_test_kind(computing ${ALLOT_COMPUTING_TEST_FLAGS})
   endif()
 endif()
 
@@ -69,8 +81,12 @@ function(allot_test NAME)
   list(TRANSFORM TEST_FILES PREPEND "${PROJECT_SOURCE_DIR}/")
 
   add_executable(${NAME}_test ${TEST_SOURCES} ${TEST_FILES})
-  target_link_libraries(${NAME}_test PRIVATE allot_test_settings ${TEST_LIBRARIES})
-  target_precompile_headers(${NAME}_test REUSE_FROM allot_test_headers)
+  set(kind plain)
+  if(NAME IN_LIST ALLOT_COMPUTING_TESTS)
+    set(kind computing)
+  endif()
+  target_link_libraries(${NAME}_test PRIVATE allot_${kind}_tests ${TEST_LIBRARIES})
+  target_precompile_headers(${NAME}_test REUSE_FROM allot_${kind}_test_headers)
   if(TEST_LABEL STREQUAL "unit" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     set(command allot_worker_only)
     if(NOT TARGET ${command})
