@@ -1,0 +1,437 @@
+// What Python has of a live dispatcher: its calls, its tickets, and what it is told of rates.
+#pragma once
+
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allot/base/quote.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/model/fields.hpp"
+#include "integrations/python/native/attend.hpp"
+#include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/directory.hpp"
+#include "integrations/python/native/lifetime.hpp"
+#include "integrations/python/native/values.hpp"
+
+namespace allot::python {
+
+/// Who may be meant by a name. Each dispatcher has one of its own, by which it knows its tickets.
+struct Directories {
+  Directory tasks;
+  Directory resources;
+};
+
+/// A ticket that is given back once and to the dispatcher it is from.
+struct LiveTicket {
+  std::shared_ptr<const Directories> from;
+  Ticket ticket;
+  Clock::time_point began;
+  bool open = true;
+};
+
+struct LivePlan {
+  ScenarioPointer scenario;
+  std::shared_ptr<const Plan> plan;
+};
+
+inline std::chrono::milliseconds milliseconds(const char* option, py::handle value) {
+  const double seconds = number(
+      option, value, [](double given) { return given >= 1e-3 && given <= 1e6; },
+      "must be from 0.001 to 1e6 seconds");
+  return std::chrono::milliseconds(std::llround(1e3 * seconds));
+}
+
+inline bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
+
+inline double worth_of(py::handle value) {
+  return number(
+      "worth", value, [](double given) { return given >= 0 && given <= 1e9; },
+      "must be from 0 to 1e9 completions");
+}
+
+/// How fast a type is at a place: above 0, known; 0, it cannot run there; null or NaN, nobody knows.
+inline RatePrior prior_of(const Node& rate, double worth) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const auto* const whole = rate.get<std::int64_t>();
+  const auto* const real = rate.get<double>();
+  const bool is_unknown = rate.get<Node::Null>() != nullptr;
+  if (whole == nullptr && real == nullptr && !is_unknown)
+    raise_invalid("rates", "must be numbers, or None where a rate is unknown");
+  const double value = is_unknown ? kUnknown : whole != nullptr ? static_cast<double>(*whole) : *real;
+  if (std::isnan(value)) return RatePrior::unknown();
+  if (!(value >= 0 && value <= kMaxNumber))
+    raise_invalid("rates", "must be numbers from 0 to 1e100, or NaN where a rate is unknown");
+  if (value == 0) return RatePrior::cannot_run();
+  return worth > 0 ? RatePrior::measured(value, RatePrior().relative_deviation, worth) : RatePrior::unknown();
+}
+
+/// One per name; None: all unknown.
+inline std::vector<RatePrior> priors_of(const py::object& rates, const Directory& names, double worth) {
+  std::vector<Node> row(names.size());
+  if (!rates.is_none()) {
+    const Node zero = make_node(0.0);
+    row.assign(names.size(), zero);
+    for (const auto& [at, rate] : names.values("rates", rates, false)) row[at] = to_node(rate, "rates");
+  }
+  std::vector<RatePrior> priors;
+  for (const Node& rate : row) priors.push_back(prior_of(rate, worth));
+  return priors;
+}
+
+/// One per pair, row-major.
+inline std::vector<RatePrior> priors_of(const py::object& rates, const Directory& tasks,
+                                        const Directory& resources, double worth) {
+  const Node unknown = make_node(Node::Array(resources.size()));
+  const Node matrix = matrix_from("rates", rates, tasks, resources);
+  const auto* const rows = matrix.get<Node::Array>();
+  const auto wrong = [&] {
+    raise_invalid("rates", "must be a matrix of numbers, " + std::to_string(tasks.size()) +
+                               " task types by " + std::to_string(resources.size()) + " resources");
+  };
+  if (rows == nullptr || rows->size() != tasks.size()) wrong();
+  std::vector<RatePrior> priors;
+  for (const Node& row : *rows) {
+    const Node& given = row.get<Node::Null>() != nullptr ? unknown : row;  // None: all of the row
+    const auto* const entries = given.get<Node::Array>();
+    if (entries == nullptr || entries->size() != resources.size()) wrong();
+    for (const Node& rate : *entries) priors.push_back(prior_of(rate, worth));
+  }
+  return priors;
+}
+
+/// The scenario with the rates that are known, and a guess for the others: what policies are told is about
+/// it.
+inline Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior>& priors) {
+  const System& system = scenario.system;
+  std::vector<double> rates;
+  for (const RatePrior& prior : priors) rates.push_back(prior.can_run ? prior.rate.value_or(1.0) : 0.0);
+  Scenario changed = scenario;
+  changed.system = System(system.resources(), system.tasks(),
+                          Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  return changed;
+}
+
+/// A named tuple of the package. That runs Python's code, in the midst of which no thread may be ended.
+template <typename... Values>
+py::object record(const char* kind, Values&&... values) {
+  const NativeCall call;
+  return py::module_::import("allot._records").attr(kind)(std::forward<Values>(values)...);
+}
+
+inline const char* word(Breaker breaker) {
+  switch (breaker) {
+    case Breaker::kClosed:
+      return "closed";
+    case Breaker::kOpen:
+      return "open";
+    case Breaker::kHalfOpen:
+      return "half-open";
+  }
+  return "";
+}
+
+/// What Python has of a dispatcher. Whatever may wait or solves runs without the interpreter lock; the
+/// planner's thread never wants it. Additions keep it, so that names and dispatcher grow together.
+class LiveDispatcher {
+ public:
+  LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
+      : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
+    directories_->tasks = Directory(system.tasks());
+    directories_->resources = Directory(system.resources());
+    // The first plan may take long, and its maker may change his mind.
+    Attendant attendant;
+    options.policy_options.solve.flag = &attendant.stop();
+    dispatcher_ = attendant.run([&] {
+      return std::make_unique<Dispatcher>(system.resources(), system.tasks(), std::move(priors),
+                                          std::move(options));
+    });
+  }
+
+  ~LiveDispatcher() {
+    // A fork has no planner to wait for, and perhaps its locks.
+    if (getpid() != process_) {
+      static_cast<void>(dispatcher_.release());
+      return;
+    }
+    if (!dispatcher_) return;               // ended with the interpreter
+    const py::gil_scoped_release released;  // of the thread that ends the interpreter, if it is ending
+    dispatcher_.reset();
+  }
+
+  LiveDispatcher(const LiveDispatcher&) = delete;
+  LiveDispatcher& operator=(const LiveDispatcher&) = delete;
+
+  const Directories& directories() const noexcept { return *directories_; }
+
+  // ---- for every task
+
+  std::optional<LiveTicket> place(py::handle task) {
+    const TaskType i = type(task);
+    const Clock::time_point now = Clock::now();
+    const std::optional<Ticket> ticket = live().place(i, now);
+    if (!ticket) return {};
+    return LiveTicket{directories_, *ticket, now};
+  }
+
+  LiveTicket place_at(py::handle task, py::handle resource) {
+    const Clock::time_point now = Clock::now();
+    return {directories_, live().place_at(type(task), this->resource(resource), now), now};
+  }
+
+  void complete(py::handle given_back, const py::object& seconds, const py::object& ok) {
+    LiveTicket& ticket = ticket_of(given_back);
+    const Clock::time_point now = Clock::now();
+    const double busy = seconds.is_none()
+                            ? std::max(0.0, std::chrono::duration<double>(now - ticket.began).count())
+                            : number("seconds", seconds, is_amount, "must be a number >= 0");
+    const bool succeeded = flag("ok", ok);
+    take_back(ticket);
+    live().complete(ticket.ticket, busy, succeeded, now);
+  }
+
+  void cancel(py::handle given_back) {
+    LiveTicket& ticket = ticket_of(given_back);
+    take_back(ticket);
+    live().cancel(ticket.ticket);
+  }
+
+  bool allows(py::handle task, py::handle resource) const {
+    return live().allows(type(task), this->resource(resource));
+  }
+
+  // ---- what changes
+
+  void set_counts(const py::object& counts) {
+    const std::vector<std::pair<std::size_t, py::object>> values =
+        directories_->tasks.values("counts", counts, false);
+    std::vector<std::pair<TaskType, Count>> changes;
+    for (const auto& [at, value] : values)
+      changes.emplace_back(task_type(at), static_cast<Count>(whole("counts", value, 0, kMaxCount)));
+    const Unlocked released;
+    for (const auto& [i, count] : changes) live().set_count(i, count);
+  }
+
+  void set_priorities(const py::object& priorities) {
+    std::vector<double> values(directories_->tasks.size());
+    for (const auto& [at, value] : directories_->tasks.values("priorities", priorities, true))
+      values[at] = number("priorities", value);
+    const Unlocked released;
+    live().set_priorities(values);
+  }
+
+  void add_task(const py::object& rates, const py::dict& fields) {
+    TaskClass added;
+    set_fields(task_fields(), fields, added);
+    const std::vector<RatePrior> priors = priors_of(rates, directories_->resources, worth_);
+    live().add_type(added, priors);
+    directories_->tasks.add(added.name);
+  }
+
+  void add_resource(const py::object& rates, const py::dict& fields) {
+    Resource added;
+    set_fields(resource_fields(), fields, added);
+    const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks, worth_);
+    live().add_resource(added, priors);
+    directories_->resources.add(added.name);
+  }
+
+  /// Sets what a caller gives by the keys of the table of fields. None: not given.
+  template <typename Owner>
+  void set_fields(std::span<const Field<Owner>> fields, const py::dict& given, Owner& owner) const {
+    for (const auto& [key, value] : given) {
+      const auto word = py::cast<std::string>(key);
+      const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field<Owner>& candidate) {
+        return candidate.key == word && !std::holds_alternative<Special>(candidate.member);
+      });
+      if (field == fields.end()) throw py::type_error("got an unexpected keyword argument '" + word + "'");
+      if (value.is_none()) continue;
+      std::visit([&, given_value = value](auto member) { set(*field, member, given_value, owner); },
+                 field->member);
+    }
+  }
+
+  template <typename Owner, typename Member>
+  void set(const Field<Owner>& field, Member member, py::handle value, Owner& owner) const {
+    const char* const option = field.key.data();
+    if constexpr (std::is_same_v<Member, std::string Owner::*>) {
+      owner.*member = text(option, value);
+    } else if constexpr (std::is_same_v<Member, Count Owner::*>) {
+      owner.*member = static_cast<Count>(whole(option, value, static_cast<std::uint64_t>(field.least),
+                                               static_cast<std::uint64_t>(field.most)));
+    } else if constexpr (std::is_same_v<Member, double Owner::*> ||
+                         std::is_same_v<Member, std::optional<double> Owner::*>) {
+      owner.*member = number(option, value);
+    } else if constexpr (std::is_same_v<Member, bool Owner::*>) {
+      owner.*member = flag(option, value);
+    } else if constexpr (std::is_same_v<Member, std::optional<ResourceId> Owner::*>) {
+      owner.*member = resource(value);
+    } else if constexpr (std::is_same_v<Member, Kind Owner::*> ||
+                         std::is_same_v<Member, Discipline Owner::*>) {
+      const std::string word = py::isinstance<py::str>(value) ? text(option, value) : std::string();
+      const auto at = std::find(field.words.begin(), field.words.end(), word);
+      if (at == field.words.end())
+        raise_invalid(option, "must be one of " + quote::names(field.words) + ", is " + shown(value));
+      owner.*member = static_cast<std::decay_t<decltype(owner.*member)>>(at - field.words.begin());
+    }
+  }
+
+  void remove_task(py::handle task) {
+    const TaskType i = type(task);
+    const Unlocked released;
+    live().remove_type(i);
+  }
+
+  void change(py::handle resource, void (Dispatcher::*method)(ResourceId)) {
+    const ResourceId j = this->resource(resource);
+    const Unlocked released;
+    (live().*method)(j);
+  }
+
+  void disable(py::handle task, py::handle resource) {
+    const TaskType i = type(task);
+    const ResourceId j = this->resource(resource);
+    const Unlocked released;
+    live().disable(i, j);
+  }
+
+  void report_running(py::handle task, py::handle resource, const py::object& seconds) {
+    const TaskType i = type(task);
+    const ResourceId j = this->resource(resource);
+    if (!py::isinstance<py::iterable>(seconds))
+      raise_invalid("seconds", "must be a list of numbers, is " + shown(seconds));
+    std::vector<double> busy;
+    for (const py::handle value : seconds)
+      busy.push_back(number("seconds", value, is_amount, "must be numbers >= 0"));
+    const Unlocked released;
+    live().report_running(i, j, busy);
+  }
+
+  // ---- what is known
+
+  LivePlan plan() const {
+    const Unlocked released;
+    std::shared_ptr<const Plan> plan = live().plan();
+    auto scenario = std::make_shared<Scenario>(Scenario{"", plan->system, {}, {}, {}, {}});
+    return {std::move(scenario), std::move(plan)};
+  }
+
+  py::object estimate(py::handle task, py::handle resource) const {
+    const TaskType i = type(task);
+    const ResourceId j = this->resource(resource);
+    RateEstimate known;
+    {
+      const Unlocked released;
+      known = live().estimate(i, j);
+    }
+    return record("RateEstimate", known.seconds, known.seconds_low, known.seconds_high, known.rate,
+                  known.rate_low, known.rate_high, known.weight, known.completions, known.failures,
+                  known.outliers, known.resets, word(known.breaker));
+  }
+
+  py::object estimates() const {
+    const std::size_t types = directories_->tasks.size();
+    const std::size_t resources = directories_->resources.size();
+    std::vector<RateEstimate> known;
+    {
+      const Unlocked released;
+      for (const TaskType i : IdRange<TaskType>(types)) {
+        for (const ResourceId j : IdRange<ResourceId>(resources)) known.push_back(live().estimate(i, j));
+      }
+    }
+    const auto matrix = [&](auto get) {
+      py::array_t<decltype(get(known[0]))> array({types, resources});
+      auto* out = array.mutable_data();
+      for (const RateEstimate& estimate : known) *out++ = get(estimate);
+      return read_only(std::move(array));
+    };
+    const auto numbers = [&](double RateEstimate::*member) {
+      return matrix([member](const RateEstimate& estimate) { return estimate.*member; });
+    };
+    const auto counts = [&](std::uint64_t RateEstimate::*member) {
+      return matrix([member](const RateEstimate& estimate) { return static_cast<Count>(estimate.*member); });
+    };
+    py::list breakers;
+    for (const RateEstimate& estimate : known) breakers.append(word(estimate.breaker));
+    return record(
+        "RateEstimates", directories_->tasks.names(), directories_->resources.names(),
+        numbers(&RateEstimate::seconds), numbers(&RateEstimate::seconds_low),
+        numbers(&RateEstimate::seconds_high), numbers(&RateEstimate::rate), numbers(&RateEstimate::rate_low),
+        numbers(&RateEstimate::rate_high), numbers(&RateEstimate::weight), counts(&RateEstimate::completions),
+        counts(&RateEstimate::failures), counts(&RateEstimate::outliers), counts(&RateEstimate::resets),
+        py::module_::import("numpy").attr("array")(breakers).attr("reshape")(types, resources));
+  }
+
+  py::object statistics() const {
+    const DispatchStatistics seen = live().statistics();
+    const std::size_t resources = directories_->resources.size();
+    const auto matrix = [&](const auto& values) {
+      py::array_t<Count> array({values.size() / resources, resources});
+      Count* out = array.mutable_data();
+      for (const auto value : values) *out++ = static_cast<Count>(value);
+      return read_only(std::move(array));
+    };
+    return record("DispatchStatistics", matrix(seen.completions), matrix(seen.failures),
+                  matrix(seen.in_flight), seen.placed, seen.ended, seen.explored, seen.unseen, seen.seconds,
+                  seen.throughput, seen.departures, seen.mean_response, seen.mean_in_flight, seen.little);
+  }
+
+  py::object doubt(const py::object& draws) const {
+    const std::uint64_t tries = whole("draws", draws, 1, 1'000'000);
+    PlanDoubt doubt;
+    {
+      const Unlocked released;
+      doubt = live().doubt(tries);
+    }
+    return record("PlanDoubt", doubt.draws, doubt.would_change, doubt.at_stake);
+  }
+
+  bool solve(const py::object& always) {
+    const bool in_any_case = flag("always", always);
+    const Unlocked released;
+    return live().solve(Clock::now(), in_any_case);
+  }
+
+ private:
+  /// Throws RuntimeError where there is none: in a fork, and at the interpreter's end.
+  Dispatcher& live() const {
+    if (getpid() != process_) raise_forked("this dispatcher", "make a new one in the child");
+    if (!dispatcher_) raise_ending();
+    return *dispatcher_;
+  }
+
+  TaskType type(py::handle task) const { return task_type(directories_->tasks.at("task", task)); }
+  ResourceId resource(py::handle resource) const {
+    return resource_id(directories_->resources.at("resource", resource));
+  }
+
+  static LiveTicket& ticket_of(py::handle value) {
+    if (!py::isinstance<LiveTicket>(value))
+      raise_invalid("ticket", "must be one that `place` gave, is " + shown(value));
+    return value.cast<LiveTicket&>();
+  }
+
+  void take_back(LiveTicket& ticket) const {
+    if (ticket.from != directories_) raise_invalid("ticket", "is of another dispatcher");
+    if (!ticket.open) raise_invalid("ticket", "has been given back before");
+    ticket.open = false;
+  }
+
+  std::shared_ptr<Directories> directories_;
+  double worth_;
+  pid_t process_;
+  std::unique_ptr<Dispatcher> dispatcher_;
+  EndedInTime ended_in_time_{
+      [this] { return std::shared_ptr<void>(std::shared_ptr<Dispatcher>(std::move(dispatcher_))); }};
+};
+
+}  // namespace allot::python
