@@ -11,6 +11,10 @@
 
 namespace allot::app {
 
+namespace {
+extern "C" void end_now(int number) { ::_exit(128 + number); }
+}  // namespace
+
 RunSignals::RunSignals() {
   ::sigemptyset(&set_);
   for (const int number : {SIGINT, SIGHUP, SIGTERM, SIGTSTP}) ::sigaddset(&set_, number);
@@ -19,8 +23,14 @@ RunSignals::RunSignals() {
   if (file_ < 0) throw Failure(Exit::kInputOutput, std::string("signalfd: ") + std::strerror(errno));
 }
 
+/// The run is over, and one more signal changes nothing about how it ended: those that wait are dropped, and who
+/// does not want to wait for the last words gets the status that the signal stands for.
 RunSignals::~RunSignals() {
   ::close(file_);
+  constexpr timespec kAtOnce{};
+  while (::sigtimedwait(&set_, nullptr, &kAtOnce) > 0) {
+  }
+  for (const int number : {SIGINT, SIGHUP, SIGTERM}) ::signal(number, end_now);
   ::sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
