@@ -167,7 +167,6 @@ TEST(ClosedLoop, TriesTakeNoMoreOfADeviceThanItsPartOfTheBudget) {
 }
 
 TEST(ClosedLoop, WeightedServiceGivesEachTypeItsShare) {
-  if (find_policy("weighted") == nullptr) GTEST_SKIP() << "needs linear programmes";
   const System truth({{.name = "big"}, {.name = "little"}},
                      {{.name = "a", .count = 6, .priority = 0.3}, {.name = "b", .count = 6, .priority = 0.7}},
                      Rates(2, 2, {20, 15, 10, 8}));

@@ -72,7 +72,7 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
   const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   const double best = analysis.best_state_throughput;
   std::string text = "The best state";
-  if (policy.name == "weighted") text += ", shared evenly,";
+  if (policy.holds_time_shares) text += ", shared evenly,";
   text += analysis.best_state_approximate ? " completes about " : " completes ";
   text += number(best, 5) + " tasks/s; the policy completes " + against(analysis.throughput, best) +
           " and is in a best state " + percent(analysis.best_state_probability) + " of the time.";

@@ -238,7 +238,7 @@ Declared declare() {
       status_option(a->filter.kind),
       text_option("type", a->filter.type, "only attempts of this task type").shown_as("NAME"),
       whole_option("last", a->last, 0, 1'000'000'000,
-                   "rows of the table, the last ones; 0: all (--json and --csv are never cut)"),
+                   "rows of the table, the last ones, 0: all; --json and --csv are never cut"),
   };
   return {std::move(options), [a](Console& console) { return run_log(*a, console); }};
 }
