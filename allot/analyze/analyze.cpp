@@ -58,7 +58,7 @@ double state_throughput(const System& system, const detail::Content& content) {
       sums = sums.plus(content.by_type[index(i) * resources + index(j)], system.rate(i, j),
                        system.seconds_per_task(i, j));
     }
-    x += column_throughput(system.resource(j).discipline, system.resource(j).servers, sums);
+    x += column_value(system.resource(j).discipline, system.resource(j).servers, sums);
   }
   return x;
 }

@@ -88,6 +88,7 @@ Task read_task(const Value& value) {
   task.name = value["name"].text();
   task.count = value["count"].whole(0, kMostTasks);
   if (value.has("floor")) task.floor = value["floor"].not_negative();
+  if (value.has("worth")) task.worth = value["worth"].not_negative();
   if (value.has("priority")) task.priority = value["priority"].not_negative();
   return task;
 }

@@ -23,6 +23,7 @@ struct Task {
   std::string name;
   std::int64_t count = 0;
   double floor = 0;
+  double worth = 1;  ///< of one completion
   std::optional<double> priority;
   friend bool operator==(const Task&, const Task&) = default;
 };
@@ -36,7 +37,7 @@ struct Machine {
 };
 
 enum class Objective {
-  kThroughput,  ///< the most completions per second of all assignments
+  kThroughput,  ///< the most value per second of all assignments
   kShares,      ///< the most completions per second of all time shares that keep the priorities exactly
 };
 

@@ -97,8 +97,8 @@ TEST(ServiceOrder, GetsTheRateOfProcessorSharingFromADeviceThatRunsOneTaskAfterT
       },
       [&](TaskType i, double) { queue.push_back(i); });
   const ColumnSums sums = ColumnSums().plus(3, 10, 0.1).plus(2, 1, 1);
-  EXPECT_NEAR(sum(fcfs), column_throughput(Discipline::kFcfs, 1, sums), 0.02 * sum(fcfs));
-  EXPECT_NEAR(sum(shared), column_throughput(Discipline::kPs, 1, sums), 0.02 * sum(shared));
+  EXPECT_NEAR(sum(fcfs), column_value(Discipline::kFcfs, 1, sums), 0.02 * sum(fcfs));
+  EXPECT_NEAR(sum(shared), column_value(Discipline::kPs, 1, sums), 0.02 * sum(shared));
   EXPECT_GT(sum(shared), 2 * sum(fcfs));
 }
 

@@ -21,6 +21,7 @@ Json system_object(const System& system) {
   for (const TaskType i : system.types()) {
     Json task{{"name", system.task(i).name}, {"count", system.count(i)}};
     if (system.floor(i) > 0) task["floor"] = system.floor(i);
+    if (system.worth(i) != 1) task["worth"] = system.worth(i);
     if (system.task(i).priority) task["priority"] = *system.task(i).priority;
     tasks.push_back(std::move(task));
     Json row = Json::array();
@@ -51,8 +52,9 @@ Json claim_object(const System& system, const Solution& solution) {
     if (!shares.empty()) claim["time_shares"] = std::move(time_shares);
     // Rounded down by more than the sums can be off, so that it is true of the exact throughput.
     const double terms = static_cast<double>(2 * system.type_count() + 2 * system.resource_count() + 16);
-    claim["at_least"] =
-        solution.performance.throughput * (1 - 2 * terms * std::numeric_limits<double>::epsilon());
+    const double reached =
+        is_linear(solution.objective) ? solution.performance.value : solution.performance.throughput;
+    claim["at_least"] = reached * (1 - 2 * terms * std::numeric_limits<double>::epsilon());
   }
   claim["at_most"] = *solution.proof->bound;
   return claim;

@@ -351,7 +351,8 @@ Listing builtin_listing() {
   Listing listing;
   for (const SolverInfo* solver : builtin_solvers()) {
     Named& named = listing.solvers.emplace_back(Named{solver->name, solver->summary, {}, {}});
-    for (const Objective objective : {Objective::kThroughput, Objective::kPriority}) {
+    for (const ObjectiveInfo& known : objectives()) {
+      const Objective objective = known.objective;
       if (supports(*solver, objective)) named.objectives.push_back(objective);
     }
   }

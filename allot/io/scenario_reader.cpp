@@ -38,7 +38,7 @@ class ScenarioReader {
     const TableReader root(node_, "a scenario", keys, problems_);
     if (!root.is_table()) return problems_.diagnostics();
     fields_.read(root, "", 0, scenario_fields(), parts_);
-    rules_.title(parts_.name);
+    rules_.scenario(parts_.name, parts_.power_cap);
     const std::span<const Node> resources = detail::named_tables(root, "resources", resources_, problems_);
     const std::span<const Node> tasks = detail::named_tables(root, "tasks", tasks_, problems_);
     read("resources", "a resource", resources, resource_fields(), parts_.resources);
@@ -64,7 +64,8 @@ class ScenarioReader {
         std::move(parts_.threads),
         std::move(parts_.population),
         std::move(parts_.arrivals),
-        std::move(parts_.measured)};
+        std::move(parts_.measured),
+        parts_.power_cap};
   }
 
  private:

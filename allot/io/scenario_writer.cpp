@@ -21,6 +21,11 @@ class Writer {
   std::string write() {
     if (!scenario_.name.empty())
       out_ += is_toml_ ? "name = " + text(scenario_.name) + "\n" : "  \"name\": " + text(scenario_.name);
+    if (scenario_.power_cap) {
+      const std::string cap = value(*scenario_.power_cap);
+      out_ += is_toml_ ? "power_cap = " + cap + "\n"
+                       : (out_.empty() ? "" : ",\n") + std::string("  \"power_cap\": ") + cap;
+    }
     section("resources", system_.resources(), resource_fields());
     section("tasks", system_.tasks(), task_fields());
     section("threads", scenario_.threads, thread_fields());
@@ -78,6 +83,12 @@ class Writer {
     std::string list;
     for (const TaskType i : tasks) list += (list.empty() ? "" : ", ") + value(i);
     return "[" + list + "]";
+  }
+  std::string value(const std::vector<ResourceNumber>& numbers, Words) const {
+    Fields table;
+    for (const ResourceNumber& one : numbers)
+      table.emplace_back(system_.resource(one.resource).name, value(one.value));
+    return inline_table(table);
   }
   std::string value(Kind kind, Words words) const { return text(words[static_cast<std::size_t>(kind)]); }
   std::string value(Discipline discipline, Words words) const {

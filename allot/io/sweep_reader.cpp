@@ -484,7 +484,7 @@ void check_methods(const TableReader& root, const SweepPlan& plan, Problems& pro
     first_wrong("solvers", name, [&](const Scenario& scenario) {
       if (!scenario.is_static())
         throw InvalidModel("scenario", "solvers need constant counts: no threads, population or arrivals");
-      if (!find_solver(name)->maximises_throughput && scenario.system.shares().empty())
+      if (!find_solver(name)->maximises_value && scenario.system.shares().empty())
         throw InvalidModel("scenario", "this solver needs priorities");
     });
   }

@@ -5,6 +5,8 @@
 namespace allot {
 namespace {
 
+/// What must be above 0 is at least this.
+constexpr double kPositive = 1 / kMaxNumber;
 constexpr auto kMost = static_cast<double>(kMaxCount);
 constexpr std::array<std::string_view, 2> kKinds = {"gp", "sa"};
 constexpr std::array<std::string_view, 2> kDisciplines = {"ps", "fcfs"};
@@ -32,7 +34,7 @@ constexpr std::array<Field<Resource>, 7> kResource = {{
      .unit = "W", .column = "idle_powers"},
 }};
 
-constexpr std::array<Field<TaskClass>, 6> kTask = {{
+constexpr std::array<Field<TaskClass>, 9> kTask = {{
     {.key = "name", .member = &TaskClass::name, .help = "a task is known by it", .required = true},
     {.key = "count", .member = &TaskClass::count, .help = "the number of threads whose tasks are of this type",
      .absent = "see below", .most = kMost, .column = "counts"},
@@ -43,16 +45,25 @@ constexpr std::array<Field<TaskClass>, 6> kTask = {{
      .column = "priorities"},
     {.key = "floor", .member = &TaskClass::floor, .help = "at least this many completions per second",
      .unit = "tasks/s", .column = "floors"},
+    {.key = "worth", .member = &TaskClass::worth, .help = "the value of one completion", .column = "worths"},
+    {.key = "max_response", .member = &TaskClass::max_response,
+     .help = "mean seconds from ready to done, at most this", .least = kPositive, .unit = "s", .column = "max_responses"},
+    {.key = "power", .member = &TaskClass::power,
+     .help = "watts of a server at work on this type", .absent = "the `power` of the resource", .unit = "W"},
     {.key = "rates", .member = kRates,
      .help = "tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100",
      .absent = "none", .unit = "tasks/s"},
 }};
 
-constexpr std::array<Field<ThreadGroup>, 2> kThread = {{
+constexpr std::array<Field<ThreadGroup>, 5> kThread = {{
+    {.key = "name", .member = &ThreadGroup::name, .help = "what the group is called"},
     {.key = "count", .member = &ThreadGroup::count, .help = "how many such threads; at most 1,000,000,000 over all groups",
      .least = 1, .most = kMost},
     {.key = "sequence", .member = &ThreadGroup::sequence, .help = "the task types that each thread runs, over and over",
      .required = true},
+    {.key = "worth", .member = &ThreadGroup::worth, .help = "the value of one round through the sequence"},
+    {.key = "max_response", .member = &ThreadGroup::max_response, .help = "mean seconds of one round, at most this",
+     .least = kPositive, .unit = "s"},
 }};
 
 constexpr std::array<Field<PopulationChange>, 3> kPopulation = {{
@@ -78,8 +89,10 @@ constexpr std::array<Field<MeasuredRate>, 8> kMeasured = {{
     {.key = "converged", .member = &MeasuredRate::converged, .help = "whether the interval reached the precision asked for"},
 }};
 
-constexpr std::array<Field<ScenarioParts>, 7> kScenario = {{
+constexpr std::array<Field<ScenarioParts>, 8> kScenario = {{
     {.key = "name", .member = &ScenarioParts::name, .help = "a title"},
+    {.key = "power_cap", .member = &ScenarioParts::power_cap,
+     .help = "watts, the mean power of the whole machine is at most this", .unit = "W"},
     {.key = "resources", .member = kTables, .help = "at least one resource", .required = true},
     {.key = "tasks", .member = kTables, .help = "at least one task type", .required = true},
     {.key = "threads", .member = kTables, .help = "threads whose task types change, instead of the counts", .absent = "none"},

@@ -13,6 +13,9 @@ namespace allot {
 struct ThreadGroup {
   Count count = 1;
   std::vector<TaskType> sequence;
+  double worth = 1.0;                  ///< value of one round
+  std::optional<double> max_response;  ///< most seconds of one round, on average
+  std::string name;                    ///< may be empty
   friend bool operator==(const ThreadGroup&, const ThreadGroup&) = default;
 };
 
@@ -47,6 +50,7 @@ struct MeasuredRate {
 /// What a scenario is made of, before anybody knows whether it can be.
 struct ScenarioParts {
   std::string name;
+  std::optional<double> power_cap;
   std::vector<Resource> resources;
   std::vector<TaskClass> tasks;
   PerPair<double> rates;
@@ -63,6 +67,7 @@ struct Scenario {
   std::vector<PopulationChange> population;
   std::vector<Arrivals> arrivals;
   std::vector<MeasuredRate> measured;
+  std::optional<double> power_cap;  ///< most watts of the whole machine, on average
 
   /// Whether the counts alone describe the work, as solvers need it.
   bool is_static() const noexcept { return threads.empty() && population.empty() && arrivals.empty(); }

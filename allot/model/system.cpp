@@ -1,5 +1,6 @@
 #include "allot/model/system.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "allot/base/error.hpp"
@@ -17,22 +18,31 @@ System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Ra
 
 void System::derive() {
   seconds_per_task_.assign(tasks_.size(), resources_.size(), 0.0);
+  value_rates_ = rates_.pairs();
+  floors_.assign(tasks_.size(), 0.0);
+  worths_.assign(tasks_.size(), 1.0);
   homes_.assign(tasks_.size(), std::nullopt);
   reach_.assign(resources_.size(), 0);
   allowed_begin_.assign(1, 0);
   for (const TaskType i : types()) {
+    worths_[i] = task(i).worth;
     std::optional<ResourceId> fastest;
     for (const ResourceId j : resource_ids()) {
       if (!can_run(i, j)) continue;
       allowed_.push_back(j);
       reach_[j] += count(i);
       seconds_per_task_(i, j) = 1.0 / rate(i, j);
+      value_rates_(i, j) = worth(i) * rate(i, j);
       if (!fastest || rate(i, j) > rate(i, *fastest)) fastest = j;
     }
     allowed_begin_.push_back(allowed_.size());
     homes_[i] = task(i).home ? task(i).home : fastest;
     population_ += count(i);
+    floors_[i] = task(i).floor.value_or(0.0);
+    if (task(i).max_response)
+      floors_[i] = std::max(floors_[i], static_cast<double>(count(i)) / *task(i).max_response);
     has_floors_ |= floor(i) > 0;
+    has_worths_ |= worth(i) != 1;
   }
   for (const ResourceId j : resource_ids()) {
     const Resource& r = resource(j);
@@ -53,6 +63,13 @@ void System::derive() {
     for (const TaskClass& task : tasks_) weight += *task.priority;
     for (const TaskClass& task : tasks_) shares_.push_back(*task.priority / weight);
   }
+}
+
+double System::power(TaskType i, ResourceId j) const noexcept {
+  for (const ResourceNumber& one : task(i).power) {
+    if (one.resource == j) return one.value;
+  }
+  return resource(j).power;
 }
 
 bool System::has_affinity() const noexcept {
@@ -79,6 +96,13 @@ System System::with_servers(ResourceId j, Count servers) const {
 
 System System::with_rate(TaskType i, ResourceId j, double rate) const {
   return System(resources_, tasks_, rates_.with(i, j, rate));
+}
+
+System System::with_worths(std::span<const double> worths) const {
+  if (worths.size() != tasks_.size()) throw InvalidModel("worths", "needs one per task type");
+  std::vector<TaskClass> tasks = tasks_;
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].worth = worths[i];
+  return System(resources_, std::move(tasks), rates_);
 }
 
 System System::with_discipline(Discipline discipline) const {

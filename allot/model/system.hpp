@@ -26,6 +26,13 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
+/// A number for one resource.
+struct ResourceNumber {
+  ResourceId resource{};
+  double value = 0;
+  friend bool operator==(const ResourceNumber&, const ResourceNumber&) = default;
+};
+
 /// One type of task and the threads that run it. Job files and dispatchers have the same, so that a new
 /// member is theirs, too.
 struct TaskClass {
@@ -34,6 +41,9 @@ struct TaskClass {
   std::optional<ResourceId> home;  ///< absent: the fastest resource
   std::optional<double> priority;  ///< weight of the desired share; for all types or for none
   std::optional<double> floor;     ///< least completions per second
+  double worth = 1.0;              ///< value of one completion
+  std::optional<double> max_response;  ///< most seconds from ready to done, on average
+  std::vector<ResourceNumber> power;   ///< watts of a server at work on this type, where not the resource's
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
 };
 
@@ -71,8 +81,17 @@ class System {
   }
   /// Desired shares p_i, normalised to sum 1; empty when no priorities were given.
   std::span<const double> shares() const noexcept { return shares_; }
-  /// Least completions per second of a type; 0 where none was asked for.
-  double floor(TaskType i) const noexcept { return tasks_[index(i)].floor.value_or(0.0); }
+  /// What one completion of a type counts.
+  double worth(TaskType i) const noexcept { return worths_[i]; }
+  /// Whether some type counts differently from others: then value and throughput are two things.
+  bool has_worths() const noexcept { return has_worths_; }
+  /// Value per second of one server that works on a type: worth times rate.
+  double value_rate(TaskType i, ResourceId j) const noexcept { return value_rates_(i, j); }
+  /// Least completions per second of a type, by its floor and by its response time (Little: X_i >= N_i / T_i);
+  /// 0 where none was asked for.
+  double floor(TaskType i) const noexcept { return floors_[i]; }
+  /// Watts of one server of j at work on type i.
+  double power(TaskType i, ResourceId j) const noexcept;
   bool has_floors() const noexcept { return has_floors_; }
   /// Whether any resource asks for more than one task at a time.
   bool has_depths() const noexcept { return has_depths_; }
@@ -88,6 +107,8 @@ class System {
   System with_counts(std::span<const Count> counts) const;
   System with_servers(ResourceId j, Count servers) const;
   System with_rate(TaskType i, ResourceId j, double rate) const;
+  /// The same system with other worths, one per type.
+  System with_worths(std::span<const double> worths) const;
   /// The same system with every resource under one discipline.
   System with_discipline(Discipline discipline) const;
 
@@ -102,6 +123,9 @@ class System {
   std::vector<TaskClass> tasks_;
   Rates rates_;
   PerPair<double> seconds_per_task_;
+  PerPair<double> value_rates_;
+  PerType<double> floors_;
+  PerType<double> worths_;
   PerType<std::optional<ResourceId>> homes_;
   std::vector<ResourceId> allowed_;
   std::vector<std::size_t> allowed_begin_;
@@ -109,6 +133,7 @@ class System {
   PerResource<Count> reach_;
   Count population_ = 0;
   bool has_floors_ = false;
+  bool has_worths_ = false;
   bool has_depths_ = false;
   bool approximate_ = false;
 };

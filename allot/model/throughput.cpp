@@ -7,6 +7,10 @@ namespace {
 void complete(const System& system, Performance& p) {
   p.throughput = 0;
   for (const double x : p.throughput_by_resource) p.throughput += x;
+  p.value = system.has_worths() ? 0 : p.throughput;
+  for (const TaskType i : system.types()) {
+    if (system.has_worths()) p.value += system.worth(i) * p.throughput_by_task[index(i)];
+  }
   p.response_time_by_task.assign(system.type_count(), std::nullopt);
   for (const TaskType i : system.types()) {
     const double x = p.throughput_by_task[index(i)];
@@ -38,7 +42,7 @@ ColumnSums column_sums(const System& system, const Assignment& assignment, Resou
   ColumnSums sums;
   for (const TaskType i : system.types()) {
     const Count n = assignment(i, j);
-    if (n != 0) sums = sums.plus(n, system.rate(i, j), system.seconds_per_task(i, j));
+    if (n != 0) sums = sums.plus(system, i, j, n);
   }
   return sums;
 }
@@ -50,13 +54,16 @@ Performance evaluate(const System& system, const Assignment& assignment) {
   for (const ResourceId j : system.resource_ids()) {
     const Resource& resource = system.resource(j);
     const ColumnSums sums = column_sums(system, assignment, j);
-    p.throughput_by_resource[index(j)] = column_throughput(resource.discipline, resource.servers, sums);
+    double& here = p.throughput_by_resource[index(j)];
+    if (!system.has_worths()) here = column_value(resource.discipline, resource.servers, sums);
     p.approximate |= resource.discipline == Discipline::kFcfs && resource.servers > 1 &&
                      sums.tasks > resource.servers && rates_differ(system, assignment, j);
     const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);
     for (const TaskType i : system.types()) {
-      p.throughput_by_task[index(i)] +=
+      const double x =
           static_cast<double>(assignment(i, j)) * (law.per_rate * system.rate(i, j) + law.per_task);
+      p.throughput_by_task[index(i)] += x;
+      if (system.has_worths()) here += x;
     }
   }
   complete(system, p);

@@ -17,30 +17,35 @@ struct CompletionLaw {
   double per_task = 0;
 };
 
-/// What the throughput of one resource depends on: how many tasks, the sum of their rates, and the sum of
-/// their times 1 / mu. Adding or removing tasks is O(1), whatever the discipline.
+/// What the value of one resource per second depends on: how many tasks, and the sums of what they are worth
+/// per second, of their times 1 / mu, and of their worths. Adding or removing tasks is O(1), whatever the
+/// discipline. Where every completion counts 1, value is throughput.
 struct ColumnSums {
   Count tasks = 0;
-  double rates = 0;    ///< sum of n_ij mu_ij
+  double rates = 0;    ///< sum of n_ij v_i mu_ij
   double seconds = 0;  ///< sum of n_ij / mu_ij
+  double worths = 0;   ///< sum of n_ij v_i
 
-  ColumnSums plus(Count n, double rate, double seconds_per_task) const noexcept {
+  ColumnSums plus(Count n, double value_rate, double seconds_per_task, double worth = 1.0) const noexcept {
     const double m = static_cast<double>(n);
-    return {tasks + n, rates + m * rate, seconds + m * seconds_per_task};
+    return {tasks + n, rates + m * value_rate, seconds + m * seconds_per_task, worths + m * worth};
+  }
+  ColumnSums plus(const System& system, TaskType i, ResourceId j, Count n) const noexcept {
+    return plus(n, system.value_rate(i, j), system.seconds_per_task(i, j), system.worth(i));
   }
 };
 
-/// Completions per second X_j of a resource with `servers` units under `discipline`. O(1).
+/// Value per second of a resource with `servers` units under `discipline`. O(1).
 /// ps: min(n, c) times the mean rate. fcfs: the sum of the rates while nobody waits, else c times the
-/// harmonic mean (exact for one server and where all rates are the same, else an approximation).
-inline double column_throughput(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
+/// mean worth over the mean time (exact for one server and where all rates are the same, else an approximation).
+inline double column_value(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
   if (sums.tasks <= servers) return sums.tasks == 0 ? 0.0 : sums.rates;
   const double n = static_cast<double>(sums.tasks);
   const double c = static_cast<double>(servers);
-  return discipline == Discipline::kPs ? c * sums.rates / n : c * n / sums.seconds;
+  return discipline == Discipline::kPs ? c * sums.rates / n : c * sums.worths / sums.seconds;
 }
 
-/// The law behind `column_throughput`, per type.
+/// The law behind `column_value`, per type.
 inline CompletionLaw completion_law(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
   if (sums.tasks <= servers) return {1.0, 0.0};
   const double c = static_cast<double>(servers);
@@ -54,6 +59,7 @@ ColumnSums column_sums(const System& system, const Assignment& assignment, Resou
 /// Everything the model says about a state, or about time shares.
 struct Performance {
   double throughput = 0;                       ///< X
+  double value = 0;                            ///< V, the sum of worth times X_i
   std::vector<double> throughput_by_task;      ///< X_i
   std::vector<double> throughput_by_resource;  ///< X_j
   std::optional<double>

@@ -217,8 +217,8 @@ TEST(ColumnSums, AddAndTakeAwayTasks) {
   const ColumnSums fewer = sums.plus(-3, 4.0, 0.25);
   EXPECT_EQ(fewer.tasks, 2);
   EXPECT_DOUBLE_EQ(fewer.rates, 16);
-  EXPECT_DOUBLE_EQ(column_throughput(Discipline::kPs, 1, sums), 28.0 / 5);
-  EXPECT_DOUBLE_EQ(column_throughput(Discipline::kFcfs, 1, sums), 5);
+  EXPECT_DOUBLE_EQ(column_value(Discipline::kPs, 1, sums), 28.0 / 5);
+  EXPECT_DOUBLE_EQ(column_value(Discipline::kFcfs, 1, sums), 5);
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ std::string wanted_number(double value, double least, double most) {
   if (value >= least && value <= most) return {};
   if (std::isfinite(value) && value > most)
     return "must be at most " + (most == kMaxNumber ? std::string("1e100") : quote::number(most));
+  if (least == 1 / kMaxNumber)
+    return std::isfinite(value) && value > 0 ? "must be at least 1e-100" : "must be a finite number > 0";
   return "must be a finite number >= " + std::to_string(whole(least));
 }
 
@@ -107,6 +109,11 @@ void Rules::names(std::string_view table, std::string_view noun, std::span<const
   }
 }
 
+void Rules::scenario(std::string_view name, const std::optional<double>& power_cap) {
+  title(name);
+  if (power_cap) check_number({"power_cap", {}}, *power_cap, 0, kMaxNumber);
+}
+
 void Rules::title(std::string_view name) {
   if (has_control_character(name))
     add({"name", {}}, "must not hold control characters", "the string " + quote::name(name));
@@ -141,6 +148,10 @@ void Rules::accelerator(std::size_t entry, const Resource& resource, std::span<c
 
 // ---- a system
 
+std::string Rules::name_of(ResourceId j) const {
+  return resources_ && index(j) < resources_->size() ? (*resources_)[index(j)].name : std::string();
+}
+
 void Rules::rates(const std::vector<Resource>& resources, const PerPair<double>& rates) {
   for (const TaskType i : rates.type_ids()) {
     for (const ResourceId j : rates.resource_ids()) {
@@ -165,8 +176,10 @@ void Rules::system(const std::vector<Resource>& resources, const std::vector<Tas
   known.clear();
   for (const TaskClass& task : tasks) known.emplace_back(task.name);
   names("tasks", "task", known);
+  resources_ = &resources;
   for (std::size_t j = 0; j < resources.size(); ++j) fields("resources", j, resources[j], resource_fields());
   for (std::size_t i = 0; i < tasks.size(); ++i) fields("tasks", i, tasks[i], task_fields());
+  resources_ = nullptr;
   this->rates(resources, rates);
 
   for (std::size_t j = 0; j < resources.size(); ++j) {
@@ -239,6 +252,34 @@ void Rules::counts_over_time(const std::vector<TaskClass>& tasks,
   }
 }
 
+/// What is said of a type whose tasks are not those of threads of its own.
+void Rules::limits_of_visited(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads,
+                              const std::vector<Arrivals>& arrivals) {
+  std::vector<bool> is_visited(tasks.size());
+  for (const ThreadGroup& group : threads) {
+    for (const TaskType i : group.sequence) {
+      if (index(i) < tasks.size()) is_visited[index(i)] = true;
+    }
+  }
+  std::vector<bool> arrive(tasks.size());
+  for (const Arrivals& stream : arrivals) {
+    if (index(stream.task) < tasks.size()) arrive[index(stream.task)] = true;
+  }
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (is_visited[i] && tasks[i].worth != 1 && is_sound("tasks", i, "worth"))
+      add({"tasks", i, "worth"},
+          "'worth' of a type that 'threads' visit must be absent: give the group a worth, which is that of a round");
+    if (!tasks[i].max_response || !is_sound("tasks", i, "max_response")) continue;
+    if (is_visited[i]) {
+      add({"tasks", i, "max_response"},
+          "'max_response' of a type that 'threads' visit must be absent: give the group one, for a whole round");
+    } else if (arrive[i]) {
+      add({"tasks", i, "max_response"},
+          "'max_response' of a type with 'arrivals' must be absent: how long its tasks wait is not planned");
+    }
+  }
+}
+
 void Rules::work(const std::vector<TaskClass>& tasks, const PerPair<double>& rates,
                  const std::vector<ThreadGroup>& threads, const std::vector<PopulationChange>& population,
                  const std::vector<Arrivals>& arrivals) {
@@ -246,6 +287,8 @@ void Rules::work(const std::vector<TaskClass>& tasks, const PerPair<double>& rat
   for (std::size_t k = 0; k < threads.size(); ++k) {
     const ThreadGroup& group = threads[k];
     fields("threads", k, group, thread_fields());
+    if (has_control_character(group.name))
+      add({"threads", k, "name"}, "must not hold control characters", "the string " + quote::name(group.name));
     if (is_sound("threads", k, "count")) total += group.count;
     if (group.sequence.empty() && is_sound("threads", k, "sequence"))
       add({"threads", k, "sequence"}, "'sequence' needs at least one task name");
@@ -256,6 +299,7 @@ void Rules::work(const std::vector<TaskClass>& tasks, const PerPair<double>& rat
     add({"threads", {}}, "the groups have " + std::to_string(total) + " threads in all; at most " +
                              std::to_string(kMaxCount) + " are possible");
   }
+  limits_of_visited(tasks, threads, arrivals);
   for (std::size_t k = 0; k < population.size(); ++k) {
     const PopulationChange& change = population[k];
     fields("population", k, change, population_fields());

@@ -57,7 +57,8 @@ class Rules {
   void names(std::string_view table, std::string_view noun, std::span<const std::string_view> names);
   /// For all types or for none, and not all 0.
   void priorities(std::span<const std::optional<double>> priorities);
-  /// Of the whole; may be empty.
+  /// Of the whole: a name, which may be empty, and a limit.
+  void scenario(std::string_view name, const std::optional<double>& power_cap);
   void title(std::string_view name);
   /// One type at most may have `what` on an accelerator.
   void accelerator(std::size_t entry, const Resource& resource, std::span<const std::string_view> users,
@@ -84,9 +85,13 @@ class Rules {
   void rates(const std::vector<Resource>& resources, const PerPair<double>& rates);
   void runs_somewhere(const FieldPlace& place, TaskType task, const std::vector<TaskClass>& tasks,
                       const PerPair<double>& rates);
+  std::string name_of(ResourceId j) const;
+  void limits_of_visited(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads,
+                         const std::vector<Arrivals>& arrivals);
   void counts_over_time(const std::vector<TaskClass>& tasks, const std::vector<PopulationChange>& population);
 
   std::vector<Violation> found_;
+  const std::vector<Resource>* resources_ = nullptr;  // while their fields and those of the tasks are checked
   std::set<std::tuple<std::string_view, std::string_view, std::size_t>> wrong_;  // table, key, entry
 };
 
@@ -108,6 +113,9 @@ void Rules::fields(std::string_view table, std::size_t entry, const Owner& owner
     } else if (const auto* optional = std::get_if<std::optional<double> Owner::*>(&field.member)) {
       if (owner.**optional)
         check_number({table, entry, field.key}, *(owner.**optional), field.least, field.most);
+    } else if (const auto* numbers = std::get_if<std::vector<ResourceNumber> Owner::*>(&field.member)) {
+      for (const ResourceNumber& one : owner.**numbers)
+        check_number({table, entry, field.key, name_of(one.resource)}, one.value, field.least, field.most);
     }
   }
 }

@@ -19,7 +19,7 @@ std::vector<Placement> explain(const System& system, const Assignment& assignmen
         --moved(i, j);
         ++moved(i, b);
         const Performance then = evaluate(system, moved);
-        placement.alternatives.push_back({b, then.throughput - now.throughput,
+        placement.alternatives.push_back({b, then.value - now.value,
                                           then.priority_error.value_or(0) - now.priority_error.value_or(0),
                                           is_placement(system, moved)});
       }

@@ -10,7 +10,7 @@ namespace allot {
 /// The effect of moving one task of a placement to another resource, everything else staying.
 struct Alternative {
   ResourceId resource{};
-  double gain = 0;          ///< change of X in tasks per second; negative: a loss
+  double gain = 0;          ///< change of the value per second; negative: a loss
   double error_change = 0;  ///< change of the priority error; 0 without priorities
   bool allowed = true;      ///< false: the move would leave a resource below its least depth
 };

@@ -65,7 +65,7 @@ TEST(MapSolver, ClimbsUnderSharingAsTheGeneralClimbDoes) {
       shared.run(system, home, moves, poll);
       shared.write(n);
       ASSERT_TRUE(is_placement(system, n));
-      EXPECT_NEAR(shared.throughput(), recomputed_throughput(system, n), 1e-12 * shared.throughput());
+      EXPECT_NEAR(shared.value(), recomputed_throughput(system, n), 1e-12 * shared.value());
       state.reset(system, Objective::kThroughput, home);
       detail::climb(state, Sensitivity::kExact, moves, poll);
       // One task fewer among equals costs exactly nothing: of two such ends, the last digit decides.

@@ -61,6 +61,8 @@ struct SolveOptions {
 
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
+  /// `planned`: find out what relaxing each limit would bring.
+  bool price_limits = false;
   /// `exact`, `weighted`: keep what proves the answer, for a certificate.
   bool keep_proof = false;
 };

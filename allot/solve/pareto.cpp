@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -27,7 +28,7 @@ constexpr int kWeightsPerDecade = 4;
 /// Throughputs and errors this close, relative to the largest and to 1, are the same: the rest is rounding.
 constexpr double kSame = 1e-12;
 
-/// The point where the product of the throughput kept and the error cut is largest, provided that it cuts a
+/// The point where the product of the value kept and the error cut is largest, provided that it cuts a
 /// larger part than it gives up; else the fastest.
 std::size_t advised(const std::vector<ParetoPoint>& points) {
   std::size_t best = 0;
@@ -48,14 +49,14 @@ std::size_t advised(const std::vector<ParetoPoint>& points) {
 /// is room for it. O(n log n).
 void thin(std::vector<ParetoPoint>& points, std::size_t stays, std::size_t most) {
   if (points.size() <= most) return;
-  const double width = points.front().throughput - points.back().throughput;
+  const double width = points.front().value - points.back().value;
   const double height = points.front().priority_error - points.back().priority_error;
   std::vector<std::size_t> before(points.size());  // of those that are left
   std::vector<std::size_t> after(points.size());
   const auto around = [&](std::size_t at) {
     const ParetoPoint& a = points[before[at]];
     const ParetoPoint& b = points[after[at]];
-    return std::hypot((a.throughput - b.throughput) / width, (a.priority_error - b.priority_error) / height);
+    return std::hypot((a.value - b.value) / width, (a.priority_error - b.priority_error) / height);
   };
   std::set<std::pair<double, std::size_t>> closest;
   for (std::size_t at = 1; at + 1 < points.size(); ++at) {
@@ -86,30 +87,30 @@ void thin(std::vector<ParetoPoint>& points, std::size_t stays, std::size_t most)
   points.resize(kept);
 }
 
-/// The states that no other beats in both, by falling throughput and falling error.
+/// The states that no other beats in both, by falling value and falling error.
 class Archive {
  public:
   /// Keeps so many at most.
   explicit Archive(std::size_t most) : most_(most) {}
 
   /// Whether a state with these values belongs here; `insert` it then.
-  bool welcomes(double throughput, double error) const {
-    // The first point with at most this throughput, to within rounding, is the one after all that have more.
-    const auto at = points_.lower_bound(throughput * (1 - kSame));  // keys fall: first key <= throughput
+  bool welcomes(double value, double error) const {
+    // The first point with at most this value, to within rounding, is the one after all that have more.
+    const auto at = points_.lower_bound(value * (1 - kSame));  // keys fall: first key <= value
     return at == points_.begin() || std::prev(at)->second.priority_error > error + kSame;
   }
 
   void insert(ParetoPoint point) {
-    auto at = points_.lower_bound(point.throughput * (1 + kSame));
+    auto at = points_.lower_bound(point.value * (1 + kSame));
     while (at != points_.end() && at->second.priority_error >= point.priority_error - kSame)
       at = points_.erase(at);
-    points_.emplace_hint(at, point.throughput, std::move(point));
+    points_.emplace_hint(at, point.value, std::move(point));
     if (points_.size() > most_) keep_fewer();
   }
 
   std::vector<ParetoPoint> points() const {
     std::vector<ParetoPoint> result;
-    for (const auto& [throughput, point] : points_) result.push_back(point);
+    for (const auto& [value, point] : points_) result.push_back(point);
     return result;
   }
 
@@ -119,7 +120,7 @@ class Archive {
     std::vector<ParetoPoint> kept = points();
     thin(kept, advised(kept), most_ / 2);
     points_.clear();
-    for (ParetoPoint& point : kept) points_.emplace_hint(points_.end(), point.throughput, std::move(point));
+    for (ParetoPoint& point : kept) points_.emplace_hint(points_.end(), point.value, std::move(point));
   }
 
   std::size_t most_;
@@ -136,11 +137,13 @@ void enumerate(const System& system, Archive& archive, const SolveOptions& optio
     if (++visited % kBetweenReports == 0 && options.share_done)
       options.share_done(std::min(1.0, static_cast<double>(visited) / states));
     if (system.has_depths() && !visitor.keeps_depths()) return !poll.should_stop();
-    const double x = visitor.throughput_by_task(by_task);
+    const double value = visitor.value_and_throughputs(by_task);
+    const double x =
+        system.has_worths() ? std::accumulate(by_task.begin(), by_task.end(), 0.0) : value;
     if (x > 0 && floor_shortfall(system, by_task) == 0) {
       const double error = priority_error(by_task, x, system.shares());
-      if (archive.welcomes(x, error)) {
-        ParetoPoint point{{}, x, error};
+      if (archive.welcomes(value, error)) {
+        ParetoPoint point{{}, value, error, x};
         visitor.write(point.assignment);
         archive.insert(std::move(point));
       }
@@ -153,8 +156,8 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
   if (!is_placement(system, assignment)) return;
   const Performance performance = evaluate(system, assignment);
   if (!performance.priority_error || floor_shortfall(system, performance.throughput_by_task) > 0) return;
-  if (!archive.welcomes(performance.throughput, *performance.priority_error)) return;
-  archive.insert({assignment, performance.throughput, *performance.priority_error});
+  if (!archive.welcomes(performance.value, *performance.priority_error)) return;
+  archive.insert({assignment, performance.value, *performance.priority_error, performance.throughput});
 }
 
 /// Searches for the least error at a falling weight of throughput, from each answer to the next and back
@@ -190,7 +193,7 @@ void search(const System& system, Archive& archive, const SolveOptions& options,
 }  // namespace
 
 ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point) {
-  return {1 - point.throughput / fastest.throughput,
+  return {1 - point.value / fastest.value,
           fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
 }
 

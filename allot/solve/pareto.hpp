@@ -11,12 +11,13 @@ namespace allot {
 /// A state that no other found state beats in both throughput and priority error.
 struct ParetoPoint {
   Assignment assignment;
-  double throughput = 0;
+  double value = 0;
   double priority_error = 0;
+  double throughput = 0;
   friend bool operator==(const ParetoPoint&, const ParetoPoint&) = default;
 };
 
-/// The part of the throughput that a point gives up, and the part of the error that it cuts.
+/// The part of the value that a point gives up, and the part of the error that it cuts.
 struct ParetoBargain {
   double given_up = 0;
   double cut = 0;
@@ -24,9 +25,9 @@ struct ParetoBargain {
 ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point);
 
 struct ParetoFrontier {
-  /// From the largest throughput to the smallest error.
+  /// From the largest value to the smallest error.
   std::vector<ParetoPoint> points;
-  /// The point that most people would choose: where the product of the throughput kept and the error cut is
+  /// The point that most people would choose: where the product of the value kept and the error cut is
   /// largest, over the whole frontier; the fastest where none cuts a larger part than it gives up.
   ParetoPoint advised;
   /// Every state was looked at, so no point is missing but those thinned out by `max_points`.

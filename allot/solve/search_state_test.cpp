@@ -114,7 +114,7 @@ TEST(SearchState, ForetellsWhatAnExchangeChanges) {
         }
         state.apply(*e);
         ASSERT_EQ(state.assignment(), next);
-        ASSERT_NEAR(state.throughput(), recomputed_throughput(system, next), 1e-10 * scale);
+        ASSERT_NEAR(state.value(), recomputed_throughput(system, next), 1e-10 * scale);
         ASSERT_NEAR(state.cost(), fresh.cost(), 1e-10 * scale);
       }
     }

@@ -62,7 +62,7 @@ TEST(Relaxation, HasTheModelsValueAtRealAndWholeNumbers) {
     const Relaxation relaxation(system, true);
     RandomStream random(seed, 1);
     const std::vector<double> point = random_point(relaxation, random);
-    const double x = relaxation.throughput(point.data(), nullptr);
+    const double x = relaxation.value(point.data(), nullptr);
     EXPECT_NEAR(x, relaxed_throughput(system, relaxation.matrix(point)), 1e-12 * (1 + x));
     double by_type = 0;
     for (const Relaxation::Row& row : relaxation.rows()) {
@@ -73,7 +73,7 @@ TEST(Relaxation, HasTheModelsValueAtRealAndWholeNumbers) {
     // Where nobody waits at several fcfs servers the relaxation differs on purpose; here there are none.
     Assignment home = home_assignment(system);
     detail::occupy_all(system, home);
-    const double whole = relaxation.throughput(relaxation.home_start().data(), nullptr);
+    const double whole = relaxation.value(relaxation.home_start().data(), nullptr);
     EXPECT_NEAR(whole, evaluate(system, home).throughput, 1e-12 * (1 + whole));
   }
 }
@@ -101,7 +101,7 @@ TEST(Relaxation, GradientsAgreeWithFiniteDifferences) {
           EXPECT_NEAR(gradient[v], (above - below) / (2 * kStep), 1e-5) << "variable " << v;
         }
       };
-      check([&](const double* n, double* g) { return relaxation.throughput(n, g); });
+      check([&](const double* n, double* g) { return relaxation.value(n, g); });
       for (const Relaxation::Row& row : relaxation.rows()) {
         check([&](const double* n, double* g) { return relaxation.throughput_of(row.type, n, g); });
       }
@@ -114,7 +114,7 @@ TEST(Relaxation, AnEmptyColumnDeliversNothingAndInvitesTasks) {
   const Relaxation relaxation(system, false);
   const double point[] = {3, 0};
   double gradient[2];
-  EXPECT_DOUBLE_EQ(relaxation.throughput(point, gradient), 2);
+  EXPECT_DOUBLE_EQ(relaxation.value(point, gradient), 2);
   EXPECT_DOUBLE_EQ(gradient[0], 0);
   EXPECT_DOUBLE_EQ(gradient[1], 5);
 }
@@ -127,13 +127,13 @@ TEST(Relaxation, ThePapersSupremumIsNotAttained) {
   double last = 0;
   for (const double speck : {1e-1, 1e-3, 1e-5, 1e-7}) {
     const double point[] = {1 - speck, speck, 1};
-    const double x = paper.throughput(point, nullptr);
+    const double x = paper.value(point, nullptr);
     EXPECT_GT(x, last);
     last = x;
   }
   EXPECT_NEAR(last, 6.5, 1e-6);
   const double limit[] = {1, 0, 1};
-  EXPECT_DOUBLE_EQ(paper.throughput(limit, nullptr), 2.5);
+  EXPECT_DOUBLE_EQ(paper.value(limit, nullptr), 2.5);
 }
 
 TEST(Relaxation, StartsPlaceEveryTaskAndKeepColumnsOccupied) {
@@ -201,7 +201,7 @@ TEST(Rounding, IsTheBestFloorOrCeilingWhereThoseAreFew) {
         if (std::abs(static_cast<double>(state.values()[v]) - relaxed[v]) >= 1) return true;
       }
       ++roundings;
-      best = std::max(best, visitor.throughput());
+      best = std::max(best, visitor.value());
       return true;
     });
     EXPECT_EQ(detail::count_roundings(system, relaxed), roundings);

@@ -10,21 +10,23 @@
 #include <vector>
 
 #include "allot/model/assignment.hpp"
+#include "allot/model/objective.hpp"
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
+#include "allot/model/scenario.hpp"
+#include "allot/solve/service_plan.hpp"
 #include "allot/solve/proof.hpp"
 
 namespace allot {
 
-enum class Objective {
-  kThroughput,  ///< maximise X (paper Eq. 4-5), subject to the floors
-  kPriority,    ///< minimise the sum of (X_i / X - p_i)^2 (paper Eq. 6-7)
-};
-
-/// A question. The objective kPriority needs a system with priorities.
+/// A question. Some objectives need priorities.
 struct Problem {
   System system;
   Objective objective = Objective::kThroughput;
+  /// What only planned service can take: work of several stages, work that arrives, and a limit of power.
+  std::vector<ThreadGroup> threads = {};
+  std::vector<Arrivals> arrivals = {};
+  std::optional<double> power_cap = {};
 };
 
 /// How a solver ended. All of these are answers, not errors.
@@ -43,9 +45,12 @@ struct Solution {
   Outcome outcome = Outcome::kConverged;
   Assignment assignment;
   Performance performance;
-  /// No assignment has more throughput than this. Only a solver that proves one sets it.
+  /// No assignment has more value than this. Only a solver that proves one sets it.
   std::optional<double> upper_bound;
   bool proven_optimal = false;
+  /// Of whatever was optimised: its value, and what no assignment exceeds, where that is known.
+  double objective_value = 0;
+  std::optional<double> objective_bound;
   /// Why the outcome is what it is, in words, where that needs saying; else empty.
   std::string reason;
   double seconds = 0;
@@ -53,21 +58,22 @@ struct Solution {
   /// `slsqp`: the continuous optimum it found, row-major, and its throughput.
   std::vector<double> relaxed_assignment;
   std::optional<double> relaxed_throughput;
-  /// `weighted`: the time shares f, row-major, from which its throughput follows.
+  /// `weighted`, `planned`: the time shares, row-major, from which its throughput follows.
   std::vector<double> time_shares;
   /// `weighted`: what keeps the throughput from being larger, one sentence each.
   std::vector<std::string> binding;
+  /// `planned`: what else there is to say.
+  std::optional<ServicePlan> plan;
   /// With `SolveOptions::keep_proof`: why nothing is above the bound, or nothing is feasible. Else null.
   std::shared_ptr<const Proof> proof;
 
-  /// (bound - X) / bound; absent without a bound. 0 for an empty system.
+  /// (bound - V) / bound; absent without a bound. 0 for an empty system.
   std::optional<double> gap() const {
     if (!upper_bound || !(*upper_bound < std::numeric_limits<double>::infinity())) return std::nullopt;
-    return *upper_bound > 0 ? std::max(0.0, (*upper_bound - performance.throughput) / *upper_bound) : 0.0;
+    return *upper_bound > 0 ? std::max(0.0, (*upper_bound - performance.value) / *upper_bound) : 0.0;
   }
 };
 
-std::string_view to_string(Objective objective) noexcept;
 std::string_view to_string(Outcome outcome) noexcept;
 
 }  // namespace allot

@@ -8,10 +8,6 @@
 
 namespace allot {
 
-std::string_view to_string(Objective objective) noexcept {
-  return objective == Objective::kThroughput ? "throughput" : "priority";
-}
-
 std::string_view to_string(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::kOptimal:
@@ -38,7 +34,9 @@ const SolverInfo* find_solver(std::string_view name) noexcept {
 }
 
 bool supports(const SolverInfo& solver, Objective objective) noexcept {
-  return objective == Objective::kThroughput ? solver.maximises_throughput : solver.minimises_priority_error;
+  const ObjectiveInfo& wanted = info(objective);
+  if (wanted.is_planned || solver.plans_service) return solver.plans_service;
+  return wanted.weight != nullptr ? solver.maximises_value : solver.minimises_priority_error;
 }
 
 const SolverInfo& default_solver(Objective objective) noexcept {
@@ -76,6 +74,14 @@ std::string missed_constraint(const System& system, const Solution& solution) {
   return {};
 }
 
+/// Solvers maximise value: what another linear objective counts is worth so much to them.
+Problem as_weighted(const Problem& problem, const ObjectiveInfo& wanted) {
+  if (wanted.weight == nullptr || problem.objective == Objective::kThroughput) return problem;
+  std::vector<double> weights;
+  for (const TaskType i : problem.system.types()) weights.push_back(wanted.weight(problem.system, i));
+  return {problem.system.with_worths(weights), problem.objective};
+}
+
 }  // namespace
 
 Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOptions& options) {
@@ -83,17 +89,37 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
     throw InvalidModel("solver", "'" + std::string(solver.name) + "' does not optimise for " +
                                      std::string(to_string(problem.objective)));
   }
-  if (problem.objective == Objective::kPriority && problem.system.shares().empty()) {
-    throw InvalidModel("tasks", "the priority objective needs a priority for every task type");
+  const ObjectiveInfo& wanted = info(problem.objective);
+  if (wanted.needs_shares && problem.system.shares().empty()) {
+    throw InvalidModel("tasks", "the " + std::string(wanted.name) +
+                                    " objective needs a priority for every task type");
+  }
+  if (!solver.plans_service &&
+      (!problem.threads.empty() || !problem.arrivals.empty() || problem.power_cap.has_value())) {
+    throw InvalidModel("solver", "'" + std::string(solver.name) +
+                                     "' takes no threads, arrivals or power_cap; 'planned' does");
   }
   const Clock::time_point start = Clock::now();
-  Solution solution = solver.search(problem, options);
+  Solution solution = solver.search(as_weighted(problem, wanted), options);
   solution.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   solution.solver = solver.name;
   solution.objective = problem.objective;
   solution.performance = solution.time_shares.empty()
                              ? evaluate(problem.system, solution.assignment)
                              : evaluate_time_shares(problem.system, solution.time_shares);
+  if (solution.plan) {
+    solution.performance.value = solution.plan->value;
+    return solution;
+  }
+  if (wanted.weight != nullptr) {
+    for (const TaskType i : problem.system.types())
+      solution.objective_value +=
+          wanted.weight(problem.system, i) * solution.performance.throughput_by_task[index(i)];
+    solution.objective_bound = solution.upper_bound;
+    if (problem.objective != Objective::kThroughput) solution.upper_bound.reset();
+  } else {
+    solution.objective_value = solution.performance.priority_error.value_or(0);
+  }
   if (solution.outcome != Outcome::kInfeasible) {
     if (std::string missed = missed_constraint(problem.system, solution); !missed.empty()) {
       if (solution.outcome == Outcome::kConverged || solution.outcome == Outcome::kOptimal) {

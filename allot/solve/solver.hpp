@@ -13,7 +13,7 @@ namespace allot {
 struct SolverInfo {
   std::string_view name;
   std::string_view summary;
-  bool maximises_throughput = false;
+  bool maximises_value = false;  ///< and whatever else is linear in the completions
   bool minimises_priority_error = false;
   /// Fills in outcome, assignment and what is special to the solver; `solve` below adds the rest.
   Solution (*search)(const Problem&, const SolveOptions&);
@@ -25,6 +25,9 @@ struct SolverInfo {
   bool is_quick = false;
   /// Where its budget is too small it has not begun: Outcome::kBudget is no answer.
   bool is_all_or_nothing = false;
+  /// It plans which task each unit takes next, rather than where tasks wait: for every objective, and for work
+  /// of several stages, arrivals and a limit of power.
+  bool plans_service = false;
 };
 
 /// All built-in solvers, in the order of the source list in CMakeLists.txt.

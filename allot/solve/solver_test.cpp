@@ -27,7 +27,7 @@ TEST(BuiltinSolvers, HaveUniqueNamesASummaryAndAnObjective) {
     EXPECT_TRUE(names.insert(solver->name).second) << solver->name;
     EXPECT_FALSE(solver->summary.empty()) << solver->name;
     EXPECT_NE(solver->search, nullptr) << solver->name;
-    EXPECT_TRUE(solver->maximises_throughput || solver->minimises_priority_error) << solver->name;
+    EXPECT_TRUE(solver->maximises_value || solver->minimises_priority_error) << solver->name;
     EXPECT_EQ(find_solver(solver->name), solver);
   }
 }
@@ -111,7 +111,7 @@ TEST(Solve, SaysSoWhenNoAssignmentKeepsTheDepths) {
 TEST(Solution, GapIsRelativeToTheBound) {
   Solution solution;
   EXPECT_FALSE(solution.gap().has_value());
-  solution.performance.throughput = 9;
+  solution.performance.value = 9;
   solution.upper_bound = 10;
   EXPECT_DOUBLE_EQ(*solution.gap(), 0.1);
   solution.upper_bound = 9 * (1 - 1e-15);  // rounding never makes it negative

@@ -47,8 +47,8 @@ TEST(States, AreAllVisitedOnceWithTheirThroughput) {
       EXPECT_TRUE(seen.insert({n.values().begin(), n.values().end()}).second);
       const auto x = allot::testing::recomputed_completions(system, n);
       const double total = static_cast<double>(x.total);
-      EXPECT_NEAR(visitor.throughput(), total, 1e-12 * total);
-      EXPECT_NEAR(visitor.throughput_by_task(by_task), total, 1e-12 * total);
+      EXPECT_NEAR(visitor.value(), total, 1e-12 * total);
+      EXPECT_NEAR(visitor.value_and_throughputs(by_task), total, 1e-12 * total);
       for (std::size_t i = 0; i < by_task.size(); ++i) {
         EXPECT_NEAR(by_task[i], static_cast<double>(x.by_task[i]), 1e-12 * total);
       }

@@ -21,16 +21,16 @@ std::vector<Change> possible_changes(const System& system) {
   std::vector<Change> changes;
   for (const ResourceId j : system.resource_ids()) {
     if (system.resource(j).servers < kMaxCount)
-      changes.push_back({Change::What::kServer, std::nullopt, j, 0, 0, false});
+      changes.push_back({Change::What::kServer, std::nullopt, j});
   }
   for (const TaskType i : system.types()) {
     if (!system.resources_for(i).empty() && system.count(i) < kMaxCount) {
-      changes.push_back({Change::What::kThread, i, std::nullopt, 0, 0, false});
+      changes.push_back({Change::What::kThread, i, std::nullopt});
     }
   }
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resources_for(i)) {
-      if (system.count(i) > 0) changes.push_back({Change::What::kRate, i, j, 0, 0, false});
+      if (system.count(i) > 0) changes.push_back({Change::What::kRate, i, j});
     }
   }
   return changes;
@@ -50,6 +50,12 @@ System changed(const System& system, const Change& change) {
   }
   return system.with_rate(*change.task, *change.resource,
                           kFasterPair * system.rate(*change.task, *change.resource));
+}
+
+void take(Change& change, const Performance& performance) {
+  change.throughput = performance.throughput;
+  change.value = performance.value;
+  change.approximate = performance.approximate;
 }
 
 }  // namespace
@@ -73,32 +79,30 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     const Solution solution = best_of(other, each, start);
     if (poll.should_stop_now()) break;  // that answer may have been cut short
     if (solution.outcome == Outcome::kInfeasible) continue;
-    change.throughput = solution.performance.throughput;
-    change.approximate = solution.performance.approximate;
+    take(change, solution.performance);
     result.changes.push_back(change);
     if (change.what == Change::What::kThread) continue;
     // The answer for a changed machine may be better than the base on the machine as it is. Then it is the
     // base: a gain must be due to the change.
     const Performance unchanged = evaluate(system, solution.assignment);
-    if (!result.base.proven_optimal && unchanged.throughput > result.base.performance.throughput &&
+    if (!result.base.proven_optimal && unchanged.value > result.base.performance.value &&
         floor_shortfall(system, unchanged.throughput_by_task) == 0) {
       result.base.assignment = solution.assignment;
       result.base.performance = unchanged;
-      result.base.upper_bound = std::max(result.base.upper_bound.value_or(0), unchanged.throughput);
+      result.base.upper_bound = std::max(result.base.upper_bound.value_or(0), unchanged.value);
     }
   }
-  const double base = result.base.performance.throughput;
+  const double base = result.base.performance.value;
   for (Change& change : result.changes) {
     if (change.what != Change::What::kThread) {
       // The base's own answer remains possible when a server or speed is added.
       const System other = changed(system, change);
       const Performance kept = evaluate(other, result.base.assignment);
-      if (kept.throughput > change.throughput && floor_shortfall(other, kept.throughput_by_task) == 0) {
-        change.throughput = kept.throughput;
-        change.approximate = kept.approximate;
+      if (kept.value > change.value && floor_shortfall(other, kept.throughput_by_task) == 0) {
+        take(change, kept);
       }
     }
-    change.gain = base > 0 ? change.throughput / base - 1 : 0.0;
+    change.gain = base > 0 ? change.value / base - 1 : 0.0;
   }
   std::stable_sort(result.changes.begin(), result.changes.end(),
                    [](const Change& a, const Change& b) { return a.gain > b.gain; });

@@ -14,8 +14,9 @@ struct Change {
   What what = What::kServer;
   std::optional<TaskType> task;        ///< of kThread and kRate
   std::optional<ResourceId> resource;  ///< of kServer and kRate
-  double throughput = 0;               ///< best found after the change
-  double gain = 0;                     ///< relative to the base
+  double throughput = 0;               ///< of the best found after the change
+  double value = 0;                    ///< of that
+  double gain = 0;                     ///< of value, relative to the base
   bool approximate = false;            ///< the changed state has no exact formula
 };
 

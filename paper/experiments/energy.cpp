@@ -67,7 +67,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
     for_each_state(system, [&](const Assignment& state) {
       double x = 0;
       for (const ResourceId j : system.resource_ids()) {
-        x += column_throughput(system.resource(j).discipline, system.resource(j).servers,
+        x += column_value(system.resource(j).discipline, system.resource(j).servers,
                                column_sums(system, state, j));
       }
       const double energy = energy_of(system, state, x);

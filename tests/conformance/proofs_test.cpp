@@ -42,13 +42,13 @@ check::Verdict verdict_on(const std::string& text) {
 }
 
 /// The best of all assignments, in long double; nothing when none is feasible.
-std::optional<long double> best_throughput(const System& system) {
+std::optional<long double> most_value(const System& system) {
   std::optional<long double> best;
   testing::for_each_assignment(system, [&](const Assignment& n) {
     if (!testing::keeps_depths(system, n)) return;
     const testing::Completions x = testing::recomputed_completions(system, n);
     if (!testing::meets_floors(system, x, 1e-9L)) return;
-    best = std::max(best.value_or(0), x.total);
+    best = std::max(best.value_or(0), x.value);
   });
   return best;
 }
@@ -63,13 +63,14 @@ void expect_accepted(const System& system, const Solution& solution) {
   EXPECT_EQ(verdict.optimal, solution.proven_optimal);
 }
 
-TEST(Proofs, OfTheBestThroughputAreTrueWhateverTheSystem) {
+/// What `exact` proves about random systems of a shape, against enumeration.
+void expect_true_proofs(const SystemShape& shape) {
   int proven = 0;
   int infeasible = 0;
   for (std::uint64_t seed = 0; seed < systems(1500); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = random_system(seed, kEverything);
-    const std::optional<long double> best = best_throughput(system);
+    const System system = random_system(seed, shape);
+    const std::optional<long double> best = most_value(system);
     const Solution found = proven_by("exact", system, Objective::kThroughput);
     expect_accepted(system, found);
     EXPECT_EQ(found.outcome == Outcome::kInfeasible, !best.has_value());
@@ -78,16 +79,24 @@ TEST(Proofs, OfTheBestThroughputAreTrueWhateverTheSystem) {
     }
     if (found.proven_optimal) {
       ++proven;
-      EXPECT_GE(static_cast<long double>(found.performance.throughput), *best * (1 - 1e-9L));
+      EXPECT_GE(static_cast<long double>(found.performance.value), *best * (1 - 1e-9L));
     }
     infeasible += found.outcome == Outcome::kInfeasible && found.proof != nullptr ? 1 : 0;
-    if (HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   // Most of them, or the test would say nothing.
   EXPECT_GT(proven, static_cast<int>(systems(1500) / 2));
   EXPECT_GT(infeasible, static_cast<int>(systems(1500) / 50));
-  RecordProperty("proven", proven);
-  RecordProperty("infeasible", infeasible);
+  ::testing::Test::RecordProperty("proven", proven);
+  ::testing::Test::RecordProperty("infeasible", infeasible);
+}
+
+TEST(Proofs, OfTheBestThroughputAreTrueWhateverTheSystem) { expect_true_proofs(kEverything); }
+
+TEST(Proofs, OfTheMostValueAreTrueWhateverTheSystem) {
+  SystemShape shape = kEverything;
+  shape.worths = true;
+  expect_true_proofs(shape);
 }
 
 TEST(Proofs, OfTheBestSharesAreTrueWhateverTheSystem) {
@@ -148,7 +157,7 @@ System system_of(const check::Machine& machine) {
   std::vector<double> rates;
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
     const check::Task& t = machine.tasks[i];
-    tasks.push_back({.name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor});
+    tasks.push_back({.name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor, .worth = t.worth});
     rates.insert(rates.end(), machine.rates[i].begin(), machine.rates[i].end());
   }
   return System(std::move(resources), std::move(tasks),
@@ -167,7 +176,7 @@ bool is_true(const check::Certificate& certificate) {
   const check::Claim& claim = certificate.claim;
   std::optional<long double> best;
   if (certificate.objective == check::Objective::kThroughput) {
-    best = best_throughput(*system);
+    best = most_value(*system);
   } else if (const auto shares = testing::best_exact_shares(*system)) {
     best = shares->get_d();
   }
@@ -211,6 +220,7 @@ TEST(Proofs, NoTamperedCertificateProvesWhatIsFalse) {
     shape.extreme_rates = false;
     const bool shares = seed % 4 == 3;
     if (shares) shape.priorities = true;
+    shape.worths = seed % 2 == 0;
     shape.max_count = shares ? 2 : 3;
     const System system = random_system(seed, shape);
     const Solution found = shares ? proven_by("weighted", system, Objective::kPriority)

@@ -24,6 +24,7 @@ const char* kind_of(allot::TaskType) { return "task"; }
 const char* kind_of(allot::ResourceId) { return "resource"; }
 const char* kind_of(const std::optional<allot::ResourceId>&) { return "resource"; }
 const char* kind_of(const std::vector<allot::TaskType>&) { return "tasks"; }
+const char* kind_of(const std::vector<allot::ResourceNumber>&) { return "by_resource"; }
 
 /// Null where absence means something of its own.
 Json value_of(const auto& value, std::span<const std::string_view> words) {

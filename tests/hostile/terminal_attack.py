@@ -36,7 +36,7 @@ def main():
         names = [one.text().replace("\x00", "") if r.random() < part else
                  re.sub("[\x00-\x1f\x7f-\x9f]", "", one.text()) or "n" for _ in range(12 + 2 * r.randint(0, 5))]
         # At most 3 MB each: what a command takes is measured with what this program had when it started the command.
-        names = [n if r.random() < 0.98 else (n * 20000)[:3_000_000] for n in names]
+        names = [n if r.random() < 0.98 else n * min(20000, 3_000_000 // max(1, len(n)) + 1) for n in names]
         names, others = names[:12], names[12:]
         (folder / "box.toml").write_text(scenario(names, others), encoding="utf-8")
         (folder / "box.json").write_text(json.dumps({"resources": [{"name": names[0]}], "tasks": [{"name": names[1], "count": 1, "rates": {names[0]: 1}, names[2]: 1}]}))

@@ -18,6 +18,7 @@ namespace allot::testing {
 struct Completions {
   std::vector<long double> by_task;
   long double total = 0;
+  long double value = 0;
 };
 
 inline Completions recomputed_completions(const System& system, const Assignment& n) {
@@ -47,6 +48,7 @@ inline Completions recomputed_completions(const System& system, const Assignment
       }
       x.by_task[i] += x_ij;
       x.total += x_ij;
+      x.value += static_cast<long double>(system.tasks()[i].worth) * x_ij;
     }
   }
   return x;
@@ -61,6 +63,7 @@ inline Completions recomputed_completions(const System& system, std::span<const 
                                static_cast<long double>(time_shares[i * system.resource_count() + j]);
       x.by_task[i] += x_ij;
       x.total += x_ij;
+      x.value += static_cast<long double>(system.tasks()[i].worth) * x_ij;
     }
   }
   return x;

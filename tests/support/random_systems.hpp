@@ -28,6 +28,7 @@ struct SystemShape {
   bool priorities = false;
   bool zero_priorities = false;  ///< some types are to have no share
   bool extreme_rates = false;    ///< some rates lie anywhere from 1e-18 to 1e18, and floors and shares follow
+  bool worths = false;           ///< types are worth from 0 to 1000, some the same
   bool closed = false;           ///< some resources ask for more tasks than there are
 };
 
@@ -81,6 +82,13 @@ inline System random_system(std::uint64_t seed, const SystemShape& shape = {}) {
     if (shape.extreme_rates && task.floor && random.below(2) == 0) *task.floor *= rates[i * resources] / 2;
     if (shape.priorities) task.priority = random.uniform(0.05, 1);
     if (shape.zero_priorities && i > 0 && random.below(3) == 0) task.priority = 0.0;
+  }
+  // From a stream of their own, so that a seed gives the same system without them.
+  RandomStream worth(seed, 0x3017);
+  for (TaskClass& task : tasks) {
+    if (!shape.worths || worth.below(4) == 0) continue;
+    task.worth = worth.below(8) == 0 ? 0.0 : std::pow(10.0, worth.uniform(-3, 3));
+    if (worth.below(4) == 0) task.worth = 2;
   }
   return System(std::move(machine), std::move(tasks), Rates(types, resources, std::move(rates)));
 }

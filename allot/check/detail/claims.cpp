@@ -93,14 +93,14 @@ std::string problem_of_throughput(const Certificate& certificate) {
   }
   mpq_class total = 0;
   for (std::size_t i = 0; i < by_task.size(); ++i) {
-    total += by_task[i];
+    total += mpq_class(machine.tasks[i].worth) * by_task[i];
     if (by_task[i] < least_completions(machine.tasks[i])) {
       return "the assignment completes " + shown(by_task[i]) + " tasks/s of " +
              quoted(machine.tasks[i].name) + ", below its floor of " + shown(machine.tasks[i].floor);
     }
   }
   if (total < mpq_class(certificate.claim.at_least)) {
-    return "the assignment completes " + shown(total) + " tasks/s, less than the " +
+    return "the assignment is worth " + shown(total) + " per second, less than the " +
            shown(certificate.claim.at_least) + " that are claimed";
   }
   return {};

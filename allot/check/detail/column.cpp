@@ -40,6 +40,8 @@ Units::Units(const Machine& machine) {
     for (const double rate : machine.rates[i]) {
       if (rate == 0 || machine.tasks[i].count == 0) continue;
       slowest = std::min(slowest, std::ilogb(rate));
+      if (const double value = machine.tasks[i].worth * rate; value > 0)
+        slowest = std::min(slowest, std::ilogb(value));
       fastest = std::max(fastest, std::ilogb(rate));
     }
   }
@@ -65,24 +67,30 @@ Column::Column(const Machine& machine, const Units& units, std::size_t j, const 
       servers_(machine.resources[j].servers),
       fcfs_(machine.resources[j].fcfs) {
   double fastest = 0;
+  std::optional<double> least_worth;
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
-    if (domain.upper[i] > 0) fastest = std::max(fastest, machine.rates[i][j]);
+    if (domain.upper[i] == 0) continue;
+    fastest = std::max(fastest, machine.rates[i][j]);
+    least_worth = std::min(least_worth.value_or(machine.tasks[i].worth), machine.tasks[i].worth);
   }
+  least_worth_ = least_worth.value_or(1);
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
     least_ += domain.lower[i];
     greatest_ += domain.upper[i];
     if (domain.upper[i] == 0) continue;
     const mpq_class rate(machine.rates[i][j]);
-    const mpq_class& premium = prices.premium[i];
+    const mpq_class worth(machine.tasks[i].worth);
+    const mpq_class premium = prices.premium[i] + worth - least_worth_;
     one_rate_ = one_rate_ && machine.rates[i][j] == fastest;
     has_premium_ = has_premium_ || premium > 0;
     lower_.push_back(domain.lower[i]);
     room_.push_back(domain.upper[i] - domain.lower[i]);
     price_.push_back(prices.task[i]);
     premium_.push_back(premium);
-    gain_.push_back(units.up((1 + premium) * rate));
-    most_gain_.push_back(fcfs_ && servers_ == 1 ? units.up(rate + premium * mpq_class(fastest))
-                                                : gain_.back());
+    gain_.push_back(units.up((worth + prices.premium[i]) * rate));
+    most_gain_.push_back(fcfs_ && servers_ == 1
+                             ? units.up(least_worth_ * rate + premium * mpq_class(fastest))
+                             : gain_.back());
     seconds_.push_back(floor_of(times_power_of_two(1 / rate, units.time_bits)));
   }
   offers_.resize(lower_.size());
@@ -166,7 +174,8 @@ void Column::set_slopes(const std::vector<mpz_class>& price) {
 }
 
 /// fcfs with one server and m > 1 tasks completes m / S, S the sum of their seconds; type i completes x_i /
-/// S, and its premium is paid as if S were as small as it can be. m / S less what is paid is convex in the
+/// S. Each completion is worth the least worth; what else a type has is paid as if S were as small as it can
+/// be. The former less what is paid is convex in the
 /// content, so the best content x is one that is cheapest at price + theta seconds for theta = m / S(x)^2:
 /// it suffices to fill by each order that some theta between m / S^2 at the largest and the smallest S gives.
 mpz_class Column::harmonic(std::int64_t total) {
@@ -199,7 +208,8 @@ mpz_class Column::harmonic(std::int64_t total) {
     }
   }
   if (slopes_.empty() || has_premium_) set_slopes(price);
-  const mpz_class completed = product(unit, total);
+  const mpq_class worth = mpq_class(product(unit, total)) * least_worth_;
+  const mpz_class completed = -floor_of(-worth);
   mpq_class smallest(completed, most_seconds * most_seconds);
   mpq_class largest(completed, least_seconds * least_seconds);
   smallest.canonicalize();

@@ -46,7 +46,7 @@ struct UnitPrices {
   UnitPrices(const Units& units, const Prices& prices);
 };
 
-/// The most that resource j is worth: completions, plus premiums for them, less the prices of its tasks.
+/// The most that resource j is worth: the worths of completions, plus premiums for them, less the prices of its tasks.
 class Column {
  public:
   Column(const Machine& machine, const Units& units, std::size_t j, const UnitPrices& prices,
@@ -75,6 +75,7 @@ class Column {
   bool fcfs_;
   bool one_rate_ = true;  // all types that may be here are equally fast
   bool has_premium_ = false;
+  mpq_class least_worth_ = 1;
   std::int64_t least_ = 0;     // sum of the lower bounds
   std::int64_t greatest_ = 0;  // sum of the upper bounds
   std::vector<Range> totals_;  // of the domain, between these
@@ -82,8 +83,8 @@ class Column {
   std::vector<std::int64_t> lower_;
   std::vector<std::int64_t> room_;
   std::vector<mpz_class> price_;
-  std::vector<mpq_class> premium_;
-  std::vector<mpz_class> gain_;       // (1 + premium) mu, rounded up
+  std::vector<mpq_class> premium_;    // for completions, and what the worth is above the least
+  std::vector<mpz_class> gain_;       // (worth + premium) mu, rounded up
   std::vector<mpz_class> most_gain_;  // the same, premiums paid at the fastest rate where a queue may wait
   std::vector<mpz_class> seconds_;    // 1 / mu, rounded down
   std::vector<mpq_class> slopes_;     // one between each pair of neighbouring crossings

@@ -150,6 +150,26 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted&,
   return is_read;
 }
 
+bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wanted,
+                        std::vector<ResourceNumber>& out) const {
+  const auto* table = node.get<Node::Table>();
+  if (!table) {
+    const char* const kind = problems_.document().format() == FileFormat::kToml ? "a table" : "an object";
+    problems_.add(node, in_quotes(key) + " must be " + kind + " of resource names and numbers, is " +
+                            problems_.document().describe(node));
+    return false;
+  }
+  bool is_read = true;
+  for (const Entry& entry : *table) {
+    const auto at = resolve(resources_, entry.key, entry.value, problems_);
+    double number = wanted.least;
+    const bool is_number = value(entry.value, entry.key, wanted, number);
+    is_read = is_read && at && is_number;
+    if (at) out.push_back({resource_id(*at), number});
+  }
+  return is_read;
+}
+
 std::span<const Node> tables(const TableReader& root, std::string_view key, const Problems& problems) {
   return root.array(key, problems.document().format() == FileFormat::kToml ? "tables" : "objects");
 }

@@ -73,6 +73,8 @@ class FieldReader {
   bool value(const Node& node, std::string_view key, const Wanted& wanted,
              std::optional<ResourceId>& out) const;
   bool value(const Node& node, std::string_view key, const Wanted& wanted, std::vector<TaskType>& out) const;
+  bool value(const Node& node, std::string_view key, const Wanted& wanted,
+             std::vector<ResourceNumber>& out) const;
   /// One of a few words.
   template <typename Word>
   bool value(const Node& node, std::string_view key, const Wanted& wanted, Word& out) const {

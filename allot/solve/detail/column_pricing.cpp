@@ -23,6 +23,8 @@ ColumnPricer::ColumnPricer(const System& system, ResourceId j)
     if (!system.can_run(i, j) || system.count(i) == 0) continue;
     types_.push_back(i);
     rates_.push_back(system.rate(i, j));
+    worths_.push_back(system.worth(i));
+    least_worth_ = types_.size() == 1 ? system.worth(i) : std::min(least_worth_, system.worth(i));
     seconds_.push_back(system.seconds_per_task(i, j));
     counts_.push_back(system.count(i));
     reach_ += system.count(i);
@@ -73,11 +75,11 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     limits_.most += upper_[t];
     task_price_[t] = prices.task[index(types_[t])];
     const double premium = prices.completion.empty() ? 0.0 : prices.completion[index(types_[t])];
-    has_premium |= premium > 0;
-    premium_[t] = premium;
-    gain_[t] = rates_[t] * (1 + premium);
+    premium_[t] = premium + (worths_[t] - least_worth_);
+    has_premium |= premium_[t] > 0;
+    gain_[t] = rates_[t] * (worths_[t] + premium);
     // In a waiting fcfs queue of m tasks, x_i of type i complete x_i / S, and S >= m / fastest.
-    most_gain_[t] = rates_[t] + premium * (harmonic_ ? fastest_ : rates_[t]);
+    most_gain_[t] = harmonic_ ? least_worth_ * rates_[t] + premium_[t] * fastest_ : gain_[t];
     const double paid = task_price_[t] * static_cast<double>(upper_[t]);
     (paid > 0 ? paid_ : earned_) += std::abs(paid);
     if (upper_[t] > 0) largest_gain = std::max(largest_gain, most_gain_[t]);
@@ -149,8 +151,8 @@ double ColumnPricer::evaluate_linear(Count total, std::vector<Count>* content) {
 double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content) {
   const double m = static_cast<double>(total);
   const std::size_t size = types_.size();
-  // Type i completes x_i / S; its premium is paid as if S were as small as it can be, which keeps the value
-  // an upper bound and the problem one of prices per task.
+  // Type i completes x_i / S. Its premium, and what its worth is above the least, are paid as if S were as
+  // small as it can be, which keeps the value an upper bound and the problem one of prices per task.
   const double per_task = has_premium_ ? 1 / least_seconds(total) : 0.0;
   const auto price = [&](std::size_t t) { return task_price_[t] - premium_[t] * per_task; };
   // The order by price + theta / mu_i changes only where two types cross.
@@ -172,7 +174,7 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
     // Beyond the last crossing: so steep that rounding in the prices does not hide the seconds.
     slopes_.push_back(std::max(before * 2 + 1, fastest_ * fastest_));
   }
-  // At the optimum theta = m / S^2, and S lies between m / fastest and m / slowest.
+  // At the optimum theta = m / S^2 (times the least worth), and S lies between m / fastest and m / slowest.
   const double slowest = 1 / *std::max_element(seconds_.begin(), seconds_.end());
   double best = kWorst;
   double best_theta = 0;
@@ -195,11 +197,11 @@ double ColumnPricer::evaluate_harmonic(Count total, std::vector<Count>* content)
       left -= n;
       if (into != nullptr) (*into)[t] += n;
     }
-    return m / seconds - paid;
+    return least_worth_ * m / seconds - paid;
   };
   // The slopes that bracket the possible range belong to it as well: the true theta may share their order.
-  auto first = std::lower_bound(slopes_.begin(), slopes_.end(), slowest * slowest / m);
-  auto last = std::upper_bound(slopes_.begin(), slopes_.end(), fastest_ * fastest_ / m);
+  auto first = std::lower_bound(slopes_.begin(), slopes_.end(), least_worth_ * slowest * slowest / m);
+  auto last = std::upper_bound(slopes_.begin(), slopes_.end(), least_worth_ * fastest_ * fastest_ / m);
   if (first != slopes_.begin()) --first;
   if (last != slopes_.end()) ++last;
   effort_ += static_cast<std::uint64_t>(last - first) * (size + 8) / 128;  // about, in microseconds

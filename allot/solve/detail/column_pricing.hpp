@@ -3,11 +3,13 @@
 // With a price lambda_i for each task of type i and a premium pi_i >= 0 for each completion of type i (the
 // multiplier of its floor), the best content of resource j is
 //
-//     max over x of  X_j(x) + sum_i pi_i X_ij(x) - sum_i lambda_i x_i .
+//     max over x of  sum_i (v_i + pi_i) X_ij(x) - sum_i lambda_i x_i     (v_i: worth).
 //
 // For a given total m, ps makes this linear in x, so filling m places greedily is exact. For fcfs with one
-// server it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy fillings by
-// lambda_i + theta / mu_ij. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
+// server and equal worths it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy
+// fillings by lambda_i + theta / mu_ij. Where worths or premiums differ, U / S - Lambda is not convex: what is
+// above the least worth is paid as if S were as small as it can be, an upper bound that branching on the
+// content makes exact. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
 // are below arithmetic ones, and a mean taken over fewer places is never smaller.
 //
 // A waiting fcfs queue with several servers has no formula, but at most c of its tasks are in service, so for
@@ -94,6 +96,8 @@ class ColumnPricer {
   bool served_ = false;  // fcfs with several servers, and tasks of different rates may wait
   std::vector<TaskType> types_;
   std::vector<double> rates_;
+  std::vector<double> worths_;
+  double least_worth_ = 0;
   std::vector<double> seconds_;
   std::vector<Count> counts_;
   std::vector<std::uint32_t> by_speed_;
@@ -102,9 +106,9 @@ class ColumnPricer {
 
   // Set by prepare() for one call.
   std::vector<double> task_price_;
-  std::vector<double> gain_;       // of a task that completes mu_i per second: (1 + pi_i) mu_i
+  std::vector<double> gain_;       // of a task that completes mu_i per second: (v_i + pi_i) mu_i
   std::vector<double> most_gain_;  // of a task in any state, per unit of weight
-  std::vector<double> premium_;    // pi_i
+  std::vector<double> premium_;    // pi_i, and what the worth is above the least
   bool has_premium_ = false;
   double paid_ = 0;        // at most, by the tasks that may be here and have a price above 0
   double earned_ = 0;      // at most, by those with a price below 0

@@ -36,7 +36,7 @@ ConfigurationBound::ConfigurationBound(const System& system, StopPoll& poll)
     hints_.push_back(system.resource(j).servers);
     if (system.reach(j) < system.resource(j).min_depth) continue;  // closed
     double fastest = 0;
-    for (const TaskType i : pricers_.back().types()) fastest = std::max(fastest, system.rate(i, j));
+    for (const TaskType i : pricers_.back().types()) fastest = std::max(fastest, system.value_rate(i, j));
     scale_ += fastest * static_cast<double>(std::min(system.resource(j).servers, system.reach(j)));
   }
   if (!(scale_ > 0)) scale_ = 1;
@@ -81,11 +81,11 @@ void ConfigurationBound::offer(ResourceId j, const std::vector<Count>& content) 
   ColumnSums sums;
   const auto types = pricer(j).types();
   for (std::size_t t = 0; t < types.size(); ++t) {
-    sums = sums.plus(content[t], system_.rate(types[t], j), system_.seconds_per_task(types[t], j));
+    sums = sums.plus(system_, types[t], j, content[t]);
   }
   const Resource& resource = system_.resource(j);
   pooled.total = sums.tasks;
-  pooled.throughput = column_throughput(resource.discipline, resource.servers, sums);
+  pooled.value = column_value(resource.discipline, resource.servers, sums);
   if (system_.has_floors()) {
     const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);
     for (std::size_t t = 0; t < types.size(); ++t) {
@@ -192,7 +192,7 @@ class ConfigurationBound::Master {
     for (std::size_t at = known_; at < bound_.pool_.size(); ++at) {
       const Pooled& pooled = bound_.pool_[at];
       if (!bound_.fits(pooled, domains_[index(pooled.resource)])) continue;
-      batch.begin_column(-pooled.throughput / bound_.scale_);
+      batch.begin_column(-pooled.value / bound_.scale_);
       const auto column_types = bound_.pricer(pooled.resource).types();
       for (std::size_t t = 0; t < column_types.size(); ++t) {
         if (pooled.content[t] != 0) {

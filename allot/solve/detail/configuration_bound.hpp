@@ -78,7 +78,7 @@ class ConfigurationBound {
     ResourceId resource{};
     Count total = 0;
     std::vector<Count> content;
-    double throughput = 0;
+    double value = 0;
     std::vector<double> by_type;  // X_ij, only with floors
   };
 

@@ -37,7 +37,7 @@ void for_each_portion(Count fewest, Count all, Count free, Rate&& rate) {
 }  // namespace
 
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
-  const std::size_t cost = objective == Objective::kPriority || system.has_floors()
+  const std::size_t cost = !is_linear(objective) || system.has_floors()
                                ? system.type_count() * system.resource_count()
                                : system.resource_count();
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
@@ -159,7 +159,7 @@ bool LocalSearch::advances(SearchState& state) {
 void LocalSearch::descend(SearchState& state) {
   cost_checked_ = std::numeric_limits<double>::infinity();
   const System& system = state.system();
-  const bool chains = state.objective() == Objective::kThroughput && chains_matter(system);
+  const bool chains = is_linear(state.objective()) && chains_matter(system);
   for (bool going = true; going && !poll_.stopped();) {
     for (bool moved = true; moved && !poll_.stopped();) {
       moved = false;
@@ -218,10 +218,10 @@ void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId a = resource_id(random.below(system.resource_count()));
   double mean = 0;
-  for (const TaskType i : system.types()) mean += static_cast<double>(state.at(i, a)) * system.rate(i, a);
+  for (const TaskType i : system.types()) mean += static_cast<double>(state.at(i, a)) * system.value_rate(i, a);
   mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
   for (const TaskType i : system.types()) {
-    if (state.at(i, a) == 0 || system.rate(i, a) > mean) continue;
+    if (state.at(i, a) == 0 || system.value_rate(i, a) > mean) continue;
     Exchange best;
     double least = 0;
     for (const ResourceId b : system.resources_for(i)) {
@@ -254,7 +254,7 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
   Assignment best = state.assignment();
   double best_cost = state.cost();
   const Objective objective = state.objective();
-  const bool pools = objective == Objective::kThroughput && chains_matter(system);
+  const bool pools = is_linear(objective) && chains_matter(system);
   while (evaluations_ < end && !poll_.stopped()) {
     ++evaluations_;  // so that the loop ends where nothing can be moved
     const std::uint64_t kind = random.below(4);

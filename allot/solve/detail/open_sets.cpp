@@ -138,13 +138,13 @@ std::vector<Assignment> starts_by_open_set(const System& system, std::size_t mos
     Assignment start;
     starts.write(0, start);
     if (!deepen(system, closed, start)) continue;
-    const double throughput = evaluate(system, start).throughput;
-    found.emplace_back(throughput, std::move(start));
+    const double value = evaluate(system, start).value;
+    found.emplace_back(value, std::move(start));
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Assignment> result;
-  for (auto& [throughput, start] : found) {
+  for (auto& [value, start] : found) {
     if (result.size() < most) result.push_back(std::move(start));
   }
   return result;

@@ -16,7 +16,7 @@ void OverflowStarts::make(const System& system, const std::vector<bool>& closed)
     for (const ResourceId j : system.resources_for(i)) {
       if (is_closed(index(j))) continue;
       pairs_.push_back(
-          {system.rate(i, j), static_cast<std::uint32_t>(index(i)), static_cast<std::uint32_t>(index(j))});
+          {system.value_rate(i, j), static_cast<std::uint32_t>(index(i)), static_cast<std::uint32_t>(index(j))});
     }
     if (pairs_.size() == before) return;
   }

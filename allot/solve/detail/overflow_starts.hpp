@@ -54,12 +54,11 @@ class OverflowStarts {
   void push_out(std::uint32_t resource, std::uint32_t overflow, Count n);
   ColumnSums plus(const ColumnSums& sums, std::uint32_t type, std::uint32_t resource,
                   Count n) const noexcept {
-    return sums.plus(n, system_->rate(task_type(type), resource_id(resource)),
-                     system_->seconds_per_task(task_type(type), resource_id(resource)));
+    return sums.plus(*system_, task_type(type), resource_id(resource), n);
   }
   double throughput(std::uint32_t j, const ColumnSums& sums) const noexcept {
     const Resource& resource = system_->resource(resource_id(j));
-    return column_throughput(resource.discipline, resource.servers, sums);
+    return column_value(resource.discipline, resource.servers, sums);
   }
   bool is_closed(std::size_t j) const noexcept { return !closed_.empty() && closed_[j]; }
 

@@ -68,7 +68,8 @@ Relaxation::Relaxation(const System& system, bool occupied)
     Row row{i, pairs_.size(), 0, static_cast<double>(system.count(i))};
     for (const ResourceId j : system.resources_for(i)) {
       columns_[column_of[index(j)]].variables.push_back(pairs_.size());
-      pairs_.push_back({i, column_of[index(j)], system.rate(i, j), system.seconds_per_task(i, j)});
+      pairs_.push_back({i, column_of[index(j)], system.rate(i, j), system.seconds_per_task(i, j),
+                        system.worth(i)});
     }
     row.end = pairs_.size();
     rows_.push_back(row);
@@ -82,8 +83,9 @@ Relaxation::Sums Relaxation::sums(const Column& column, const double* point) con
   for (const std::size_t v : column.variables) {
     const double n = std::max(0.0, point[v]);
     sums.tasks += n;
-    sums.rates += n * pairs_[v].rate;
+    sums.rates += n * (pairs_[v].worth * pairs_[v].rate);
     sums.seconds += n * pairs_[v].seconds;
+    sums.worths += n * pairs_[v].worth;
   }
   return sums;
 }
@@ -95,24 +97,25 @@ Relaxation::Busy Relaxation::busy(const Column& column, double tasks) const noex
   return {tasks, 1};
 }
 
-double Relaxation::throughput(const double* point, double* gradient) const noexcept {
+double Relaxation::value(const double* point, double* gradient) const noexcept {
   double total = 0;
   for (const Column& column : columns_) {
-    const auto [n, rates, seconds] = sums(column, point);
+    const auto [n, rates, seconds, worths] = sums(column, point);
     if (n < kNothing) {
       if (gradient != nullptr) {
-        for (const std::size_t v : column.variables) gradient[v] = pairs_[v].rate;
+        for (const std::size_t v : column.variables) gradient[v] = pairs_[v].worth * pairs_[v].rate;
       }
       continue;
     }
     const auto [units, slope] = busy(column, n);
     const bool shared = system_.resource(column.resource).discipline == Discipline::kPs;
-    const double mean = shared ? rates / n : n / seconds;
+    const double mean = shared ? rates / n : worths / seconds;
     total += units * mean;
     if (gradient == nullptr) continue;
     for (const std::size_t v : column.variables) {
       const double mean_slope =
-          shared ? (pairs_[v].rate - mean) / n : (1 - mean * pairs_[v].seconds) / seconds;
+          shared ? (pairs_[v].worth * pairs_[v].rate - mean) / n
+                 : (pairs_[v].worth - mean * pairs_[v].seconds) / seconds;
       gradient[v] = slope * mean + units * mean_slope;
     }
   }
@@ -129,7 +132,7 @@ double Relaxation::throughput_of(TaskType i, const double* point, double* gradie
                                    [&](std::size_t v) { return pairs_[v].type == i; });
     if (mine == column.variables.end()) continue;
     const Pair& pair = pairs_[*mine];
-    const auto [n, rates, seconds] = sums(column, point);
+    const auto [n, rates, seconds, worths] = sums(column, point);
     if (n < kNothing) {
       if (gradient != nullptr) gradient[*mine] = pair.rate;
       continue;

@@ -53,9 +53,9 @@ class Relaxation {
   /// Types with threads and a floor.
   std::span<const TaskType> floors() const noexcept { return floors_; }
 
-  /// X at the point. `gradient`: null, or where its size() derivatives go. At the kinks n_j = c_j those of
+  /// V at the point. `gradient`: null, or where its size() derivatives go. At the kinks n_j = c_j those of
   /// larger n_j.
-  double throughput(const double* point, double* gradient) const noexcept;
+  double value(const double* point, double* gradient) const noexcept;
   /// X_i at the point, likewise.
   double throughput_of(TaskType i, const double* point, double* gradient) const noexcept;
   /// How much the floors are missed, each relative to itself, summed.
@@ -82,11 +82,13 @@ class Relaxation {
     std::size_t column = 0;  // in columns_
     double rate = 0;
     double seconds = 0;
+    double worth = 1;
   };
   struct Sums {
     double tasks = 0;
-    double rates = 0;
+    double rates = 0;  // of value
     double seconds = 0;
+    double worths = 0;
   };
   struct Busy {
     double units = 0;

@@ -77,35 +77,35 @@ class Columns {
   Columns(const System& system, const Assignment& assignment) : system_(system) {
     for (const ResourceId j : system.resource_ids()) {
       sums_.push_back(column_sums(system, assignment, j));
-      throughput_.push_back(value(j, sums_.back()));
+      value_.push_back(value(j, sums_.back()));
     }
   }
 
   double gain(TaskType i, ResourceId j) const noexcept {
-    return value(j, sums_[index(j)].plus(1, system_.rate(i, j), system_.seconds_per_task(i, j))) -
-           throughput_[index(j)];
+    return value(j, sums_[index(j)].plus(system_, i, j, 1)) -
+           value_[index(j)];
   }
 
   void add(TaskType i, ResourceId j) noexcept {
     ColumnSums& sums = sums_[index(j)];
-    sums = sums.plus(1, system_.rate(i, j), system_.seconds_per_task(i, j));
-    throughput_[index(j)] = value(j, sums);
+    sums = sums.plus(system_, i, j, 1);
+    value_[index(j)] = value(j, sums);
   }
 
-  double throughput() const noexcept {
+  double total() const noexcept {
     double total = 0;
-    for (const double x : throughput_) total += x;
+    for (const double x : value_) total += x;
     return total;
   }
 
  private:
   double value(ResourceId j, const ColumnSums& sums) const noexcept {
-    return column_throughput(system_.resource(j).discipline, system_.resource(j).servers, sums);
+    return column_value(system_.resource(j).discipline, system_.resource(j).servers, sums);
   }
 
   const System& system_;
   std::vector<ColumnSums> sums_;
-  std::vector<double> throughput_;
+  std::vector<double> value_;
 };
 
 class Rounder {
@@ -207,7 +207,7 @@ class Rounder {
                  Assignment& trial) {
     if (at_row == box_.rows.size()) {
       // Most roundings are worse; those need no closer look.
-      if (system_.has_floors() || !best_ || columns.throughput() > throughput_) {
+      if (system_.has_floors() || !best_ || columns.total() > value_) {
         if (!system_.has_depths() || is_placement(system_, trial)) offer(trial);
       }
       return !poll_.should_stop();
@@ -256,15 +256,15 @@ class Rounder {
     }
   }
 
-  /// Keeps a placement if it is better: floors first, then throughput.
+  /// Keeps a placement if it is better: floors first, then value.
   void offer(const Assignment& assignment) {
     const Performance performance = evaluate(system_, assignment);
     const double missing = floor_shortfall(system_, performance.throughput_by_task);
-    if (best_ && (missing > missing_ || (missing == missing_ && performance.throughput <= throughput_)))
+    if (best_ && (missing > missing_ || (missing == missing_ && performance.value <= value_)))
       return;
     best_ = assignment;
     missing_ = missing;
-    throughput_ = performance.throughput;
+    value_ = performance.value;
   }
 
   const System& system_;
@@ -272,7 +272,7 @@ class Rounder {
   Box box_;
   std::optional<Assignment> best_;
   double missing_ = 0;
-  double throughput_ = 0;
+  double value_ = 0;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 
 namespace allot::detail {
 namespace {
@@ -18,7 +19,7 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
   assert(is_placement(system, assignment));
   system_ = &system;
   objective_ = objective;
-  plain_throughput_ = objective == Objective::kThroughput && !system.has_floors();
+  is_plain_ = is_linear(objective) && !system.has_floors();
   counts_.assign(assignment.values().begin(), assignment.values().end());
   columns_.resize(system.resource_count());
   scale_ = 0;
@@ -28,11 +29,11 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
     column.discipline = system.resource(j).discipline;
     column.min_depth = system.resource(j).min_depth;
     double fastest = 0;
-    for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
+    for (const TaskType i : system.types()) fastest = std::max(fastest, system.value_rate(i, j));
     scale_ += fastest * static_cast<double>(std::min(column.servers, system.reach(j)));
   }
   if (!(scale_ > 0)) scale_ = 1;
-  tolerance_ = objective == Objective::kThroughput ? 1e-12 * scale_ : 1e-13;
+  tolerance_ = is_linear(objective) ? 1e-12 * scale_ : 1e-13;
   refresh();
 }
 
@@ -43,12 +44,12 @@ void SearchState::refresh() {
     column.sums = {};
     for (const TaskType i : system_->types()) {
       if (at(i, j) != 0)
-        column.sums = column.sums.plus(at(i, j), system_->rate(i, j), system_->seconds_per_task(i, j));
+        column.sums = column.sums.plus(*system_, i, j, at(i, j));
     }
     settle(j);
   }
-  const double x = throughput();
-  if (!plain_throughput_) {
+  const double value = this->value();
+  if (!is_plain_) {
     by_task_.assign(system_->type_count(), 0.0);
     scratch_.resize(system_->type_count());
     for (const ResourceId j : system_->resource_ids()) {
@@ -60,19 +61,25 @@ void SearchState::refresh() {
       }
     }
   }
-  cost_ = cost_of(by_task_.data(), x);
+  cost_ = cost_of(by_task_.data(), value);
 }
 
 /// Brings what follows from a column's sums up to date.
 void SearchState::settle(ResourceId j) noexcept {
   Column& column = columns_[index(j)];
   if (column.sums.tasks == 0) column.sums = {};
-  column.throughput = column_throughput(column.discipline, column.servers, column.sums);
+  column.value = column_value(column.discipline, column.servers, column.sums);
 }
 
-double SearchState::throughput() const noexcept {
+double SearchState::value_of(const std::vector<double>& by_task) const noexcept {
+  double value = 0;
+  for (const TaskType i : system_->types()) value += system_->worth(i) * by_task[index(i)];
+  return value;
+}
+
+double SearchState::value() const noexcept {
   double x = 0;
-  for (const Column& column : columns_) x += column.throughput;
+  for (const Column& column : columns_) x += column.value;
   return x;
 }
 
@@ -114,29 +121,31 @@ ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noex
   const ResourceId j = at_source ? e.a : e.b;
   const Count sign = at_source ? -1 : 1;
   ColumnSums sums =
-      columns_[index(j)].sums.plus(sign * e.n, system_->rate(e.i, j), system_->seconds_per_task(e.i, j));
+      columns_[index(j)].sums.plus(*system_, e.i, j, sign * e.n);
   if (e.back != 0) {
-    sums = sums.plus(-sign * e.back, system_->rate(e.k, j), system_->seconds_per_task(e.k, j));
+    sums = sums.plus(*system_, e.k, j, -sign * e.back);
   }
   return sums;
 }
 
-double SearchState::throughput_cost_change(const Exchange& e) const noexcept {
+double SearchState::plain_cost_change(const Exchange& e) const noexcept {
   const Column& from = columns_[index(e.a)];
   const Column& to = columns_[index(e.b)];
-  return from.throughput + to.throughput -
-         column_throughput(from.discipline, from.servers, sums_after(e, true)) -
-         column_throughput(to.discipline, to.servers, sums_after(e, false));
+  return from.value + to.value -
+         column_value(from.discipline, from.servers, sums_after(e, true)) -
+         column_value(to.discipline, to.servers, sums_after(e, false));
 }
 
-double SearchState::cost_of(const double* by_task, double throughput) const noexcept {
-  if (plain_throughput_) return -throughput;
+double SearchState::cost_of(const double* by_task, double value) const noexcept {
+  if (is_plain_) return -value;
   const std::span<const double> x(by_task, system_->type_count());
   const double penalty = system_->has_floors() ? floor_penalty(floor_shortfall(*system_, x)) : 0.0;
-  if (objective_ == Objective::kThroughput) return -throughput + scale_ * penalty;
+  if (is_linear(objective_)) return -value + scale_ * penalty;
+  double throughput = value;
+  if (system_->has_worths()) throughput = std::accumulate(x.begin(), x.end(), 0.0);
   // With nothing completed, no share exists: worse than every state that completes something.
   const double error = throughput > 0 ? priority_error(x, throughput, system_->shares()) : 4.0;
-  return error - throughput_weight_ * throughput / scale_ + penalty;
+  return error - throughput_weight_ * value / scale_ + penalty;
 }
 
 /// X_i in scratch_, once the tasks at j complete as the new sums say; those that come or go not considered.
@@ -169,9 +178,7 @@ double SearchState::general_cost_change(const Exchange& e) const noexcept {
     foresee_shift(j, sums, e.i, at_source ? -e.n : e.n);
     if (e.back != 0) foresee_shift(j, sums, e.k, at_source ? e.back : -e.back);
   }
-  double x = 0;
-  for (const double x_i : scratch_) x += x_i;
-  return cost_of(scratch_.data(), x) - cost_;
+  return cost_of(scratch_.data(), value_of(scratch_)) - cost_;
 }
 
 bool SearchState::keeps_depths(const Chain& c) const noexcept {
@@ -188,13 +195,13 @@ double SearchState::cost_change(const Chain& c) const noexcept {
   if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
   const ColumnSums from = sums_plus(c.a, c.i, -c.n);
   const ColumnSums through =
-      sums_plus(c.b, c.i, c.n).plus(-c.out, system_->rate(c.k, c.b), system_->seconds_per_task(c.k, c.b));
+      sums_plus(c.b, c.i, c.n).plus(*system_, c.k, c.b, -c.out);
   const ColumnSums to = sums_plus(c.d, c.k, c.out);
-  if (plain_throughput_) {
+  if (is_plain_) {
     double change = 0;
     const auto add = [&](ResourceId j, const ColumnSums& sums) {
       const Column& column = columns_[index(j)];
-      change += column.throughput - column_throughput(column.discipline, column.servers, sums);
+      change += column.value - column_value(column.discipline, column.servers, sums);
     };
     add(c.a, from);
     add(c.b, through);
@@ -209,9 +216,7 @@ double SearchState::cost_change(const Chain& c) const noexcept {
   foresee_shift(c.b, through, c.k, -c.out);
   foresee_column(c.d, to);
   foresee_shift(c.d, to, c.k, c.out);
-  double x = 0;
-  for (const double x_i : scratch_) x += x_i;
-  return cost_of(scratch_.data(), x) - cost_;
+  return cost_of(scratch_.data(), value_of(scratch_)) - cost_;
 }
 
 void SearchState::apply(const Chain& c) noexcept {
@@ -225,7 +230,7 @@ void SearchState::apply(const Chain& c) noexcept {
 
 void SearchState::apply(const Exchange& e) noexcept {
   cost_ += cost_change(e);
-  if (!plain_throughput_) by_task_.swap(scratch_);  // where cost_change left X_i after the exchange
+  if (!is_plain_) by_task_.swap(scratch_);  // where cost_change left X_i after the exchange
   for (const bool at_source : {true, false}) {
     const ResourceId j = at_source ? e.a : e.b;
     columns_[index(j)].sums = sums_after(e, at_source);

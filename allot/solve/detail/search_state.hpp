@@ -50,17 +50,18 @@ class SearchState {
   Objective objective() const noexcept { return objective_; }
   Count at(TaskType i, ResourceId j) const noexcept { return counts_[index(i) * columns_.size() + index(j)]; }
   Count tasks_at(ResourceId j) const noexcept { return columns_[index(j)].sums.tasks; }
-  double throughput() const noexcept;
+  /// Value per second.
+  double value() const noexcept;
   Assignment assignment() const;
   /// The same into existing storage, which is reused when its shape fits.
   void write(Assignment& assignment) const;
 
-  /// Change of X_j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
+  /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
   double change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
-    return column_throughput(column.discipline, column.servers,
-                             column.sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j))) -
-           column.throughput;
+    return column_value(column.discipline, column.servers,
+                             column.sums.plus(*system_, i, j, n)) -
+           column.value;
   }
 
   /// Eq. 8 as printed, n (mu_ij - X_j) / n_j, for a single ps server that has tasks; elsewhere, `change`.
@@ -68,7 +69,7 @@ class SearchState {
     const Column& column = columns_[index(j)];
     if (column.discipline != Discipline::kPs || column.servers != 1 || column.sums.tasks == 0)
       return change(i, j, n);
-    return static_cast<double>(n) * (system_->rate(i, j) - column.throughput) /
+    return static_cast<double>(n) * (system_->value_rate(i, j) - column.value) /
            static_cast<double>(column.sums.tasks);
   }
 
@@ -86,11 +87,11 @@ class SearchState {
   /// between equal errors only; `reset` keeps it.
   void set_throughput_weight(double weight) noexcept { throughput_weight_ = weight; }
 
-  /// What the search minimises: -X, or the priority error, with missed floors above everything else.
+  /// What the search minimises: -V, or the priority error, with missed floors above everything else.
   double cost() const noexcept { return cost_; }
-  /// The cost after an exchange, minus the cost now. O(1) for throughput without floors, else O(T).
+  /// The cost after an exchange, minus the cost now. O(1) for value without floors, else O(T).
   double cost_change(const Exchange& e) const noexcept {
-    return plain_throughput_ ? throughput_cost_change(e) : general_cost_change(e);
+    return is_plain_ ? plain_cost_change(e) : general_cost_change(e);
   }
   void apply(const Exchange& e) noexcept;
 
@@ -109,27 +110,28 @@ class SearchState {
  private:
   struct Column {
     ColumnSums sums;
-    double throughput = 0;
+    double value = 0;
     Count servers = 1;
     Count min_depth = 1;
     Discipline discipline = Discipline::kPs;
   };
 
   Count smallest_deep_move(TaskType i, ResourceId a, ResourceId b) const noexcept;
-  double throughput_cost_change(const Exchange& e) const noexcept;
+  double plain_cost_change(const Exchange& e) const noexcept;
   double general_cost_change(const Exchange& e) const noexcept;
   ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
   ColumnSums sums_plus(ResourceId j, TaskType i, Count n) const noexcept {
-    return columns_[index(j)].sums.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j));
+    return columns_[index(j)].sums.plus(*system_, i, j, n);
   }
   void foresee_column(ResourceId j, const ColumnSums& sums) const noexcept;
   void foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept;
-  double cost_of(const double* by_task, double throughput) const noexcept;
+  double value_of(const std::vector<double>& by_task) const noexcept;
+  double cost_of(const double* by_task, double value) const noexcept;
   void settle(ResourceId j) noexcept;
 
   const System* system_ = nullptr;
   Objective objective_ = Objective::kThroughput;
-  bool plain_throughput_ = true;
+  bool is_plain_ = true;
   double scale_ = 1;
   double tolerance_ = 0;
   double throughput_weight_ = kTieWeight;

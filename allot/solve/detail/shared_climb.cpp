@@ -97,8 +97,8 @@ void SharedClimb::load(const System& system) {
   for (const TaskType i : system_->types()) {
     const std::size_t row = index(i) * width_;
     for (const ResourceId j : system_->resources_for(i)) {
-      rates_[row + index(j)] = system_->rate(i, j);
-      fastest_[index(i)] = std::max(fastest_[index(i)], system_->rate(i, j));
+      rates_[row + index(j)] = system_->value_rate(i, j);
+      fastest_[index(i)] = std::max(fastest_[index(i)], system_->value_rate(i, j));
     }
     const std::optional<ResourceId> home = system_->home(i);
     if (home && system_->resource(*home).kind == Kind::kSpecialized) accelerators_[index(i)] = index(*home);
@@ -109,7 +109,7 @@ void SharedClimb::load(const System& system) {
     const Count servers = system_->resource(j).servers;
     servers_[index(j)] = static_cast<double>(servers);
     double fastest = 0;
-    for (const TaskType i : system_->types()) fastest = std::max(fastest, system_->rate(i, j));
+    for (const TaskType i : system_->types()) fastest = std::max(fastest, system_->value_rate(i, j));
     scale += fastest * static_cast<double>(std::min(servers, system_->reach(j)));
   }
   tolerance_ = 1e-12 * (scale > 0 ? scale : 1);
@@ -364,7 +364,7 @@ bool SharedClimb::exchange_through(std::size_t i, std::size_t a, std::size_t b) 
   return true;
 }
 
-double SharedClimb::throughput() const noexcept {
+double SharedClimb::value() const noexcept {
   double x = 0;
   for (const double x_j : throughputs_) x += x_j;
   return x;

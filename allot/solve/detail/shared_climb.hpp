@@ -33,7 +33,7 @@ class SharedClimb {
   /// a pool where a move gains nothing as long as the other type is there.
   void exchange(StopPoll& poll);
 
-  double throughput() const noexcept;
+  double value() const noexcept;
   void write(Assignment& assignment) const;
 
  private:

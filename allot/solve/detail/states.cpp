@@ -46,7 +46,7 @@ StateVisitor::StateVisitor(const System& system)
   }
 }
 
-double StateVisitor::throughput_by_task(std::vector<double>& by_task) const {
+double StateVisitor::value_and_throughputs(std::vector<double>& by_task) const {
   by_task.assign(system_->type_count(), 0.0);
   double x = 0;
   for (const ResourceId j : system_->resource_ids()) {
@@ -58,7 +58,7 @@ double StateVisitor::throughput_by_task(std::vector<double>& by_task) const {
       if (n != 0)
         by_task[index(i)] += static_cast<double>(n) * (law.per_rate * system_->rate(i, j) + law.per_task);
     }
-    x += column_throughput(column.discipline, column.servers, column.sums);
+    x += column_value(column.discipline, column.servers, column.sums);
   }
   return x;
 }

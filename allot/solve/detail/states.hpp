@@ -26,14 +26,14 @@ class StateVisitor {
     place(0, 0, visit);
   }
 
-  double throughput() const noexcept {
+  double value() const noexcept {
     double x = 0;
     for (const Column& column : columns_)
-      x += column_throughput(column.discipline, column.servers, column.sums);
+      x += column_value(column.discipline, column.servers, column.sums);
     return x;
   }
-  /// Fills in X_i and returns X.
-  double throughput_by_task(std::vector<double>& by_task) const;
+  /// Fills in X_i and returns V.
+  double value_and_throughputs(std::vector<double>& by_task) const;
   bool keeps_depths() const noexcept {
     for (const Column& column : columns_) {
       if (column.sums.tasks != 0 && column.sums.tasks < column.min_depth) return false;
@@ -66,7 +66,7 @@ class StateVisitor {
     bool going = true;
     for (Count n = last ? all : 0; n <= all && going; ++n) {
       counts_(i, j) = n;
-      column.sums = before.plus(n, system_->rate(i, j), system_->seconds_per_task(i, j));
+      column.sums = before.plus(*system_, i, j, n);
       left_[at_type] = all - n;
       going = last || left_[at_type] == 0 ? place(at_type + 1, 0, visit) : place(at_type, choice + 1, visit);
     }

@@ -100,7 +100,7 @@ std::optional<Transport> transport(const System& system, const std::vector<Count
       if (m == 0) continue;
       const double weight =
           static_cast<double>(std::min(m, system.resource(j).servers)) / static_cast<double>(m);
-      batch.begin_column(-weight * system.rate(i, j) / scale);
+      batch.begin_column(-weight * system.value_rate(i, j) / scale);
       batch.entry(static_cast<int>(index(i)), 1.0);
       batch.entry(static_cast<int>(system.type_count() + index(j)), 1.0);
       places.emplace_back(i, j);

@@ -154,9 +154,9 @@ class BranchAndPrice {
     const bool feasible =
         is_placement(system_, assignment) && floor_shortfall(system_, performance.throughput_by_task) == 0;
     if (!incumbent_) incumbent_ = assignment;  // something to show, should nothing feasible turn up
-    if (!feasible || (has_answer() && performance.throughput <= value_)) return;
+    if (!feasible || (has_answer() && performance.value <= value_)) return;
     incumbent_ = assignment;
-    value_ = performance.throughput;
+    value_ = performance.value;
     bound_.add_assignment(assignment);
     report();
   }
@@ -401,11 +401,11 @@ bool is_feasible(const System& system, const Solution& solution) {
          floor_shortfall(system, evaluate(system, solution.assignment).throughput_by_task) == 0;
 }
 
-/// Takes the other assignment if it is better: feasible first, then the throughput.
+/// Takes the other assignment if it is better: feasible first, then the value.
 void take_better(const System& system, Solution& best, const Solution& other) {
   if (!is_feasible(system, other)) return;
   if (is_feasible(system, best) &&
-      evaluate(system, best.assignment).throughput >= evaluate(system, other.assignment).throughput)
+      evaluate(system, best.assignment).value >= evaluate(system, other.assignment).value)
     return;
   best.assignment = other.assignment;
   best.outcome = Outcome::kConverged;
@@ -423,8 +423,8 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   take_better(system, best, find_solver("exhaustive")->search(problem, few));
   if (!best.upper_bound) return best;
   const Performance found = evaluate(system, best.assignment);
-  best.upper_bound = std::max(*best.upper_bound, found.throughput);
-  if (!found.approximate && *best.upper_bound <= found.throughput * (1 + kProven)) {
+  best.upper_bound = std::max(*best.upper_bound, found.value);
+  if (!found.approximate && *best.upper_bound <= found.value * (1 + kProven)) {
     best.proven_optimal = true;
     best.outcome = Outcome::kOptimal;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <numeric>
 #include <vector>
 
 #include "allot/solve/detail/outcome.hpp"
@@ -22,24 +23,28 @@ class Champion {
   /// Whether it is the best now.
   bool offer(const detail::StateVisitor& state) {
     if (system_.has_depths() && !state.keeps_depths()) return false;
-    double throughput = 0;
+    double value = 0;
     double cost = 0;
     double missing = 0;
-    if (objective_ == Objective::kThroughput && !system_.has_floors()) {
-      throughput = state.throughput();
-      cost = -throughput;
+    if (is_linear(objective_) && !system_.has_floors()) {
+      value = state.value();
+      cost = -value;
     } else {
-      throughput = state.throughput_by_task(by_task_);
+      value = state.value_and_throughputs(by_task_);
       if (system_.has_floors()) missing = floor_shortfall(system_, by_task_);
-      cost = objective_ == Objective::kThroughput ? -throughput
-             : throughput > 0                     ? priority_error(by_task_, throughput, system_.shares())
-                                                  : 4.0;
+      if (is_linear(objective_)) {
+        cost = -value;
+      } else {
+        const double x =
+            system_.has_worths() ? std::accumulate(by_task_.begin(), by_task_.end(), 0.0) : value;
+        cost = x > 0 ? priority_error(by_task_, x, system_.shares()) : 4.0;
+      }
     }
-    if (found_ && (missing > missing_ || (missing == missing_ && !improves(cost, throughput)))) return false;
+    if (found_ && (missing > missing_ || (missing == missing_ && !improves(cost, value)))) return false;
     cost_ = found_ && missing == missing_ ? std::min(cost_, cost) : cost;
     found_ = true;
     missing_ = missing;
-    throughput_ = throughput;
+    value_ = value;
     state.write(best_);
     return true;
   }
@@ -49,17 +54,17 @@ class Champion {
   const Assignment& best() const noexcept { return best_; }
 
  private:
-  /// Among equal errors, which differ by rounding, the throughput decides.
-  bool improves(double cost, double throughput) const noexcept {
+  /// Among equal errors, which differ by rounding, the value decides.
+  bool improves(double cost, double value) const noexcept {
     constexpr double kSame = 1e-13;
-    if (objective_ == Objective::kThroughput) return cost < cost_;
-    return cost < cost_ - kSame || (cost <= cost_ + kSame && throughput > throughput_ * (1 + kSame));
+    if (is_linear(objective_)) return cost < cost_;
+    return cost < cost_ - kSame || (cost <= cost_ + kSame && value > value_ * (1 + kSame));
   }
 
   const System& system_;
   Objective objective_;
   bool found_ = false;
-  double throughput_ = 0;
+  double value_ = 0;
   double missing_ = 0;
   double cost_ = 0;
   std::vector<double> by_task_;
@@ -87,7 +92,7 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
   detail::StateVisitor visitor(system);
   visitor.visit_all([&] {
     if (champion.offer(visitor) && options.progress)
-      options.progress({evaluate(system, champion.best()).throughput, std::nullopt});
+      options.progress({evaluate(system, champion.best()).value, std::nullopt});
     return !poll.should_stop();
   });
   if (champion.found()) solution.assignment = champion.best();
@@ -102,8 +107,8 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
   } else if (!system.approximate()) {
     solution.outcome = Outcome::kOptimal;
     solution.proven_optimal = true;
-    if (problem.objective == Objective::kThroughput) {
-      solution.upper_bound = evaluate(system, solution.assignment).throughput;
+    if (is_linear(problem.objective)) {
+      solution.upper_bound = evaluate(system, solution.assignment).value;
     }
   }
   return solution;

@@ -21,7 +21,7 @@ using detail::LocalSearch;
 using detail::SearchState;
 
 /// Rated moves per (type, resource) pair that perturbation may spend.
-constexpr std::uint64_t kThroughputEffort = 60;
+constexpr std::uint64_t kValueEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
 /// Starts by rate, the best first.
 constexpr std::size_t kOverflowStarts = 4;
@@ -33,14 +33,14 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
   std::vector<Assignment> result;
   if (options.start && is_placement(system, *options.start)) result.push_back(*options.start);
   // MAP has climbed from home already; for priorities that leads elsewhere.
-  if (problem.objective == Objective::kPriority) {
+  if (!is_linear(problem.objective)) {
     if (std::optional<Assignment> home = detail::home_start(system)) result.push_back(std::move(*home));
   }
   Assignment map_answer;
   const Outcome outcome = MapSolver().solve(system, map_answer, options).outcome;
   if (outcome != Outcome::kInfeasible) result.push_back(std::move(map_answer));
   // MAP has climbed from the first of these.
-  if (problem.objective == Objective::kThroughput) {
+  if (is_linear(problem.objective)) {
     detail::OverflowStarts overflow;
     overflow.make(system);
     for (std::size_t rank = 1; rank < std::min<std::size_t>(kOverflowStarts, overflow.size()); ++rank) {
@@ -63,7 +63,7 @@ LocalSearch::Visitor told(const System& system, const SolveOptions& options) {
   return [&system, &options, best = std::optional<double>()](const SearchState& state) mutable {
     if (best && state.cost() >= *best) return;
     best = state.cost();
-    options.progress({evaluate(system, state.assignment()).throughput, std::nullopt});
+    options.progress({evaluate(system, state.assignment()).value, std::nullopt});
   };
 }
 
@@ -85,7 +85,7 @@ Solution local_search(const Problem& problem, const SolveOptions& options) {
   state.reset(system, problem.objective, *best);
   RandomStream random(options.seed);
   const std::uint64_t effort =
-      problem.objective == Objective::kThroughput ? kThroughputEffort : kPriorityEffort;
+      is_linear(problem.objective) ? kValueEffort : kPriorityEffort;
   search.perturb(state, random, effort * system.type_count() * system.resource_count());
   Solution solution;
   solution.assignment = state.assignment();

@@ -55,16 +55,16 @@ double MapSolver::climb_shared(const System& system, Assignment& assignment, Sto
   }
   climb.run(system, workspace_->start, MapMoves::kBulk, poll);
   climb.write(assignment);
-  double most = climb.throughput();
+  double most = climb.value();
   if (starts.size() == 0 || poll.stopped()) return most;
   starts.write(0, workspace_->start);
   climb.run_from(workspace_->start, MapMoves::kBulk, poll);
-  const bool better = climb.throughput() > most;
+  const bool better = climb.value() > most;
   if (!better && pools) climb.place(assignment);
   if (pools) climb.exchange(poll);
   if (better || pools) {
     climb.write(assignment);
-    most = climb.throughput();
+    most = climb.value();
   }
   return most;
 }
@@ -101,11 +101,11 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
   if (shared) {
     workspace_->shared.run(system, home, moves, poll);
     workspace_->shared.write(assignment);
-    return {workspace_->shared.throughput(), detail::outcome_of(poll)};
+    return {workspace_->shared.value(), detail::outcome_of(poll)};
   }
 
   climb_any(system, assignment, options, poll);
-  return {workspace_->state.throughput(), detail::outcome_of(poll)};
+  return {workspace_->state.value(), detail::outcome_of(poll)};
 }
 
 /// The same under every discipline, with floors and least depths. Bulk moves come with more starts: the

@@ -44,7 +44,7 @@ class Search {
       : relaxation_(relaxation), limits_(limits), poll_(limits, 1) {
     for (const ResourceId j : system.resource_ids()) {
       double fastest = 0;
-      for (const TaskType i : system.types()) fastest = std::max(fastest, system.rate(i, j));
+      for (const TaskType i : system.types()) fastest = std::max(fastest, system.value_rate(i, j));
       scale_ += fastest * static_cast<double>(
                               std::min(system.resource(j).servers, std::max(Count{1}, system.reach(j))));
     }
@@ -62,7 +62,7 @@ class Search {
     if (!opt) throw std::bad_alloc();
     opt_ = opt.get();
     best_ = start;
-    best_value_ = relaxation_.throughput(start.data(), nullptr);
+    best_value_ = relaxation_.value(start.data(), nullptr);
     best_missing_ = relaxation_.shortfall(start.data());
     if (!configure()) throw std::bad_alloc();  // NLopt refuses these settings only for want of memory
     for (double& n : start) n /= unit_;
@@ -71,7 +71,7 @@ class Search {
     const nlopt_result result = nlopt_optimize(opt_, start.data(), &value);
     opt_ = nullptr;
     relaxation_.clean(best_.data());
-    best_value_ = relaxation_.throughput(best_.data(), nullptr);
+    best_value_ = relaxation_.value(best_.data(), nullptr);
     best_missing_ = relaxation_.shortfall(best_.data());
     return result;
   }
@@ -149,7 +149,7 @@ class Search {
   static double objective(unsigned size, const double* x, double* gradient, void* data) noexcept {
     Search& self = *static_cast<Search*>(data);
     const double* point = self.unscaled(x);
-    const double value = self.relaxation_.throughput(point, gradient);
+    const double value = self.relaxation_.value(point, gradient);
     self.remember(point, value);
     self.watch();
     if (gradient != nullptr) {
@@ -251,7 +251,7 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
   const bool too_large = relaxation.size() > kMaxVariables;
   for (std::vector<double>& start : starts) {
     if (too_large) {
-      const double value = relaxation.throughput(start.data(), nullptr);
+      const double value = relaxation.value(start.data(), nullptr);
       if (best.empty() || value > best_value) {
         best = std::move(start);
         best_value = value;

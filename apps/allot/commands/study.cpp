@@ -111,7 +111,7 @@ UnitResult solve_row(const SweepPlan& plan, const StudyRow& row, const StopLimit
   SolveOptions options;
   options.seed = row.seed;
   options.stop = stop;
-  const Objective objective = solver.maximises_throughput ? Objective::kThroughput : Objective::kPriority;
+  const Objective objective = solver.maximises_value ? Objective::kThroughput : Objective::kPriority;
   const Solution solution = solve(solver, Problem{scenario.system, objective}, options);
   return {{solved(scenario, solution)}, {{solution.seconds}}};
 }

@@ -1,0 +1,128 @@
+#include "allot/solve/detail/bounded_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace allot::detail {
+
+std::size_t BoundedProgram::add_row(double lower, double upper) {
+  rows_.push_back({lower, upper});
+  program_.reset();
+  return rows_.size() - 1;
+}
+
+std::size_t BoundedProgram::add_column(double most, double gain) {
+  columns_.push_back({most, gain, {}});
+  program_.reset();
+  return columns_.size() - 1;
+}
+
+void BoundedProgram::add_entry(std::size_t row, std::size_t column, double value) {
+  if (value == 0) return;
+  columns_[column].entries.emplace_back(row, value);
+  program_.reset();
+}
+
+void BoundedProgram::set_row(std::size_t row, double lower, double upper) {
+  rows_[row].lower = lower;
+  rows_[row].upper = upper;
+  if (program_)
+    program_->set_row(static_cast<int>(row), lower / rows_[row].scale, upper / rows_[row].scale);
+}
+
+void BoundedProgram::set_gain(std::size_t column, double gain) { columns_[column].gain = gain; }
+
+void BoundedProgram::clear_gains() {
+  for (Column& column : columns_) column.gain = 0;
+}
+
+/// Every column becomes a part of what it can be at most, every row is divided by its largest entry.
+void BoundedProgram::build() {
+  for (Row& row : rows_) row.scale = 0;
+  for (const Column& column : columns_) {
+    for (const auto& [row, value] : column.entries)
+      rows_[row].scale = std::max(rows_[row].scale, std::abs(value * column.most));
+  }
+  program_.emplace();
+  for (Row& row : rows_) {
+    if (!(row.scale > 0 && std::isfinite(row.scale))) row.scale = 1;
+    program_->add_row(row.lower / row.scale, row.upper / row.scale);
+  }
+  std::vector<int> rows;
+  std::vector<double> values;
+  for (const Column& column : columns_) {
+    rows.clear();
+    values.clear();
+    for (const auto& [row, value] : column.entries) {
+      rows.push_back(static_cast<int>(row));
+      values.push_back(value * column.most / rows_[row].scale);
+    }
+    program_->add_column(0, 0, 1, rows, values);
+  }
+}
+
+double BoundedProgram::activity(std::size_t row, std::span<const double> columns) const noexcept {
+  double sum = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (const auto& [at, value] : columns_[c].entries) {
+      if (at == row) sum += value * columns[c];
+    }
+  }
+  return sum;
+}
+
+/// Weak duality: for any prices the rows' limits cost their prices, and what a column gains beyond what it
+/// pays is gained at most as often as the column allows. What rounding can do to these sums is added.
+double BoundedProgram::safe_bound(std::vector<double>& prices) const {
+  double bound = 0;
+  double size = 0;   // of what is summed
+  double error = 0;  // of the columns' own sums
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    double& price = prices[r];
+    if (!std::isfinite(price) || !std::isfinite(price > 0 ? rows_[r].upper : rows_[r].lower)) price = 0;
+    if (price == 0) continue;
+    const double paid = price * (price > 0 ? rows_[r].upper : rows_[r].lower);
+    bound += paid;
+    size += std::abs(paid);
+  }
+  for (const Column& column : columns_) {
+    double left = column.gain;
+    double terms = std::abs(left);
+    for (const auto& [row, value] : column.entries) {
+      left -= prices[row] * value;
+      terms += std::abs(prices[row] * value);
+    }
+    const double gained = std::max(0.0, left) * column.most;
+    bound += gained;
+    size += gained;
+    error += static_cast<double>(column.entries.size() + 2) * terms * column.most;
+  }
+  const double terms = static_cast<double>(rows_.size() + columns_.size() + 2);
+  return bound + std::numeric_limits<double>::epsilon() * (error + terms * size);
+}
+
+BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
+  if (!program_) build();
+  gain_scale_ = 0;
+  for (const Column& column : columns_)
+    gain_scale_ = std::max(gain_scale_, std::abs(column.gain * column.most));
+  if (!(gain_scale_ > 0 && std::isfinite(gain_scale_))) gain_scale_ = 1;
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    program_->set_cost(static_cast<int>(c), -columns_[c].gain * columns_[c].most / gain_scale_);
+  Answer answer;
+  answer.status = program_->solve(&poll);
+  poll.spend(program_->steps());
+  if (!answer.is_optimal()) return answer;
+  const auto parts = program_->columns();
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    answer.columns.push_back(std::clamp(parts[c], 0.0, 1.0) * columns_[c].most);
+    answer.value += columns_[c].gain * answer.columns.back();
+  }
+  const auto duals = program_->duals();
+  for (std::size_t r = 0; r < rows_.size(); ++r)
+    answer.prices.push_back(-duals[r] * gain_scale_ / rows_[r].scale);
+  answer.bound = safe_bound(answer.prices);
+  return answer;
+}
+
+}  // namespace allot::detail

@@ -1,0 +1,69 @@
+// A linear program over columns from 0 to a known limit: scaled before it is solved, and with a bound that
+// holds whatever rounding did to the solver.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "allot/base/stop.hpp"
+#include "allot/solve/detail/linear_program.hpp"
+
+namespace allot::detail {
+
+class BoundedProgram {
+ public:
+  using Entry = std::pair<std::size_t, double>;  ///< row, coefficient
+
+  /// lower <= row <= upper; either may be infinite.
+  std::size_t add_row(double lower, double upper);
+  /// 0 <= column <= most, which must be finite and > 0: no solution has more.
+  std::size_t add_column(double most, double gain = 0);
+  void add_entry(std::size_t row, std::size_t column, double value);
+  void set_row(std::size_t row, double lower, double upper);
+  void set_gain(std::size_t column, double gain);
+  void clear_gains();
+
+  std::size_t row_count() const noexcept { return rows_.size(); }
+  std::size_t column_count() const noexcept { return columns_.size(); }
+  double lower(std::size_t row) const noexcept { return rows_[row].lower; }
+  double upper(std::size_t row) const noexcept { return rows_[row].upper; }
+
+  struct Answer {
+    LinearProgram::Status status = LinearProgram::Status::kFailed;
+    double value = 0;             ///< sum of gains
+    double bound = kInfinity;     ///< no solution has more
+    std::vector<double> columns;
+    std::vector<double> prices;   ///< per row: what one more unit of its limit would add; < 0 at a lower limit
+    bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
+  };
+  /// Goes on from the basis of the last time, unless rows or columns have been added since.
+  Answer maximise(StopPoll& poll);
+
+  /// The sum of a row's entries times the columns.
+  double activity(std::size_t row, std::span<const double> columns) const noexcept;
+
+ private:
+  struct Row {
+    double lower;
+    double upper;
+    double scale = 1;  // of the program that is solved: entries are divided by it
+  };
+  struct Column {
+    double most;
+    double gain;
+    std::vector<Entry> entries;
+  };
+
+  void build();
+  double safe_bound(std::vector<double>& prices) const;
+
+  std::vector<Row> rows_;
+  std::vector<Column> columns_;
+  double gain_scale_ = 1;
+  std::optional<LinearProgram> program_;  // with columns as parts of what they can be at most
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,307 @@
+#include "allot/solve/detail/service_program.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "allot/base/quote.hpp"
+
+namespace allot::detail {
+
+ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), system_(problem.system) {
+  for (const ResourceId j : system_.resource_ids()) {
+    const Resource& resource = system_.resource(j);
+    capacity_rows_.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
+    idle_power_ += resource.idle_power * static_cast<double>(resource.servers);
+  }
+  add_counted();
+  add_groups();
+  add_arrivals();
+  add_limits();
+}
+
+double ServiceProgram::most_alone(TaskType i, double threads) const {
+  std::vector<ResourceId> fastest(system_.resources_for(i).begin(), system_.resources_for(i).end());
+  std::stable_sort(fastest.begin(), fastest.end(),
+                   [&](ResourceId a, ResourceId b) { return system_.rate(i, a) > system_.rate(i, b); });
+  double most = 0;
+  for (const ResourceId j : fastest) {
+    const double units = std::min(threads, static_cast<double>(system_.resource(j).servers));
+    most += units * system_.rate(i, j);
+    threads -= units;
+  }
+  return most;
+}
+
+void ServiceProgram::serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
+                           std::optional<std::size_t> flow, bool is_counted) {
+  for (const ResourceId j : system_.resources_for(i)) {
+    const double most = std::min(threads, static_cast<double>(system_.resource(j).servers));
+    const std::size_t column = program_.add_column(most);
+    program_.add_entry(capacity_rows_[index(j)], column, 1);
+    if (threads_row) program_.add_entry(*threads_row, column, 1);
+    if (flow) program_.add_entry(*flow, column, system_.rate(i, j));
+    served_.push_back({i, j, column, is_counted});
+  }
+}
+
+void ServiceProgram::add_counted() {
+  for (const TaskType i : system_.types()) {
+    if (system_.count(i) == 0) continue;
+    has_closed_work_ = true;
+    const double threads = static_cast<double>(system_.count(i));
+    serve(i, threads, program_.add_row(-kInfinity, threads), std::nullopt, true);
+  }
+}
+
+/// What a group completes of each type that it visits is so many times its rounds.
+void ServiceProgram::add_groups() {
+  for (const ThreadGroup& group : problem_.threads) {
+    has_closed_work_ = true;
+    const double threads = static_cast<double>(group.count);
+    std::map<TaskType, double> visits;
+    for (const TaskType i : group.sequence) ++visits[i];
+    double most = kInfinity;
+    for (const auto& [i, times] : visits) most = std::min(most, most_alone(i, threads) / times);
+    const std::size_t round = program_.add_column(most);
+    rounds_.push_back(round);
+    most_rounds_.push_back(most);
+    const std::size_t threads_row = program_.add_row(-kInfinity, threads);
+    for (const auto& [i, times] : visits) {
+      const std::size_t flow = program_.add_row(0, 0);
+      program_.add_entry(flow, round, -times);
+      serve(i, threads, threads_row, flow, false);
+    }
+  }
+}
+
+void ServiceProgram::add_arrivals() {
+  double most = kInfinity;
+  for (const Arrivals& stream : problem_.arrivals) {
+    if (stream.rate > 0) most = std::min(most, most_alone(stream.task, kInfinity) / stream.rate);
+  }
+  if (!(most < kInfinity)) return;
+  arrivals_ = program_.add_column(most);
+  for (const Arrivals& stream : problem_.arrivals) {
+    if (!(stream.rate > 0)) continue;
+    const std::size_t flow = program_.add_row(0, kInfinity);
+    program_.add_entry(flow, *arrivals_, -stream.rate);
+    serve(stream.task, kInfinity, std::nullopt, flow, false);
+  }
+}
+
+void ServiceProgram::limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount) {
+  limits_.push_back({kind, at, row, amount});
+  impose(limits_.back(), amount);
+}
+
+void ServiceProgram::add_limits() {
+  for (const TaskType i : system_.types()) {
+    const TaskClass& task = system_.task(i);
+    const auto completions = [&](bool counted_only) {
+      const std::size_t row = program_.add_row(-kInfinity, kInfinity);
+      for (const Served& one : served_) {
+        if (one.type == i && (one.is_counted || !counted_only))
+          program_.add_entry(row, one.column, system_.rate(i, one.resource));
+      }
+      return row;
+    };
+    if (task.floor.value_or(0) > 0) limit(Limit::Kind::kFloor, index(i), completions(false), *task.floor);
+    if (task.max_response && task.count > 0)
+      limit(Limit::Kind::kResponse, index(i), completions(true), *task.max_response);
+  }
+  for (std::size_t k = 0; k < problem_.threads.size(); ++k) {
+    if (!problem_.threads[k].max_response) continue;
+    const std::size_t row = program_.add_row(-kInfinity, kInfinity);
+    program_.add_entry(row, rounds_[k], 1);
+    limit(Limit::Kind::kRoundResponse, k, row, *problem_.threads[k].max_response);
+  }
+  if (problem_.power_cap) {
+    power_row_ = program_.add_row(-kInfinity, kInfinity);
+    for (const Served& one : served_) {
+      program_.add_entry(*power_row_, one.column, system_.power(one.type, one.resource) -
+                                                      system_.resource(one.resource).idle_power);
+    }
+    limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
+  }
+  if (arrivals_) {
+    const std::size_t row = program_.add_row(-kInfinity, kInfinity);
+    program_.add_entry(row, *arrivals_, 1);
+    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, row, 1);
+  }
+}
+
+void ServiceProgram::impose(const Limit& limit, double amount) {
+  switch (limit.kind) {
+    case Limit::Kind::kFloor:
+    case Limit::Kind::kArrivals:
+      return program_.set_row(limit.row, amount, kInfinity);
+    case Limit::Kind::kResponse:
+      return program_.set_row(limit.row, static_cast<double>(system_.tasks()[limit.at].count) / amount,
+                              kInfinity);
+    case Limit::Kind::kRoundResponse:
+      return program_.set_row(limit.row, static_cast<double>(problem_.threads[limit.at].count) / amount,
+                              kInfinity);
+    case Limit::Kind::kPower:
+      return program_.set_row(limit.row, -kInfinity, amount - idle_power_);
+  }
+}
+
+void ServiceProgram::drop(const Limit& limit) { program_.set_row(limit.row, -kInfinity, kInfinity); }
+
+std::string ServiceProgram::name_of(const Limit& limit) const {
+  const auto of_group = [&] {
+    const std::string& name = problem_.threads[limit.at].name;
+    return name.empty() ? "group " + std::to_string(limit.at + 1) + " of threads" : quote::name(name);
+  };
+  switch (limit.kind) {
+    case Limit::Kind::kFloor:
+      return "the floor of " + quote::name(system_.tasks()[limit.at].name);
+    case Limit::Kind::kResponse:
+      return "the max_response of " + quote::name(system_.tasks()[limit.at].name);
+    case Limit::Kind::kRoundResponse:
+      return "the max_response of " + of_group();
+    case Limit::Kind::kPower:
+      return "the power_cap";
+    case Limit::Kind::kArrivals:
+      break;
+  }
+  return "the arrivals";
+}
+
+std::string_view ServiceProgram::unit_of(const Limit& limit) noexcept {
+  switch (limit.kind) {
+    case Limit::Kind::kFloor:
+      return "tasks/s";
+    case Limit::Kind::kResponse:
+    case Limit::Kind::kRoundResponse:
+      return "s";
+    case Limit::Kind::kPower:
+      return "W";
+    case Limit::Kind::kArrivals:
+      break;
+  }
+  return "";
+}
+
+void ServiceProgram::aim_at_value() {
+  program_.clear_gains();
+  for (const Served& one : served_) {
+    if (one.is_counted) program_.set_gain(one.column, system_.value_rate(one.type, one.resource));
+  }
+  for (std::size_t k = 0; k < rounds_.size(); ++k)
+    program_.set_gain(rounds_[k], problem_.threads[k].worth);
+}
+
+void ServiceProgram::aim_at_column(std::size_t column) {
+  program_.clear_gains();
+  program_.set_gain(column, 1);
+}
+
+void ServiceProgram::aim_at_headroom() {
+  for (const Limit& limit : limits_) {
+    if (limit.kind == Limit::Kind::kArrivals) drop(limit);
+  }
+  aim_at_column(*arrivals_);
+}
+
+void ServiceProgram::aim_at_power(double least_value) {
+  if (!value_row_) {
+    value_row_ = program_.add_row(-kInfinity, kInfinity);
+    for (const Served& one : served_) {
+      if (one.is_counted)
+        program_.add_entry(*value_row_, one.column, system_.value_rate(one.type, one.resource));
+    }
+    for (std::size_t k = 0; k < rounds_.size(); ++k)
+      program_.add_entry(*value_row_, rounds_[k], problem_.threads[k].worth);
+  }
+  program_.set_row(*value_row_, least_value, kInfinity);
+  program_.clear_gains();
+  for (const Served& one : served_) {
+    program_.set_gain(one.column, system_.resource(one.resource).idle_power -
+                                      system_.power(one.type, one.resource));
+  }
+}
+
+std::vector<ServiceProgram::Party> ServiceProgram::make_parties() {
+  std::vector<Party> parties;
+  for (const TaskType i : system_.types()) {
+    const double weight = system_.task(i).priority.value_or(1);
+    if (system_.count(i) == 0 || !(weight > 0)) continue;
+    Party party{weight, most_alone(i, static_cast<double>(system_.count(i))),
+                program_.add_row(-kInfinity, kInfinity), {}};
+    for (const Served& one : served_) {
+      if (one.type == i && one.is_counted) party.terms.emplace_back(one.column, system_.rate(i, one.resource));
+    }
+    parties.push_back(std::move(party));
+  }
+  for (std::size_t k = 0; k < rounds_.size(); ++k)
+    parties.push_back({1, most_rounds_[k], program_.add_row(-kInfinity, kInfinity), {{rounds_[k], 1.0}}});
+  for (const Party& party : parties) {
+    for (const auto& [column, value] : party.terms) program_.add_entry(party.row, column, value);
+  }
+  return parties;
+}
+
+std::size_t ServiceProgram::add_row_like(const Party& party, double lower, double upper, double factor) {
+  const std::size_t row = program_.add_row(lower, upper);
+  for (const auto& [column, value] : party.terms) program_.add_entry(row, column, factor * value);
+  return row;
+}
+
+std::vector<std::size_t> ServiceProgram::make_share_rows() {
+  std::vector<std::size_t> rows;
+  for (const TaskType i : system_.types()) {
+    rows.push_back(program_.add_row(0, 0));
+    for (const Served& one : served_) {
+      if (one.type == i) program_.add_entry(rows.back(), one.column, system_.rate(i, one.resource));
+    }
+  }
+  return rows;
+}
+
+std::vector<double> ServiceProgram::rounds(const std::vector<double>& columns) const {
+  std::vector<double> rounds;
+  for (const std::size_t column : rounds_) rounds.push_back(columns[column]);
+  return rounds;
+}
+
+double ServiceProgram::value(const std::vector<double>& columns) const {
+  double value = 0;
+  for (const Served& one : served_) {
+    if (one.is_counted) value += system_.value_rate(one.type, one.resource) * columns[one.column];
+  }
+  for (std::size_t k = 0; k < rounds_.size(); ++k) value += problem_.threads[k].worth * columns[rounds_[k]];
+  if (!arrivals_) return value;
+  for (const Arrivals& stream : problem_.arrivals)
+    value += system_.worth(stream.task) * std::min(1.0, columns[*arrivals_]) * stream.rate;
+  return value;
+}
+
+double ServiceProgram::mean_power(const std::vector<double>& columns) const {
+  double power = idle_power_;
+  for (const Served& one : served_) {
+    power += (system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power) *
+             columns[one.column];
+  }
+  return power;
+}
+
+std::vector<double> ServiceProgram::time_shares(const std::vector<double>& columns) const {
+  std::vector<double> shares(system_.type_count() * system_.resource_count());
+  const PairSpan by_pair(shares, system_.resource_count());
+  for (const Served& one : served_) by_pair(one.type, one.resource) += columns[one.column];
+  return shares;
+}
+
+std::vector<CapacityUse> ServiceProgram::capacities(const std::vector<double>& columns,
+                                                    const std::vector<double>& prices) const {
+  std::vector<CapacityUse> uses;
+  for (const ResourceId j : system_.resource_ids()) {
+    uses.push_back({system_.resource(j).name, static_cast<double>(system_.resource(j).servers), 0,
+                    std::max(0.0, prices[capacity_rows_[index(j)]])});
+  }
+  for (const Served& one : served_) uses[index(one.resource)].used += columns[one.column];
+  return uses;
+}
+
+}  // namespace allot::detail

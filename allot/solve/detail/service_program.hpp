@@ -1,0 +1,110 @@
+// Planned service as a linear program: x, the mean number of tasks of a type in service at a resource, under
+// the capacities of the machine, the threads there are, and the limits that were asked for.
+//
+// Work comes in three kinds: types with threads of their own, groups of threads that visit several types, and
+// streams of arrivals. Each has columns of its own, so that a type may be worked on for several of them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "allot/solve/detail/bounded_program.hpp"
+#include "allot/solve/solution.hpp"
+
+namespace allot::detail {
+
+class ServiceProgram {
+ public:
+  /// The problem must outlive the program.
+  explicit ServiceProgram(const Problem& problem);
+
+  BoundedProgram& program() noexcept { return program_; }
+
+  /// Something that was asked for and may be too much.
+  struct Limit {
+    enum class Kind { kFloor, kResponse, kRoundResponse, kPower, kArrivals };
+    Kind kind = Kind::kFloor;
+    std::size_t at = 0;  ///< task type or group
+    std::size_t row = 0;
+    double amount = 0;  ///< as it was asked for
+  };
+  const std::vector<Limit>& limits() const noexcept { return limits_; }
+  std::string name_of(const Limit& limit) const;
+  static std::string_view unit_of(const Limit& limit) noexcept;
+  /// Sets the row as the limit says, or takes it away.
+  void impose(const Limit& limit, double amount);
+  void drop(const Limit& limit);
+
+  /// Types with threads of their own, or groups of threads.
+  bool has_closed_work() const noexcept { return has_closed_work_; }
+  bool has_arrivals() const noexcept { return arrivals_.has_value(); }
+
+  /// The value of what has threads becomes what is maximised.
+  void aim_at_value();
+  void aim_at_column(std::size_t column);
+  /// The least power becomes it. `least_value` is kept.
+  void aim_at_power(double least_value);
+  /// As large a multiple of the arrivals as possible. A limit that they be carried is dropped.
+  void aim_at_headroom();
+
+  /// What fairness is about: types with threads and a weight above 0, and groups of threads.
+  struct Party {
+    double weight = 1;
+    double most = 0;      ///< no plan completes more of it
+    std::size_t row = 0;  ///< what it completes, as yet unlimited
+    std::vector<std::pair<std::size_t, double>> terms;  ///< of the row: column, coefficient
+  };
+  std::vector<Party> make_parties();
+  /// lower <= factor * what the party completes + whatever is added to the row <= upper.
+  std::size_t add_row_like(const Party& party, double lower, double upper = kInfinity, double factor = 1);
+  /// A row per task type that must be 0: all of its completions, less what is added to the row.
+  std::vector<std::size_t> make_share_rows();
+
+  std::vector<double> rounds(const std::vector<double>& columns) const;
+  double value(const std::vector<double>& columns) const;
+  /// The largest part or multiple of the arrivals, in an answer to `aim_at_headroom`.
+  double carried(const std::vector<double>& columns) const { return columns[*arrivals_]; }
+  double mean_power(const std::vector<double>& columns) const;
+  double idle_power() const noexcept { return idle_power_; }
+  std::vector<double> time_shares(const std::vector<double>& columns) const;  ///< row-major
+  std::vector<CapacityUse> capacities(const std::vector<double>& columns,
+                                      const std::vector<double>& prices) const;
+
+ private:
+  /// A task type at a resource, for one kind of work.
+  struct Served {
+    TaskType type{};
+    ResourceId resource{};
+    std::size_t column = 0;
+    bool is_counted = false;  ///< for threads of the type's own
+  };
+
+  void add_counted();
+  void add_groups();
+  void add_arrivals();
+  void add_limits();
+  /// Columns for a type on every resource that can run it. They stand in `flow` with their rates.
+  void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
+             std::optional<std::size_t> flow, bool is_counted);
+  /// What the machine completes of a type with so many threads and nothing else to do.
+  double most_alone(TaskType i, double threads) const;
+  void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);
+
+  const Problem& problem_;
+  const System& system_;
+  BoundedProgram program_;
+  std::vector<Served> served_;
+  std::vector<std::size_t> capacity_rows_;  // per resource
+  std::vector<std::size_t> rounds_;         // columns, per group
+  std::vector<double> most_rounds_;
+  std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
+  std::optional<std::size_t> power_row_;
+  std::optional<std::size_t> value_row_;
+  bool has_closed_work_ = false;
+  double idle_power_ = 0;
+  std::vector<Limit> limits_;
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,329 @@
+// Planned service: the host decides which task each free unit takes next. What it can reach at most is a
+// linear program, whose solution is also the plan.
+//
+//     throughput    the most value
+//     priority      completions in the desired shares: X_i = p_i L, and the largest L
+//     max-min       the largest t with X_i >= p_i t for all. Types whose price is above 0 can have no more, in
+//                   any solution: they keep what they have, and t is raised for the others, and so on
+//     proportional  the largest sum of p_i log X_i. Logarithms are below their tangents, so a program with
+//                   tangents for logarithms is a bound; tangents are added where its solution lies until the
+//                   bound is met
+//     energy        the least power that keeps a part of the most value
+//
+// With nothing but arrivals, the largest multiple of them is asked for.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/service_program.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::solvers {
+namespace {
+
+using detail::BoundedProgram;
+using detail::kInfinity;
+using detail::LinearProgram;
+using detail::ServiceProgram;
+using Answer = BoundedProgram::Answer;
+using Party = ServiceProgram::Party;
+
+/// What differs by no more than this, relative, is the same.
+constexpr double kSame = 1e-9;
+
+constexpr Setting kKeep{
+    .name = "keep", .help = "objective energy: the part of the most value to keep", .initial = 0.9};
+constexpr const Setting* kSettings[] = {&kKeep};
+
+class PlannedSearch {
+ public:
+  PlannedSearch(const Problem& problem, const SolveOptions& options)
+      : problem_(problem), options_(options), poll_(options.stop, 1), service_(problem) {}
+
+  Solution run() {
+    const System& system = problem_.system;
+    solution_.assignment.reset(system.type_count(), system.resource_count());
+    solution_.time_shares.assign(system.type_count() * system.resource_count(), 0.0);
+    const Answer answer = optimise();
+    if (answer.is_optimal()) {
+      take(answer);
+    } else if (answer.status == LinearProgram::Status::kInfeasible) {
+      explain_conflict();
+    } else {
+      solution_.outcome = detail::outcome_of(poll_, Outcome::kBudget);
+      solution_.reason = "no plan was found in time";
+      if (!poll_.stopped()) solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
+    }
+    solution_.plan = std::move(plan_);
+    return std::move(solution_);
+  }
+
+ private:
+  BoundedProgram& program() noexcept { return service_.program(); }
+
+  Answer optimise() {
+    if (!service_.has_closed_work()) return optimise_headroom();
+    switch (problem_.objective) {
+      case Objective::kPriority:
+        return optimise_shares();
+      case Objective::kMaxMin:
+        return optimise_least();
+      case Objective::kProportional:
+        return optimise_logarithms();
+      case Objective::kEnergy:
+        return optimise_power();
+      case Objective::kThroughput:
+        break;
+    }
+    service_.aim_at_value();
+    return optimum(program().maximise(poll_));
+  }
+
+  /// The answer is also that of the objective.
+  Answer optimum(Answer answer) {
+    if (!answer.is_optimal()) return answer;
+    solution_.objective_value = answer.value;
+    solution_.objective_bound = std::max(answer.bound, answer.value);
+    return answer;
+  }
+
+  Answer optimise_headroom() {
+    if (!service_.has_arrivals()) {  // nothing to do
+      service_.aim_at_value();
+      return optimum(program().maximise(poll_));
+    }
+    service_.aim_at_headroom();
+    Answer answer = optimum(program().maximise(poll_));
+    if (!answer.is_optimal()) return answer;
+    plan_.headroom = service_.carried(answer.columns);
+    return answer;
+  }
+
+  Answer optimise_shares() {
+    const std::vector<std::size_t> rows = service_.make_share_rows();
+    double most = 0;
+    for (const ResourceId j : problem_.system.resource_ids()) {
+      double fastest = 0;
+      for (const TaskType i : problem_.system.types())
+        fastest = std::max(fastest, problem_.system.rate(i, j));
+      most += fastest * static_cast<double>(problem_.system.resource(j).servers);
+    }
+    const std::size_t level = program().add_column(std::max(most, 1e-300));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      program().add_entry(rows[i], level, -problem_.system.shares()[i]);
+    service_.aim_at_column(level);
+    return optimum(program().maximise(poll_));
+  }
+
+  Answer optimise_least() {
+    const std::vector<Party> parties = service_.make_parties();
+    double most = 0;
+    for (const Party& party : parties) most = std::max(most, party.most / party.weight);
+    if (!(most > 0)) return optimise_headroom();
+    const std::size_t level = program().add_column(most);
+    std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
+    for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
+    for (std::size_t p = 0; p < parties.size(); ++p)
+      program().add_entry(rows[p], level, -parties[p].weight);
+    service_.aim_at_column(level);
+    std::vector<bool> is_settled(parties.size(), false);
+    Answer answer;
+    bool is_first = true;
+    for (std::size_t left = parties.size(); left > 0;) {
+      answer = program().maximise(poll_);
+      if (!answer.is_optimal()) return answer;
+      if (std::exchange(is_first, false)) optimum(answer);
+      const double reached = answer.columns[level];
+      // Weights times prices of those that cannot rise sum to 1.
+      double largest = 0;
+      for (std::size_t p = 0; p < parties.size(); ++p) {
+        if (!is_settled[p]) largest = std::max(largest, -answer.prices[rows[p]] * parties[p].weight);
+      }
+      for (std::size_t p = 0; p < parties.size(); ++p) {
+        if (is_settled[p] || -answer.prices[rows[p]] * parties[p].weight < std::min(largest, 1e-7)) continue;
+        is_settled[p] = true;
+        --left;
+        program().set_row(rows[p], -kInfinity, kInfinity);
+        program().set_row(parties[p].row, parties[p].weight * reached * (1 - kSame), kInfinity);
+      }
+    }
+    service_.aim_at_value();  // for those without a weight
+    return program().maximise(poll_);
+  }
+
+  Answer optimise_logarithms() {
+    constexpr double kDeepest = 50;  // parts below exp(-50) of the most are not told apart
+    constexpr int kMostRounds = 200;
+    const std::vector<Party> parties = service_.make_parties();
+    if (parties.empty()) return optimise_headroom();
+    program().clear_gains();
+    double weights = 0;
+    double offset = 0;  // of the sum of logarithms
+    std::vector<std::size_t> depths;
+    for (const Party& party : parties) {
+      depths.push_back(program().add_column(kDeepest, party.weight));  // kDeepest + log of the part
+      weights += party.weight;
+      offset += party.weight * std::log(party.most);
+    }
+    const auto add_tangent = [&](std::size_t p, double part) {
+      const std::size_t row =
+          service_.add_row_like(parties[p], -kInfinity, kDeepest + std::log(part) - 1, -1 / (part * parties[p].most));
+      program().add_entry(row, depths[p], 1);
+    };
+    for (std::size_t p = 0; p < parties.size(); ++p) {
+      for (const double part : {1.0, 0.3, 0.03}) add_tangent(p, part);
+    }
+    Answer best;
+    double best_value = -kInfinity;
+    double bound = kInfinity;
+    for (int round = 0; round < kMostRounds; ++round) {
+      Answer answer = program().maximise(poll_);
+      if (!answer.is_optimal()) return best.is_optimal() ? best : answer;
+      bound = std::min(bound, answer.bound - kDeepest * weights);
+      double value = 0;
+      std::vector<double> parts;
+      for (const Party& party : parties) {
+        parts.push_back(program().activity(party.row, answer.columns) / party.most);
+        value += party.weight * std::log(parts.back());
+      }
+      if (!best.is_optimal() || value > best_value) {
+        best_value = value;
+        best = std::move(answer);
+      }
+      solution_.objective_value = best_value + offset;
+      solution_.objective_bound = std::max(bound, best_value) + offset;
+      if (bound - best_value <= kSame * weights) break;
+      for (std::size_t p = 0; p < parties.size(); ++p)
+        add_tangent(p, std::clamp(parts[p], std::exp(-kDeepest / 2), 1.0));
+    }
+    return best;
+  }
+
+  Answer optimise_power() {
+    service_.aim_at_value();
+    Answer most = program().maximise(poll_);
+    if (!most.is_optimal()) return most;
+    service_.aim_at_power(options_.settings.get(kKeep) * most.value * (1 - kSame));
+    Answer answer = program().maximise(poll_);
+    if (!answer.is_optimal()) return answer;
+    solution_.objective_value = service_.idle_power() - answer.value;
+    solution_.objective_bound = service_.idle_power() - std::max(answer.bound, answer.value);
+    return answer;
+  }
+
+  void take(const Answer& answer) {
+    std::vector<double> columns = answer.columns;
+    if (plan_.headroom && *plan_.headroom > 1) {  // what the load takes as it is, not at its limit
+      for (double& x : columns) x /= *plan_.headroom;
+    }
+    solution_.time_shares = service_.time_shares(columns);
+    plan_.capacities = service_.capacities(columns, answer.prices);
+    plan_.rounds = service_.rounds(columns);
+    plan_.value = service_.value(columns);
+    plan_.mean_power = service_.mean_power(columns);
+    solution_.outcome = Outcome::kOptimal;
+    const double margin = kSame * std::max(std::abs(solution_.objective_value), 1e-300);
+    solution_.proven_optimal =
+        std::abs(*solution_.objective_bound - solution_.objective_value) <=
+        std::max(margin, problem_.objective == Objective::kProportional ? kSame * 1e2 : 0.0);
+    if (!solution_.proven_optimal) solution_.outcome = Outcome::kConverged;
+    if (problem_.objective == Objective::kThroughput && service_.has_closed_work()) {
+      const double arrivals = plan_.value - answer.value;
+      solution_.upper_bound = std::max(answer.bound, answer.value) + arrivals;
+      solution_.objective_value = plan_.value;
+      solution_.objective_bound = solution_.upper_bound;
+      plan_.packing_bound = solution_.upper_bound;
+    }
+    find_unserved();
+    if (options_.price_limits) price_limits(answer);
+    if (service_.has_arrivals() && !plan_.headroom) {
+      ServiceProgram other(problem_);
+      other.aim_at_headroom();
+      const Answer carried = other.program().maximise(poll_);
+      if (carried.is_optimal()) plan_.headroom = other.carried(carried.columns);
+    }
+  }
+
+  void find_unserved() {
+    const System& system = problem_.system;
+    const PairSpan<const double> shares(solution_.time_shares, system.resource_count());
+    for (const TaskType i : system.types()) {
+      const auto row = shares.row(i);
+      const bool is_served = std::any_of(row.begin(), row.end(), [](double x) { return x > 0; });
+      if (system.count(i) > 0 && !is_served) plan_.unserved.push_back(system.task(i).name);
+    }
+  }
+
+  /// What 10% less of each limit that binds would bring.
+  void price_limits(const Answer& answer) {
+    for (const ServiceProgram::Limit& limit : service_.limits()) {
+      const double price = answer.prices[limit.row];
+      if (price == 0 || poll_.stopped()) continue;
+      const bool is_floor =
+          limit.kind == ServiceProgram::Limit::Kind::kFloor || limit.kind == ServiceProgram::Limit::Kind::kArrivals;
+      service_.impose(limit, limit.amount * (is_floor ? 0.9 : 1.1));
+      const Answer relaxed = program().maximise(poll_);
+      service_.impose(limit, limit.amount);
+      if (!relaxed.is_optimal() || relaxed.value <= answer.value * (1 + kSame)) continue;
+      plan_.limits.push_back({service_.name_of(limit), limit.amount,
+                              std::string(ServiceProgram::unit_of(limit)), relaxed.value - answer.value});
+    }
+  }
+
+  /// Whether the program has a solution; no matter which.
+  bool is_feasible() {
+    program().clear_gains();
+    return program().maximise(poll_).status != LinearProgram::Status::kInfeasible;
+  }
+
+  /// Limits are dropped one after the other. Those without which nothing would be wrong are put back.
+  void explain_conflict() {
+    solution_.outcome = Outcome::kInfeasible;
+    std::vector<ServiceProgram::Limit> needed;
+    for (const ServiceProgram::Limit& limit : service_.limits()) {
+      service_.drop(limit);
+      if (poll_.stopped() || is_feasible()) {
+        service_.impose(limit, limit.amount);
+        needed.push_back(limit);
+      }
+    }
+    std::string list;
+    for (const ServiceProgram::Limit& limit : needed) {
+      plan_.conflict.push_back(service_.name_of(limit));
+      char amount[64];
+      std::snprintf(amount, sizeof amount, " (%.6g%s%s)", limit.amount,
+                    ServiceProgram::unit_of(limit).empty() ? "" : " ", ServiceProgram::unit_of(limit).data());
+      list += (list.empty() ? "" : plan_.conflict.size() == needed.size() ? " and " : ", ") +
+              plan_.conflict.back() + (limit.kind == ServiceProgram::Limit::Kind::kArrivals ? "" : amount);
+    }
+    solution_.reason = needed.size() == 1 ? list + " is more than the machine can do, whatever else is given up"
+                                          : list + " cannot hold together: without any one of them the others can";
+    if (needed.size() == 1 && needed.front().kind == ServiceProgram::Limit::Kind::kPower)
+      solution_.reason = list + " is below the power of the idle machine";
+  }
+
+  const Problem& problem_;
+  const SolveOptions& options_;
+  StopPoll poll_;
+  ServiceProgram service_;
+  Solution solution_;
+  ServicePlan plan_;
+};
+
+Solution planned_search(const Problem& problem, const SolveOptions& options) {
+  return PlannedSearch(problem, options).run();
+}
+
+}  // namespace
+
+extern const SolverInfo planned;
+const SolverInfo planned{.name = "planned",
+                         .summary = "planned service: the most that any policy can reach, and a plan for it",
+                         .search = planned_search,
+                         .settings = kSettings,
+                         .is_default = true,
+                         .plans_service = true};
+
+}  // namespace allot::solvers

@@ -1,0 +1,517 @@
+// Planned service against scenarios that were solved elsewhere, against a linear program of our own making in
+// long double, and against what every optimum of its objective must satisfy.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "allot/io/scenario_reader.hpp"
+#include "allot/solve/solver.hpp"
+#include "tests/support/dense_simplex.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/random_systems.hpp"
+
+namespace allot {
+namespace {
+
+using testing::DenseSimplex;
+using testing::random_system;
+using testing::SystemShape;
+using Row = std::vector<long double>;
+
+Problem problem_of(const Scenario& scenario, Objective objective = Objective::kThroughput) {
+  return {scenario.system, objective, scenario.threads, scenario.arrivals, scenario.power_cap};
+}
+
+Solution planned(const Problem& problem, const SolveOptions& options = {}) {
+  return solve(*find_solver("planned"), problem, options);
+}
+
+// ---- solved elsewhere
+
+struct SolvedCase {
+  std::string name;
+  nlohmann::json json;
+};
+
+std::vector<SolvedCase> solved_cases() {
+  std::vector<SolvedCase> cases;
+  for (const auto& entry : std::filesystem::directory_iterator(ALLOT_SOURCE_DIR "/tests/cases2")) {
+    if (entry.path().extension() != ".json") continue;
+    std::ifstream file(entry.path());
+    cases.push_back({entry.path().stem().string(), nlohmann::json::parse(file)});
+  }
+  std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return cases;
+}
+
+TEST(Planned, HasTheValueOfCasesSolvedElsewhere) {
+  int checked = 0;
+  for (const SolvedCase& one : solved_cases()) {
+    SCOPED_TRACE(one.name);
+    const auto scenario = read_scenario_text(one.json.at("scenario").dump(), FileFormat::kJson, one.name);
+    ASSERT_TRUE(scenario.has_value()) << scenario.diagnostics().front().message;
+    const nlohmann::json& expected = one.json.at("expect");
+    const Solution found = planned(problem_of(*scenario));
+    if (expected.at("planned").contains("infeasible")) {
+      EXPECT_EQ(found.outcome, Outcome::kInfeasible);
+      continue;
+    }
+    const double value = expected.at("planned").at("value").get<double>();
+    EXPECT_NEAR(found.performance.value, value, 1e-6 * value);
+    EXPECT_TRUE(found.proven_optimal);
+    EXPECT_GE(*found.upper_bound, value * (1 - 1e-12));
+    if (expected.at("planned").contains("rounds")) {
+      const auto rounds = expected.at("planned").at("rounds").get<std::vector<double>>();
+      ASSERT_EQ(found.plan->rounds.size(), rounds.size());
+    }
+    ++checked;
+    if (!expected.contains("even") || one.name.starts_with("needs")) continue;
+    const double even = expected.at("even").at("value").get<double>();
+    for (const char* name : {"exhaustive", "exact"}) {
+      const Solution state = solve(*find_solver(name), {scenario->system, Objective::kThroughput});
+      EXPECT_NEAR(state.performance.value, even, 1e-9 * even) << name;
+      EXPECT_TRUE(state.proven_optimal) << name;
+    }
+  }
+  EXPECT_GT(checked, 12);
+}
+
+// ---- the program once more
+
+/// Everything that planned service knows, small.
+Scenario random_scenario(std::uint64_t seed) {
+  SystemShape shape{.max_types = 4, .max_resources = 4, .max_count = 6, .floors = true, .worths = true};
+  shape.priorities = seed % 2 == 0;
+  System base = random_system(seed, shape);
+  RandomStream random(seed, 0x9a7);
+  std::vector<TaskClass> tasks = base.tasks();
+  std::vector<Resource> resources = base.resources();
+  for (Resource& resource : resources) {
+    resource.power = random.uniform(1, 100);
+    resource.idle_power = random.uniform(0, 20);
+  }
+  Scenario scenario{"", base, {}, {}, {}, {}, {}};
+  double idle = 0;
+  for (const Resource& resource : resources) idle += resource.idle_power * static_cast<double>(resource.servers);
+  if (random.below(3) == 0) scenario.power_cap = idle * random.uniform(0.9, 4);
+  const bool staged = random.below(4) == 0;
+  for (const TaskType i : base.types()) {
+    TaskClass& task = tasks[index(i)];
+    if (random.below(3) == 0) task.floor.reset();
+    if (!staged && task.count > 0 && random.below(4) == 0)
+      task.max_response = static_cast<double>(task.count) / random.uniform(0.1, 5);
+    for (const ResourceId j : base.resources_for(i)) {
+      if (random.below(4) == 0) task.power.push_back({j, random.uniform(1, 200)});
+    }
+    if (staged) {
+      task.count = 0;
+      task.worth = 1;
+    }
+  }
+  const std::size_t groups = staged ? 1 + random.below(2) : 0;
+  for (std::size_t k = 0; k < groups; ++k) {
+    ThreadGroup group{1 + static_cast<Count>(random.below(6)), {}};
+    for (std::size_t at = 0; at <= random.below(3); ++at) {
+      const TaskType i = task_type(random.below(base.type_count()));
+      if (!base.resources_for(i).empty()) group.sequence.push_back(i);
+    }
+    group.worth = random.uniform(0.1, 5);
+    if (random.below(3) == 0) group.max_response = random.uniform(0.2, 5);
+    if (!group.sequence.empty()) scenario.threads.push_back(group);
+  }
+  if (random.below(5) == 0) {
+    const TaskType i = task_type(random.below(base.type_count()));
+    if (!base.resources_for(i).empty() && !tasks[index(i)].max_response)
+      scenario.arrivals.push_back({i, random.uniform(0.1, 4)});
+  }
+  scenario.system = System(std::move(resources), std::move(tasks), base.rates());
+  return scenario;
+}
+
+/// The program of planned service for the value, written down anew: limits may be missed, at a price.
+struct Witness {
+  std::optional<double> value;  ///< nothing: the limits cannot be met
+};
+
+Witness witness_of(const Scenario& scenario) {
+  const System& system = scenario.system;
+  struct Variable {
+    std::size_t type, resource;
+    int work;  // -1: threads of the type, k: group, 1000 + stream
+  };
+  std::vector<Variable> x;
+  const auto serve = [&](std::size_t i, int work) {
+    for (const ResourceId j : system.resources_for(task_type(i))) x.push_back({i, index(j), work});
+  };
+  for (std::size_t i = 0; i < system.type_count(); ++i) {
+    if (system.tasks()[i].count > 0) serve(i, -1);
+  }
+  for (std::size_t k = 0; k < scenario.threads.size(); ++k) {
+    std::vector<TaskType> visited = scenario.threads[k].sequence;
+    std::sort(visited.begin(), visited.end());
+    visited.erase(std::unique(visited.begin(), visited.end()), visited.end());
+    for (const TaskType i : visited) serve(index(i), static_cast<int>(k));
+  }
+  for (std::size_t s = 0; s < scenario.arrivals.size(); ++s)
+    serve(index(scenario.arrivals[s].task), 1000 + static_cast<int>(s));
+  struct Floor {
+    Row row;
+    long double least;
+  };
+  const std::size_t rounds_at = x.size();
+  std::size_t size = x.size() + scenario.threads.size();
+  std::vector<Floor> floors;
+  const auto rate = [&](const Variable& v) {
+    return static_cast<long double>(system.rate(task_type(v.type), resource_id(v.resource)));
+  };
+  const auto completions = [&](std::size_t i, auto&& counts) {
+    Row row(size, 0);
+    for (std::size_t v = 0; v < x.size(); ++v) {
+      if (x[v].type == i && counts(x[v])) row[v] = rate(x[v]);
+    }
+    return row;
+  };
+  for (std::size_t i = 0; i < system.type_count(); ++i) {
+    const TaskClass& task = system.tasks()[i];
+    if (task.floor.value_or(0) > 0)
+      floors.push_back({completions(i, [](const Variable&) { return true; }), *task.floor});
+    if (task.max_response && task.count > 0) {
+      floors.push_back({completions(i, [](const Variable& v) { return v.work == -1; }),
+                        static_cast<long double>(task.count) / *task.max_response});
+    }
+  }
+  for (std::size_t k = 0; k < scenario.threads.size(); ++k) {
+    if (!scenario.threads[k].max_response) continue;
+    Row row(size, 0);
+    row[rounds_at + k] = 1;
+    floors.push_back({row, static_cast<long double>(scenario.threads[k].count) / *scenario.threads[k].max_response});
+  }
+  for (std::size_t s = 0; s < scenario.arrivals.size(); ++s) {
+    const int work = 1000 + static_cast<int>(s);
+    floors.push_back({completions(index(scenario.arrivals[s].task), [&](const Variable& v) { return v.work == work; }),
+                      scenario.arrivals[s].rate});
+  }
+  // One more variable per floor: how much of it is met. Met floors come before any value.
+  const std::size_t met_at = size;
+  size += floors.size();
+  long double most = 1;
+  for (const Variable& v : x)
+    most += rate(v) * static_cast<long double>(system.worth(task_type(v.type))) *
+            static_cast<long double>(system.resources()[v.resource].servers);
+  for (std::size_t k = 0; k < scenario.threads.size(); ++k) most += 1000 * scenario.threads[k].worth;
+  Row objective(size, 0);
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    if (x[v].work == -1) objective[v] = rate(x[v]) * static_cast<long double>(system.worth(task_type(x[v].type)));
+  }
+  for (std::size_t k = 0; k < scenario.threads.size(); ++k) objective[rounds_at + k] = scenario.threads[k].worth;
+  for (std::size_t f = 0; f < floors.size(); ++f) objective[met_at + f] = 1e4L * most / floors[f].least;
+  DenseSimplex program(objective);
+  for (std::size_t f = 0; f < floors.size(); ++f) {
+    Row row(size, 0);
+    for (std::size_t v = 0; v < floors[f].row.size(); ++v) row[v] = -floors[f].row[v];
+    row[met_at + f] = 1;
+    program.at_most(row, 0);
+    Row limit(size, 0);
+    limit[met_at + f] = 1;
+    program.at_most(limit, floors[f].least);
+  }
+  for (std::size_t j = 0; j < system.resource_count(); ++j) {
+    Row row(size, 0);
+    for (std::size_t v = 0; v < x.size(); ++v) row[v] = x[v].resource == j ? 1 : 0;
+    program.at_most(row, static_cast<long double>(system.resources()[j].servers));
+  }
+  for (std::size_t i = 0; i < system.type_count(); ++i) {
+    Row row(size, 0);
+    for (std::size_t v = 0; v < x.size(); ++v) row[v] = x[v].type == i && x[v].work == -1 ? 1 : 0;
+    program.at_most(row, static_cast<long double>(system.tasks()[i].count));
+  }
+  for (std::size_t k = 0; k < scenario.threads.size(); ++k) {
+    Row row(size, 0);
+    for (std::size_t v = 0; v < x.size(); ++v) row[v] = x[v].work == static_cast<int>(k) ? 1 : 0;
+    program.at_most(row, static_cast<long double>(scenario.threads[k].count));
+    for (std::size_t i = 0; i < system.type_count(); ++i) {
+      const auto visits = std::count(scenario.threads[k].sequence.begin(), scenario.threads[k].sequence.end(), task_type(i));
+      if (visits == 0) continue;
+      Row flow = completions(i, [&](const Variable& v) { return v.work == static_cast<int>(k); });
+      flow.resize(size, 0);
+      flow[rounds_at + k] = -static_cast<long double>(visits);
+      program.zero(flow);
+    }
+  }
+  long double idle = 0;
+  for (const Resource& resource : system.resources()) idle += resource.idle_power * static_cast<long double>(resource.servers);
+  if (scenario.power_cap) {
+    if (*scenario.power_cap < static_cast<double>(idle)) {
+      // Only less than idle power could do: only where tasks take less than an idle server.
+    }
+    Row row(size, 0);
+    for (std::size_t v = 0; v < x.size(); ++v) {
+      const TaskClass& task = system.tasks()[x[v].type];
+      long double watts = system.resources()[x[v].resource].power;
+      for (const ResourceNumber& own : task.power) {
+        if (index(own.resource) == x[v].resource) watts = own.value;
+      }
+      row[v] = watts - static_cast<long double>(system.resources()[x[v].resource].idle_power);
+    }
+    if (static_cast<long double>(*scenario.power_cap) < idle) return {};
+    program.at_most(row, static_cast<long double>(*scenario.power_cap) - idle);
+  }
+  Row solution;
+  const auto best = program.solve(&solution);
+  long double value = *best;
+  for (std::size_t f = 0; f < floors.size(); ++f) {
+    if (solution[met_at + f] < floors[f].least * (1 - 1e-9L)) return {};
+    value -= objective[met_at + f] * solution[met_at + f];
+  }
+  for (const Arrivals& stream : scenario.arrivals)
+    value += static_cast<long double>(system.worth(stream.task)) * stream.rate;
+  return {static_cast<double>(value)};
+}
+
+bool has_closed_work(const Scenario& scenario) {
+  return scenario.system.population() > 0 || !scenario.threads.empty();
+}
+
+/// Idle power above the cap is a case of its own: tasks that take less than an idle server could help.
+bool cap_is_below_idle(const Scenario& scenario) {
+  double idle = 0;
+  for (const Resource& resource : scenario.system.resources())
+    idle += resource.idle_power * static_cast<double>(resource.servers);
+  return scenario.power_cap && *scenario.power_cap < idle;
+}
+
+TEST(Planned, HasTheValueOfAProgramWrittenDownAnew) {
+  int feasible = 0;
+  int infeasible = 0;
+  for (std::uint64_t seed = 0; seed < 700; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Scenario scenario = random_scenario(seed);
+    if (!has_closed_work(scenario) || cap_is_below_idle(scenario)) continue;
+    const Witness witness = witness_of(scenario);
+    const Solution found = planned(problem_of(scenario));
+    ASSERT_EQ(found.outcome == Outcome::kInfeasible, !witness.value.has_value()) << found.reason;
+    ++(witness.value ? feasible : infeasible);
+    if (!witness.value) {
+      EXPECT_FALSE(found.plan->conflict.empty());
+      continue;
+    }
+    EXPECT_NEAR(found.performance.value, *witness.value, 1e-6 * *witness.value + 1e-9);
+    EXPECT_GE(*found.upper_bound, *witness.value * (1 - 1e-12) - 1e-12);
+    EXPECT_TRUE(found.proven_optimal);
+  }
+  EXPECT_GT(feasible, 400);
+  EXPECT_GT(infeasible, 50);
+}
+
+/// The scenario with none of its limits but those that are named.
+Scenario with_limits(const Scenario& scenario, const std::vector<std::string>& names) {
+  const auto keeps = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  Scenario out = scenario;
+  std::vector<TaskClass> tasks = scenario.system.tasks();
+  for (TaskClass& task : tasks) {
+    if (!keeps("the floor of '" + task.name + "'")) task.floor.reset();
+    if (!keeps("the max_response of '" + task.name + "'")) task.max_response.reset();
+  }
+  for (std::size_t k = 0; k < out.threads.size(); ++k) {
+    if (!keeps("the max_response of group " + std::to_string(k + 1) + " of threads")) out.threads[k].max_response.reset();
+  }
+  if (!keeps("the power_cap")) out.power_cap.reset();
+  if (!keeps("the arrivals")) out.arrivals.clear();
+  out.system = System(scenario.system.resources(), std::move(tasks), scenario.system.rates());
+  return out;
+}
+
+TEST(Planned, NamesLimitsThatCannotHoldTogetherAndNoneTooMany) {
+  int conflicts = 0;
+  int joint = 0;
+  for (std::uint64_t seed = 0; seed < 700; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Scenario scenario = random_scenario(seed);
+    if (!has_closed_work(scenario)) continue;
+    const Solution found = planned(problem_of(scenario));
+    if (found.outcome != Outcome::kInfeasible) continue;
+    ++conflicts;
+    const std::vector<std::string>& named = found.plan->conflict;
+    joint += named.size() > 1 ? 1 : 0;
+    EXPECT_EQ(planned(problem_of(with_limits(scenario, named))).outcome, Outcome::kInfeasible) << found.reason;
+    for (std::size_t out = 0; out < named.size(); ++out) {
+      std::vector<std::string> others = named;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
+      EXPECT_NE(planned(problem_of(with_limits(scenario, others))).outcome, Outcome::kInfeasible)
+          << found.reason << " without " << named[out];
+    }
+  }
+  EXPECT_GT(conflicts, 50);
+  EXPECT_GT(joint, 10);
+}
+
+TEST(Planned, IsNeverBelowTheBestState) {
+  SystemShape shape{.max_types = 3, .max_resources = 3, .max_count = 4, .floors = true, .worths = true};
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = random_system(seed, shape);
+    const Solution state = solve(*find_solver("exhaustive"), {system, Objective::kThroughput});
+    if (state.outcome != Outcome::kOptimal) continue;
+    const Solution plan = planned({system, Objective::kThroughput});
+    ASSERT_NE(plan.outcome, Outcome::kInfeasible);
+    EXPECT_GE(*plan.upper_bound, state.performance.value * (1 - 1e-12));
+  }
+}
+
+// ---- what optima must satisfy
+
+/// The most of sum of weights times X_i over all plans, where X_i >= least_i. Counts and servers only.
+double most_of(const System& system, const std::vector<double>& weights, const std::vector<double>& least) {
+  std::vector<TaskClass> tasks = system.tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].worth = weights[i];
+    tasks[i].floor = least[i];
+    tasks[i].max_response.reset();
+  }
+  Scenario scenario{"", System(system.resources(), std::move(tasks), system.rates()), {}, {}, {}, {}, {}};
+  return witness_of(scenario).value.value_or(-1);
+}
+
+std::vector<double> weights_of(const System& system) {
+  std::vector<double> weights;
+  for (const TaskClass& task : system.tasks())
+    weights.push_back(task.count == 0 ? 0.0 : task.priority.value_or(1));
+  return weights;
+}
+
+System plain_system(std::uint64_t seed) {
+  SystemShape shape{.min_types = 2, .max_count = 6, .priorities = seed % 2 == 0, .zero_priorities = seed % 4 == 0};
+  return random_system(seed, shape);
+}
+
+TEST(Planned, MaxMinGivesNobodyMoreAtTheExpenseOfWhoHasLess) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = plain_system(seed);
+    if (system.population() == 0) continue;
+    const Solution found = planned({system, Objective::kMaxMin});
+    ASSERT_EQ(found.outcome, Outcome::kOptimal) << found.reason;
+    const std::vector<double>& x = found.performance.throughput_by_task;
+    const std::vector<double> weights = weights_of(system);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (!(weights[i] > 0)) continue;
+      // Whoever has no more than i keeps what it has: then i cannot have more.
+      std::vector<double> least(x.size(), 0.0);
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        if (weights[k] > 0 && x[k] / weights[k] <= x[i] / weights[i] * (1 + 1e-6)) least[k] = x[k] * (1 - 1e-7);
+      }
+      std::vector<double> wanted(x.size(), 0.0);
+      wanted[i] = 1;
+      EXPECT_LE(most_of(system, wanted, least), x[i] * (1 + 1e-5) + 1e-9) << "type " << i;
+    }
+  }
+}
+
+TEST(Planned, ProportionalFairnessIsProvenToAPartInABillion) {
+  int checked = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = plain_system(seed);
+    const std::vector<double> weights = weights_of(system);
+    double sum = 0;
+    for (const double weight : weights) sum += weight;
+    if (!(sum > 0)) continue;
+    const Solution found = planned({system, Objective::kProportional});
+    ASSERT_TRUE(found.proven_optimal) << found.objective_value << " " << *found.objective_bound;
+    double logarithms = 0;
+    std::vector<double> gradient(weights.size(), 0.0);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if (!(weights[i] > 0)) continue;
+      logarithms += weights[i] * std::log(found.performance.throughput_by_task[i]);
+      gradient[i] = weights[i] / found.performance.throughput_by_task[i];
+    }
+    EXPECT_NEAR(found.objective_value, logarithms, 1e-9 * (1 + std::abs(logarithms)));
+    // Along no direction does the sum of logarithms rise: sum of p_i X'_i / X_i <= sum of p_i for all plans.
+    EXPECT_LE(most_of(system, gradient, std::vector<double>(weights.size(), 0.0)), sum * (1 + 1e-4));
+    ++checked;
+  }
+  EXPECT_GT(checked, 100);
+}
+
+TEST(Planned, KeepsSharesExactly) {
+  for (std::uint64_t seed = 0; seed < 150; seed += 2) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = plain_system(seed);
+    const Solution found = planned({system, Objective::kPriority});
+    const double x = found.performance.throughput;
+    if (!(x > 0)) continue;
+    EXPECT_LT(*found.performance.priority_error, 1e-14);
+    // Whole numbers of threads cannot do better.
+    const Solution weighted = solve(*find_solver("weighted"), {system, Objective::kPriority});
+    if (weighted.outcome == Outcome::kOptimal) {
+      EXPECT_LE(weighted.performance.throughput, *found.objective_bound * (1 + 1e-9));
+    }
+  }
+}
+
+TEST(Planned, TakesTheLeastPowerThatKeepsThePartAskedFor) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    Scenario scenario = random_scenario(seed);
+    scenario.power_cap.reset();
+    scenario.arrivals.clear();
+    if (!has_closed_work(scenario)) continue;
+    const Solution most = planned(problem_of(scenario));
+    if (most.outcome == Outcome::kInfeasible || !(most.performance.value > 0)) continue;
+    double before = most.plan->mean_power;
+    for (const double keep : {1.0, 0.9, 0.5}) {
+      const Solution found = planned(problem_of(scenario, Objective::kEnergy), {.settings = {{"keep", keep}}});
+      ASSERT_NE(found.outcome, Outcome::kInfeasible);
+      EXPECT_GE(found.performance.value, keep * most.performance.value * (1 - 1e-6));
+      EXPECT_LE(found.plan->mean_power, before * (1 + 1e-9));
+      EXPECT_NEAR(found.objective_value, found.plan->mean_power, 1e-9 * found.plan->mean_power);
+      before = found.plan->mean_power;
+      // No plan with less power keeps as much value.
+      Scenario capped = scenario;
+      capped.power_cap = found.plan->mean_power * (1 - 1e-4);
+      const Solution less = planned(problem_of(capped));
+      if (less.outcome != Outcome::kInfeasible && found.plan->mean_power > 1e-3) {
+        EXPECT_LT(less.performance.value, keep * most.performance.value * (1 + 1e-9));
+      }
+    }
+  }
+}
+
+TEST(Planned, SaysHowMuchOfTheArrivalsCanBeCarried) {
+  const auto scenario = read_scenario_text(
+      "[[resources]]\nname = \"cpu\"\nservers = 2\n[[tasks]]\nname = \"a\"\nworth = 3\nrates = { cpu = 2.0 }\n"
+      "[[tasks]]\nname = \"b\"\nrates = { cpu = 1.0 }\n"
+      "[[arrivals]]\ntask = \"a\"\nrate = 1.0\n[[arrivals]]\ntask = \"b\"\nrate = 0.5\n",
+      FileFormat::kToml, "open");
+  ASSERT_TRUE(scenario.has_value());
+  const Solution found = planned(problem_of(*scenario));
+  EXPECT_DOUBLE_EQ(*found.plan->headroom, 2.0);  // the load keeps 1 of 2 servers busy
+  EXPECT_NEAR(found.performance.value, 3.5, 1e-9);
+  EXPECT_NEAR(found.plan->capacities[0].used, 1.0, 1e-9);
+}
+
+TEST(Planned, TellsWhatRelaxingALimitBrings) {
+  const auto scenario = read_scenario_text(
+      "[[resources]]\nname = \"cpu\"\n[[tasks]]\nname = \"a\"\ncount = 4\nrates = { cpu = 10.0 }\n"
+      "[[tasks]]\nname = \"b\"\ncount = 4\nfloor = 1.0\nrates = { cpu = 2.0 }\n",
+      FileFormat::kToml, "floors");
+  ASSERT_TRUE(scenario.has_value());
+  const Solution found = planned(problem_of(*scenario), {.price_limits = true});
+  EXPECT_NEAR(found.performance.value, 6, 1e-9);  // half of the time for b
+  ASSERT_EQ(found.plan->limits.size(), 1U);
+  EXPECT_EQ(found.plan->limits[0].what, "the floor of 'b'");
+  EXPECT_NEAR(found.plan->limits[0].relaxed, 0.4, 1e-9);  // 0.1 of b less is 0.05 s more for a: 0.5
+  EXPECT_NEAR(found.plan->capacities[0].price, 10, 1e-9);
+  const Solution free = planned({scenario->system.with_counts(std::vector<Count>{4, 0}), Objective::kThroughput});
+  EXPECT_EQ(free.outcome, Outcome::kInfeasible);  // b has no threads, but a floor
+  EXPECT_EQ(free.plan->conflict, std::vector<std::string>{"the floor of 'b'"});
+}
+
+}  // namespace
+}  // namespace allot
