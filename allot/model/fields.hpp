@@ -21,11 +21,10 @@ struct Special {
 
 /// Where a value is kept. Its type says what kind of value it is.
 template <typename Owner>
-using Member =
-    std::variant<Special, std::string Owner::*, Count Owner::*, double Owner::*, bool Owner::*,
-                 std::optional<double> Owner::*, Kind Owner::*, Discipline Owner::*, TaskType Owner::*,
-                 ResourceId Owner::*, std::optional<ResourceId> Owner::*, std::vector<TaskType> Owner::*,
-                 std::vector<ResourceNumber> Owner::*>;
+using Member = std::variant<Special, std::string Owner::*, Count Owner::*, double Owner::*, bool Owner::*,
+                            std::optional<double> Owner::*, Kind Owner::*, Discipline Owner::*,
+                            TaskType Owner::*, ResourceId Owner::*, std::optional<ResourceId> Owner::*,
+                            std::vector<TaskType> Owner::*, std::vector<ResourceNumber> Owner::*>;
 
 /// One key of a table. Its default is the value of the member in a fresh Owner.
 template <typename Owner>

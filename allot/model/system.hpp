@@ -37,11 +37,11 @@ struct ResourceNumber {
 /// member is theirs, too.
 struct TaskClass {
   std::string name;
-  Count count = 0;                 ///< threads whose tasks are of this type: N_i
-  std::optional<ResourceId> home;  ///< absent: the fastest resource
-  std::optional<double> priority;  ///< weight of the desired share; for all types or for none
-  std::optional<double> floor;     ///< least completions per second
-  double worth = 1.0;              ///< value of one completion
+  Count count = 0;                     ///< threads whose tasks are of this type: N_i
+  std::optional<ResourceId> home;      ///< absent: the fastest resource
+  std::optional<double> priority;      ///< weight of the desired share; for all types or for none
+  std::optional<double> floor;         ///< least completions per second
+  double worth = 1.0;                  ///< value of one completion
   std::optional<double> max_response;  ///< most seconds from ready to done, on average
   std::vector<ResourceNumber> power;   ///< watts of a server at work on this type, where not the resource's
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
@@ -87,8 +87,8 @@ class System {
   bool has_worths() const noexcept { return has_worths_; }
   /// Value per second of one server that works on a type: worth times rate.
   double value_rate(TaskType i, ResourceId j) const noexcept { return value_rates_(i, j); }
-  /// Least completions per second of a type, by its floor and by its response time (Little: X_i >= N_i / T_i);
-  /// 0 where none was asked for.
+  /// Least completions per second of a type, by its floor and by its response time (Little: X_i >= N_i /
+  /// T_i); 0 where none was asked for.
   double floor(TaskType i) const noexcept { return floors_[i]; }
   /// Watts of one server of j at work on type i.
   double power(TaskType i, ResourceId j) const noexcept;

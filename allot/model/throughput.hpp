@@ -37,7 +37,8 @@ struct ColumnSums {
 
 /// Value per second of a resource with `servers` units under `discipline`. O(1).
 /// ps: min(n, c) times the mean rate. fcfs: the sum of the rates while nobody waits, else c times the
-/// mean worth over the mean time (exact for one server and where all rates are the same, else an approximation).
+/// mean worth over the mean time (exact for one server and where all rates are the same, else an
+/// approximation).
 inline double column_value(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
   if (sums.tasks <= servers) return sums.tasks == 0 ? 0.0 : sums.rates;
   const double n = static_cast<double>(sums.tasks);

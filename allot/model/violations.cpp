@@ -268,11 +268,13 @@ void Rules::limits_of_visited(const std::vector<TaskClass>& tasks, const std::ve
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (is_visited[i] && tasks[i].worth != 1 && is_sound("tasks", i, "worth"))
       add({"tasks", i, "worth"},
-          "'worth' of a type that 'threads' visit must be absent: give the group a worth, which is that of a round");
+          "'worth' of a type that 'threads' visit must be absent: give the group a worth, which is that of a "
+          "round");
     if (!tasks[i].max_response || !is_sound("tasks", i, "max_response")) continue;
     if (is_visited[i]) {
       add({"tasks", i, "max_response"},
-          "'max_response' of a type that 'threads' visit must be absent: give the group one, for a whole round");
+          "'max_response' of a type that 'threads' visit must be absent: give the group one, for a whole "
+          "round");
     } else if (arrive[i]) {
       add({"tasks", i, "max_response"},
           "'max_response' of a type with 'arrivals' must be absent: how long its tasks wait is not planned");
@@ -288,7 +290,8 @@ void Rules::work(const std::vector<TaskClass>& tasks, const PerPair<double>& rat
     const ThreadGroup& group = threads[k];
     fields("threads", k, group, thread_fields());
     if (has_control_character(group.name))
-      add({"threads", k, "name"}, "must not hold control characters", "the string " + quote::name(group.name));
+      add({"threads", k, "name"}, "must not hold control characters",
+          "the string " + quote::name(group.name));
     if (is_sound("threads", k, "count")) total += group.count;
     if (group.sequence.empty() && is_sound("threads", k, "sequence"))
       add({"threads", k, "sequence"}, "'sequence' needs at least one task name");

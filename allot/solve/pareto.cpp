@@ -138,8 +138,7 @@ void enumerate(const System& system, Archive& archive, const SolveOptions& optio
       options.share_done(std::min(1.0, static_cast<double>(visited) / states));
     if (system.has_depths() && !visitor.keeps_depths()) return !poll.should_stop();
     const double value = visitor.value_and_throughputs(by_task);
-    const double x =
-        system.has_worths() ? std::accumulate(by_task.begin(), by_task.end(), 0.0) : value;
+    const double x = system.has_worths() ? std::accumulate(by_task.begin(), by_task.end(), 0.0) : value;
     if (x > 0 && floor_shortfall(system, by_task) == 0) {
       const double error = priority_error(by_task, x, system.shares());
       if (archive.welcomes(value, error)) {

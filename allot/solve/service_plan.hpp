@@ -17,10 +17,10 @@ struct CapacityUse {
 
 /// A limit that somebody asked for and that the plan just meets.
 struct BindingLimit {
-  std::string what;       ///< "the floor of 'detect'"
-  double amount = 0;      ///< as it was asked for
-  std::string unit;       ///< of the amount
-  double relaxed = 0;     ///< what is added to what is optimised where it is relaxed by 10%
+  std::string what;    ///< "the floor of 'detect'"
+  double amount = 0;   ///< as it was asked for
+  std::string unit;    ///< of the amount
+  double relaxed = 0;  ///< what is added to what is optimised where it is relaxed by 10%
 };
 
 /// Time shares are in Solution::time_shares.

@@ -11,11 +11,11 @@
 
 #include "allot/model/assignment.hpp"
 #include "allot/model/objective.hpp"
+#include "allot/model/scenario.hpp"
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
-#include "allot/model/scenario.hpp"
-#include "allot/solve/service_plan.hpp"
 #include "allot/solve/proof.hpp"
+#include "allot/solve/service_plan.hpp"
 
 namespace allot {
 

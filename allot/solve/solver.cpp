@@ -91,8 +91,8 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
   }
   const ObjectiveInfo& wanted = info(problem.objective);
   if (wanted.needs_shares && problem.system.shares().empty()) {
-    throw InvalidModel("tasks", "the " + std::string(wanted.name) +
-                                    " objective needs a priority for every task type");
+    throw InvalidModel("tasks",
+                       "the " + std::string(wanted.name) + " objective needs a priority for every task type");
   }
   if (!solver.plans_service &&
       (!problem.threads.empty() || !problem.arrivals.empty() || problem.power_cap.has_value())) {

@@ -25,8 +25,8 @@ struct SolverInfo {
   bool is_quick = false;
   /// Where its budget is too small it has not begun: Outcome::kBudget is no answer.
   bool is_all_or_nothing = false;
-  /// It plans which task each unit takes next, rather than where tasks wait: for every objective, and for work
-  /// of several stages, arrivals and a limit of power.
+  /// It plans which task each unit takes next, rather than where tasks wait: for every objective, and for
+  /// work of several stages, arrivals and a limit of power.
   bool plans_service = false;
 };
 

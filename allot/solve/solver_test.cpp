@@ -27,7 +27,8 @@ TEST(BuiltinSolvers, HaveUniqueNamesASummaryAndAnObjective) {
     EXPECT_TRUE(names.insert(solver->name).second) << solver->name;
     EXPECT_FALSE(solver->summary.empty()) << solver->name;
     EXPECT_NE(solver->search, nullptr) << solver->name;
-    EXPECT_TRUE(solver->maximises_value || solver->minimises_priority_error) << solver->name;
+    EXPECT_TRUE(solver->maximises_value || solver->minimises_priority_error || solver->plans_service)
+        << solver->name;
     EXPECT_EQ(find_solver(solver->name), solver);
   }
 }

@@ -20,8 +20,7 @@ Solution best_of(const System& system, SolveOptions options, const Assignment& s
 std::vector<Change> possible_changes(const System& system) {
   std::vector<Change> changes;
   for (const ResourceId j : system.resource_ids()) {
-    if (system.resource(j).servers < kMaxCount)
-      changes.push_back({Change::What::kServer, std::nullopt, j});
+    if (system.resource(j).servers < kMaxCount) changes.push_back({Change::What::kServer, std::nullopt, j});
   }
   for (const TaskType i : system.types()) {
     if (!system.resources_for(i).empty() && system.count(i) < kMaxCount) {

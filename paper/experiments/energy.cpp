@@ -68,7 +68,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
       double x = 0;
       for (const ResourceId j : system.resource_ids()) {
         x += column_value(system.resource(j).discipline, system.resource(j).servers,
-                               column_sums(system, state, j));
+                          column_sums(system, state, j));
       }
       const double energy = energy_of(system, state, x);
       if (energy < row[kLeastEnergy] * (1 - 1e-12)) {

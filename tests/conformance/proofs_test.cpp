@@ -157,7 +157,8 @@ System system_of(const check::Machine& machine) {
   std::vector<double> rates;
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
     const check::Task& t = machine.tasks[i];
-    tasks.push_back({.name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor, .worth = t.worth});
+    tasks.push_back(
+        {.name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor, .worth = t.worth});
     rates.insert(rates.end(), machine.rates[i].begin(), machine.rates[i].end());
   }
   return System(std::move(resources), std::move(tasks),

@@ -88,9 +88,8 @@ Column::Column(const Machine& machine, const Units& units, std::size_t j, const 
     price_.push_back(prices.task[i]);
     premium_.push_back(premium);
     gain_.push_back(units.up((worth + prices.premium[i]) * rate));
-    most_gain_.push_back(fcfs_ && servers_ == 1
-                             ? units.up(least_worth_ * rate + premium * mpq_class(fastest))
-                             : gain_.back());
+    most_gain_.push_back(fcfs_ && servers_ == 1 ? units.up(least_worth_ * rate + premium * mpq_class(fastest))
+                                                : gain_.back());
     seconds_.push_back(floor_of(times_power_of_two(1 / rate, units.time_bits)));
   }
   offers_.resize(lower_.size());

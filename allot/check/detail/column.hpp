@@ -46,7 +46,8 @@ struct UnitPrices {
   UnitPrices(const Units& units, const Prices& prices);
 };
 
-/// The most that resource j is worth: the worths of completions, plus premiums for them, less the prices of its tasks.
+/// The most that resource j is worth: the worths of completions, plus premiums for them, less the prices of
+/// its tasks.
 class Column {
  public:
   Column(const Machine& machine, const Units& units, std::size_t j, const UnitPrices& prices,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "allot/solve/detail/bounded_simplex.hpp"
+
 namespace allot::detail {
 
 std::size_t BoundedProgram::add_row(double lower, double upper) {
@@ -26,8 +28,7 @@ void BoundedProgram::add_entry(std::size_t row, std::size_t column, double value
 void BoundedProgram::set_row(std::size_t row, double lower, double upper) {
   rows_[row].lower = lower;
   rows_[row].upper = upper;
-  if (program_)
-    program_->set_row(static_cast<int>(row), lower / rows_[row].scale, upper / rows_[row].scale);
+  if (program_) program_->set_row(static_cast<int>(row), lower / rows_[row].scale, upper / rows_[row].scale);
 }
 
 void BoundedProgram::set_gain(std::size_t column, double gain) { columns_[column].gain = gain; }
@@ -51,13 +52,17 @@ void BoundedProgram::build() {
   std::vector<int> rows;
   std::vector<double> values;
   for (const Column& column : columns_) {
-    rows.clear();
-    values.clear();
-    for (const auto& [row, value] : column.entries) {
-      rows.push_back(static_cast<int>(row));
-      values.push_back(value * column.most / rows_[row].scale);
-    }
+    scale(column, rows, values);
     program_->add_column(0, 0, 1, rows, values);
+  }
+}
+
+void BoundedProgram::scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const {
+  rows.clear();
+  values.clear();
+  for (const auto& [row, value] : column.entries) {
+    rows.push_back(static_cast<int>(row));
+    values.push_back(value * column.most / rows_[row].scale);
   }
 }
 
@@ -112,17 +117,43 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
   Answer answer;
   answer.status = program_->solve(&poll);
   poll.spend(program_->steps());
-  if (!answer.is_optimal()) return answer;
-  const auto parts = program_->columns();
+  if (answer.is_optimal()) {
+    read(program_->columns(), program_->duals(), answer);
+  } else if (answer.status == LinearProgram::Status::kFailed ||
+             answer.status == LinearProgram::Status::kUnbounded) {
+    program_.reset();  // nothing that is bounded is unbounded: a basis led it astray
+    solve_anew(poll, answer);
+  }
+  return answer;
+}
+
+/// By our own simplex method, from nothing.
+void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
+  BoundedSimplex simplex;
+  for (const Row& row : rows_) simplex.add_row(row.lower / row.scale, row.upper / row.scale);
+  std::vector<int> rows;
+  std::vector<double> values;
+  for (const Column& column : columns_) {
+    scale(column, rows, values);
+    simplex.add_column(-column.gain * column.most / gain_scale_, 0, 1, rows, values);
+  }
+  const auto status = simplex.solve(&poll);
+  answer.status = status == BoundedSimplex::Status::kOptimal      ? LinearProgram::Status::kOptimal
+                  : status == BoundedSimplex::Status::kInfeasible ? LinearProgram::Status::kInfeasible
+                  : status == BoundedSimplex::Status::kStopped    ? LinearProgram::Status::kStopped
+                                                                  : LinearProgram::Status::kFailed;
+  if (answer.is_optimal()) read(simplex.columns(), simplex.duals(), answer);
+}
+
+void BoundedProgram::read(std::span<const double> parts, std::span<const double> duals,
+                          Answer& answer) const {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     answer.columns.push_back(std::clamp(parts[c], 0.0, 1.0) * columns_[c].most);
     answer.value += columns_[c].gain * answer.columns.back();
   }
-  const auto duals = program_->duals();
   for (std::size_t r = 0; r < rows_.size(); ++r)
     answer.prices.push_back(-duals[r] * gain_scale_ / rows_[r].scale);
   answer.bound = safe_bound(answer.prices);
-  return answer;
 }
 
 }  // namespace allot::detail

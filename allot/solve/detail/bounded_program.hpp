@@ -33,10 +33,10 @@ class BoundedProgram {
 
   struct Answer {
     LinearProgram::Status status = LinearProgram::Status::kFailed;
-    double value = 0;             ///< sum of gains
-    double bound = kInfinity;     ///< no solution has more
+    double value = 0;          ///< sum of gains
+    double bound = kInfinity;  ///< no solution has more
     std::vector<double> columns;
-    std::vector<double> prices;   ///< per row: what one more unit of its limit would add; < 0 at a lower limit
+    std::vector<double> prices;  ///< per row: what one more unit of its limit would add; < 0 at a lower limit
     bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
   };
   /// Goes on from the basis of the last time, unless rows or columns have been added since.
@@ -58,6 +58,9 @@ class BoundedProgram {
   };
 
   void build();
+  void scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const;
+  void solve_anew(StopPoll& poll, Answer& answer) const;
+  void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
   double safe_bound(std::vector<double>& prices) const;
 
   std::vector<Row> rows_;

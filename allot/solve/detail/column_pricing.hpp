@@ -7,8 +7,8 @@
 //
 // For a given total m, ps makes this linear in x, so filling m places greedily is exact. For fcfs with one
 // server and equal worths it is m / S - Lambda, convex in (S, Lambda), so an optimum is among the greedy
-// fillings by lambda_i + theta / mu_ij. Where worths or premiums differ, U / S - Lambda is not convex: what is
-// above the least worth is paid as if S were as small as it can be, an upper bound that branching on the
+// fillings by lambda_i + theta / mu_ij. Where worths or premiums differ, U / S - Lambda is not convex: what
+// is above the least worth is paid as if S were as small as it can be, an upper bound that branching on the
 // content makes exact. Over all totals, ranges that cannot hold the maximum are skipped: harmonic means
 // are below arithmetic ones, and a mean taken over fewer places is never smaller.
 //

@@ -218,7 +218,8 @@ void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId a = resource_id(random.below(system.resource_count()));
   double mean = 0;
-  for (const TaskType i : system.types()) mean += static_cast<double>(state.at(i, a)) * system.value_rate(i, a);
+  for (const TaskType i : system.types())
+    mean += static_cast<double>(state.at(i, a)) * system.value_rate(i, a);
   mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
   for (const TaskType i : system.types()) {
     if (state.at(i, a) == 0 || system.value_rate(i, a) > mean) continue;

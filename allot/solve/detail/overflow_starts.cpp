@@ -15,8 +15,8 @@ void OverflowStarts::make(const System& system, const std::vector<bool>& closed)
     const std::size_t before = pairs_.size();
     for (const ResourceId j : system.resources_for(i)) {
       if (is_closed(index(j))) continue;
-      pairs_.push_back(
-          {system.value_rate(i, j), static_cast<std::uint32_t>(index(i)), static_cast<std::uint32_t>(index(j))});
+      pairs_.push_back({system.value_rate(i, j), static_cast<std::uint32_t>(index(i)),
+                        static_cast<std::uint32_t>(index(j))});
     }
     if (pairs_.size() == before) return;
   }

@@ -68,8 +68,8 @@ Relaxation::Relaxation(const System& system, bool occupied)
     Row row{i, pairs_.size(), 0, static_cast<double>(system.count(i))};
     for (const ResourceId j : system.resources_for(i)) {
       columns_[column_of[index(j)]].variables.push_back(pairs_.size());
-      pairs_.push_back({i, column_of[index(j)], system.rate(i, j), system.seconds_per_task(i, j),
-                        system.worth(i)});
+      pairs_.push_back(
+          {i, column_of[index(j)], system.rate(i, j), system.seconds_per_task(i, j), system.worth(i)});
     }
     row.end = pairs_.size();
     rows_.push_back(row);
@@ -113,9 +113,8 @@ double Relaxation::value(const double* point, double* gradient) const noexcept {
     total += units * mean;
     if (gradient == nullptr) continue;
     for (const std::size_t v : column.variables) {
-      const double mean_slope =
-          shared ? (pairs_[v].worth * pairs_[v].rate - mean) / n
-                 : (pairs_[v].worth - mean * pairs_[v].seconds) / seconds;
+      const double mean_slope = shared ? (pairs_[v].worth * pairs_[v].rate - mean) / n
+                                       : (pairs_[v].worth - mean * pairs_[v].seconds) / seconds;
       gradient[v] = slope * mean + units * mean_slope;
     }
   }

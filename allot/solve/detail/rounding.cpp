@@ -82,8 +82,7 @@ class Columns {
   }
 
   double gain(TaskType i, ResourceId j) const noexcept {
-    return value(j, sums_[index(j)].plus(system_, i, j, 1)) -
-           value_[index(j)];
+    return value(j, sums_[index(j)].plus(system_, i, j, 1)) - value_[index(j)];
   }
 
   void add(TaskType i, ResourceId j) noexcept {
@@ -260,8 +259,7 @@ class Rounder {
   void offer(const Assignment& assignment) {
     const Performance performance = evaluate(system_, assignment);
     const double missing = floor_shortfall(system_, performance.throughput_by_task);
-    if (best_ && (missing > missing_ || (missing == missing_ && performance.value <= value_)))
-      return;
+    if (best_ && (missing > missing_ || (missing == missing_ && performance.value <= value_))) return;
     best_ = assignment;
     missing_ = missing;
     value_ = performance.value;

@@ -43,8 +43,7 @@ void SearchState::refresh() {
     Column& column = columns_[index(j)];
     column.sums = {};
     for (const TaskType i : system_->types()) {
-      if (at(i, j) != 0)
-        column.sums = column.sums.plus(*system_, i, j, at(i, j));
+      if (at(i, j) != 0) column.sums = column.sums.plus(*system_, i, j, at(i, j));
     }
     settle(j);
   }
@@ -120,8 +119,7 @@ bool SearchState::keeps_depths(const Exchange& e) const noexcept {
 ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noexcept {
   const ResourceId j = at_source ? e.a : e.b;
   const Count sign = at_source ? -1 : 1;
-  ColumnSums sums =
-      columns_[index(j)].sums.plus(*system_, e.i, j, sign * e.n);
+  ColumnSums sums = columns_[index(j)].sums.plus(*system_, e.i, j, sign * e.n);
   if (e.back != 0) {
     sums = sums.plus(*system_, e.k, j, -sign * e.back);
   }
@@ -131,8 +129,7 @@ ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noex
 double SearchState::plain_cost_change(const Exchange& e) const noexcept {
   const Column& from = columns_[index(e.a)];
   const Column& to = columns_[index(e.b)];
-  return from.value + to.value -
-         column_value(from.discipline, from.servers, sums_after(e, true)) -
+  return from.value + to.value - column_value(from.discipline, from.servers, sums_after(e, true)) -
          column_value(to.discipline, to.servers, sums_after(e, false));
 }
 
@@ -194,8 +191,7 @@ bool SearchState::keeps_depths(const Chain& c) const noexcept {
 double SearchState::cost_change(const Chain& c) const noexcept {
   if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
   const ColumnSums from = sums_plus(c.a, c.i, -c.n);
-  const ColumnSums through =
-      sums_plus(c.b, c.i, c.n).plus(*system_, c.k, c.b, -c.out);
+  const ColumnSums through = sums_plus(c.b, c.i, c.n).plus(*system_, c.k, c.b, -c.out);
   const ColumnSums to = sums_plus(c.d, c.k, c.out);
   if (is_plain_) {
     double change = 0;

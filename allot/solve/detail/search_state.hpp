@@ -59,8 +59,7 @@ class SearchState {
   /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
   double change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
-    return column_value(column.discipline, column.servers,
-                             column.sums.plus(*system_, i, j, n)) -
+    return column_value(column.discipline, column.servers, column.sums.plus(*system_, i, j, n)) -
            column.value;
   }
 

@@ -118,8 +118,8 @@ void ServiceProgram::add_limits() {
   if (problem_.power_cap) {
     power_row_ = program_.add_row(-kInfinity, kInfinity);
     for (const Served& one : served_) {
-      program_.add_entry(*power_row_, one.column, system_.power(one.type, one.resource) -
-                                                      system_.resource(one.resource).idle_power);
+      program_.add_entry(*power_row_, one.column,
+                         system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power);
     }
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
@@ -188,8 +188,7 @@ void ServiceProgram::aim_at_value() {
   for (const Served& one : served_) {
     if (one.is_counted) program_.set_gain(one.column, system_.value_rate(one.type, one.resource));
   }
-  for (std::size_t k = 0; k < rounds_.size(); ++k)
-    program_.set_gain(rounds_[k], problem_.threads[k].worth);
+  for (std::size_t k = 0; k < rounds_.size(); ++k) program_.set_gain(rounds_[k], problem_.threads[k].worth);
 }
 
 void ServiceProgram::aim_at_column(std::size_t column) {
@@ -217,8 +216,8 @@ void ServiceProgram::aim_at_power(double least_value) {
   program_.set_row(*value_row_, least_value, kInfinity);
   program_.clear_gains();
   for (const Served& one : served_) {
-    program_.set_gain(one.column, system_.resource(one.resource).idle_power -
-                                      system_.power(one.type, one.resource));
+    program_.set_gain(one.column,
+                      system_.resource(one.resource).idle_power - system_.power(one.type, one.resource));
   }
 }
 
@@ -227,10 +226,13 @@ std::vector<ServiceProgram::Party> ServiceProgram::make_parties() {
   for (const TaskType i : system_.types()) {
     const double weight = system_.task(i).priority.value_or(1);
     if (system_.count(i) == 0 || !(weight > 0)) continue;
-    Party party{weight, most_alone(i, static_cast<double>(system_.count(i))),
-                program_.add_row(-kInfinity, kInfinity), {}};
+    Party party{weight,
+                most_alone(i, static_cast<double>(system_.count(i))),
+                program_.add_row(-kInfinity, kInfinity),
+                {}};
     for (const Served& one : served_) {
-      if (one.type == i && one.is_counted) party.terms.emplace_back(one.column, system_.rate(i, one.resource));
+      if (one.type == i && one.is_counted)
+        party.terms.emplace_back(one.column, system_.rate(i, one.resource));
     }
     parties.push_back(std::move(party));
   }

@@ -28,8 +28,7 @@ class StateVisitor {
 
   double value() const noexcept {
     double x = 0;
-    for (const Column& column : columns_)
-      x += column_value(column.discipline, column.servers, column.sums);
+    for (const Column& column : columns_) x += column_value(column.discipline, column.servers, column.sums);
     return x;
   }
   /// Fills in X_i and returns V.

@@ -4,8 +4,8 @@
 // can run type i. It is computed first, and a number beyond the limit is refused.
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "allot/solve/detail/outcome.hpp"

@@ -84,8 +84,7 @@ Solution local_search(const Problem& problem, const SolveOptions& options) {
   if (!best) return detail::no_placement(system);
   state.reset(system, problem.objective, *best);
   RandomStream random(options.seed);
-  const std::uint64_t effort =
-      is_linear(problem.objective) ? kValueEffort : kPriorityEffort;
+  const std::uint64_t effort = is_linear(problem.objective) ? kValueEffort : kPriorityEffort;
   search.perturb(state, random, effort * system.type_count() * system.resource_count());
   Solution solution;
   solution.assignment = state.assignment();

@@ -3,7 +3,8 @@
 //
 //     throughput    the most value
 //     priority      completions in the desired shares: X_i = p_i L, and the largest L
-//     max-min       the largest t with X_i >= p_i t for all. Types whose price is above 0 can have no more, in
+//     max-min       the largest t with X_i >= p_i t for all. Types whose price is above 0 can have no more,
+//     in
 //                   any solution: they keep what they have, and t is raised for the others, and so on
 //     proportional  the largest sum of p_i log X_i. Logarithms are below their tangents, so a program with
 //                   tangents for logarithms is a bound; tangents are added where its solution lies until the
@@ -32,6 +33,8 @@ using Party = ServiceProgram::Party;
 
 /// What differs by no more than this, relative, is the same.
 constexpr double kSame = 1e-9;
+/// Sums of logarithms are proven to this part of the sum of weights.
+constexpr double kSameLogarithm = 1e-7;
 
 constexpr Setting kKeep{
     .name = "keep", .help = "objective energy: the part of the most value to keep", .initial = 0.9};
@@ -54,7 +57,8 @@ class PlannedSearch {
     } else {
       solution_.outcome = detail::outcome_of(poll_, Outcome::kBudget);
       solution_.reason = "no plan was found in time";
-      if (!poll_.stopped()) solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
+      if (!poll_.stopped())
+        solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
     }
     solution_.plan = std::move(plan_);
     return std::move(solution_);
@@ -125,8 +129,7 @@ class PlannedSearch {
     const std::size_t level = program().add_column(most);
     std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
     for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
-    for (std::size_t p = 0; p < parties.size(); ++p)
-      program().add_entry(rows[p], level, -parties[p].weight);
+    for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
     Answer answer;
@@ -168,13 +171,14 @@ class PlannedSearch {
       offset += party.weight * std::log(party.most);
     }
     const auto add_tangent = [&](std::size_t p, double part) {
-      const std::size_t row =
-          service_.add_row_like(parties[p], -kInfinity, kDeepest + std::log(part) - 1, -1 / (part * parties[p].most));
+      const std::size_t row = service_.add_row_like(parties[p], -kInfinity, kDeepest + std::log(part) - 1,
+                                                    -1 / (part * parties[p].most));
       program().add_entry(row, depths[p], 1);
     };
     for (std::size_t p = 0; p < parties.size(); ++p) {
       for (const double part : {1.0, 0.3, 0.03}) add_tangent(p, part);
     }
+    margin_ = kSameLogarithm * weights;
     Answer best;
     double best_value = -kInfinity;
     double bound = kInfinity;
@@ -194,7 +198,7 @@ class PlannedSearch {
       }
       solution_.objective_value = best_value + offset;
       solution_.objective_bound = std::max(bound, best_value) + offset;
-      if (bound - best_value <= kSame * weights) break;
+      if (bound - best_value <= margin_) break;
       for (std::size_t p = 0; p < parties.size(); ++p)
         add_tangent(p, std::clamp(parts[p], std::exp(-kDeepest / 2), 1.0));
     }
@@ -224,12 +228,10 @@ class PlannedSearch {
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
     solution_.outcome = Outcome::kOptimal;
-    const double margin = kSame * std::max(std::abs(solution_.objective_value), 1e-300);
-    solution_.proven_optimal =
-        std::abs(*solution_.objective_bound - solution_.objective_value) <=
-        std::max(margin, problem_.objective == Objective::kProportional ? kSame * 1e2 : 0.0);
+    const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
+    solution_.proven_optimal = std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
     if (!solution_.proven_optimal) solution_.outcome = Outcome::kConverged;
-    if (problem_.objective == Objective::kThroughput && service_.has_closed_work()) {
+    if (problem_.objective == Objective::kThroughput && !plan_.headroom) {
       const double arrivals = plan_.value - answer.value;
       solution_.upper_bound = std::max(answer.bound, answer.value) + arrivals;
       solution_.objective_value = plan_.value;
@@ -261,8 +263,8 @@ class PlannedSearch {
     for (const ServiceProgram::Limit& limit : service_.limits()) {
       const double price = answer.prices[limit.row];
       if (price == 0 || poll_.stopped()) continue;
-      const bool is_floor =
-          limit.kind == ServiceProgram::Limit::Kind::kFloor || limit.kind == ServiceProgram::Limit::Kind::kArrivals;
+      const bool is_floor = limit.kind == ServiceProgram::Limit::Kind::kFloor ||
+                            limit.kind == ServiceProgram::Limit::Kind::kArrivals;
       service_.impose(limit, limit.amount * (is_floor ? 0.9 : 1.1));
       const Answer relaxed = program().maximise(poll_);
       service_.impose(limit, limit.amount);
@@ -295,11 +297,14 @@ class PlannedSearch {
       char amount[64];
       std::snprintf(amount, sizeof amount, " (%.6g%s%s)", limit.amount,
                     ServiceProgram::unit_of(limit).empty() ? "" : " ", ServiceProgram::unit_of(limit).data());
-      list += (list.empty() ? "" : plan_.conflict.size() == needed.size() ? " and " : ", ") +
+      list += (list.empty()                             ? ""
+               : plan_.conflict.size() == needed.size() ? " and "
+                                                        : ", ") +
               plan_.conflict.back() + (limit.kind == ServiceProgram::Limit::Kind::kArrivals ? "" : amount);
     }
-    solution_.reason = needed.size() == 1 ? list + " is more than the machine can do, whatever else is given up"
-                                          : list + " cannot hold together: without any one of them the others can";
+    solution_.reason = needed.size() == 1
+                           ? list + " is more than the machine can do, whatever else is given up"
+                           : list + " cannot hold together: without any one of them the others can";
     if (needed.size() == 1 && needed.front().kind == ServiceProgram::Limit::Kind::kPower)
       solution_.reason = list + " is below the power of the idle machine";
   }
@@ -310,6 +315,7 @@ class PlannedSearch {
   ServiceProgram service_;
   Solution solution_;
   ServicePlan plan_;
+  double margin_ = 0;  // within which bound and value of the objective are the same
 };
 
 Solution planned_search(const Problem& problem, const SolveOptions& options) {

@@ -42,8 +42,8 @@ check::Machine machine_of(const System& system) {
         {resource.name, resource.servers, resource.discipline == Discipline::kFcfs, resource.min_depth});
   }
   for (const TaskType i : system.types()) {
-    machine.tasks.push_back({system.task(i).name, system.count(i), system.floor(i), system.worth(i),
-                             system.task(i).priority});
+    machine.tasks.push_back(
+        {system.task(i).name, system.count(i), system.floor(i), system.worth(i), system.task(i).priority});
     machine.rates.emplace_back();
     for (const ResourceId j : system.resource_ids()) machine.rates.back().push_back(system.rate(i, j));
   }
