@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -156,15 +155,9 @@ Exit run_analyze(Arguments& arguments, Console& console) {
   return Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("analyze");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_analyze(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command analyze_command;
-const Command analyze_command = asking_command("analyze", declare);
+const Command analyze_command = asking_command("analyze", run_analyze);
 
 }  // namespace allot::app

@@ -1,7 +1,6 @@
 // allot compare: several policies on the same random numbers, and which differences are real.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -157,15 +156,9 @@ Exit run_compare(Arguments& arguments, Console& console) {
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("compare");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_compare(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command compare_command;
-const Command compare_command = asking_command("compare", declare);
+const Command compare_command = asking_command("compare", run_compare);
 
 }  // namespace allot::app

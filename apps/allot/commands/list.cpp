@@ -1,5 +1,4 @@
 // allot list: what is built in, with a line on each.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,9 +26,9 @@ void print_group(Console& console, const std::string& title, const std::vector<N
   console.gap();
 }
 
-Exit run_list(Asking& asking, Console& console) {
-  if (asking.json()) {
-    console.document(asking.question().json());
+Exit run_list(Asked<Question>& list, Console& console) {
+  if (list.asking.json()) {
+    console.document(list.question.json());
     return Exit::kOk;
   }
   const Listing listing = builtin_listing();
@@ -40,14 +39,9 @@ Exit run_list(Asking& asking, Console& console) {
   return Exit::kOk;
 }
 
-Declared declare() {
-  const auto asking = std::make_shared<Asking>(*find_question("list"));
-  return {asking->options(), [asking](Console& console) { return run_list(*asking, console); }};
-}
-
 }  // namespace
 
 extern const Command list_command;
-const Command list_command = asking_command("list", declare);
+const Command list_command = asking_command("list", run_list);
 
 }  // namespace allot::app

@@ -1,7 +1,6 @@
 // allot pareto: what matching the priorities costs, so that a person can choose.
 #include "allot/ask/questions/pareto.hpp"
 
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -117,15 +116,9 @@ Exit run_pareto(Arguments& arguments, Console& console) {
   return failed ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("pareto");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_pareto(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command pareto_command;
-const Command pareto_command = asking_command("pareto", declare);
+const Command pareto_command = asking_command("pareto", run_pareto);
 
 }  // namespace allot::app

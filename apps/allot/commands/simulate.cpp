@@ -1,7 +1,6 @@
 // allot simulate: what a policy does, event by event, and how sure that is.
 #include "allot/ask/questions/simulate.hpp"
 
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -96,15 +95,9 @@ Exit run_simulate(Arguments& arguments, Console& console) {
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("simulate");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_simulate(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command simulate_command;
-const Command simulate_command = asking_command("simulate", declare);
+const Command simulate_command = asking_command("simulate", run_simulate);
 
 }  // namespace allot::app

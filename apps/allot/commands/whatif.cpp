@@ -2,7 +2,6 @@
 #include "allot/ask/questions/whatif.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -14,8 +13,11 @@ namespace allot::app {
 namespace {
 
 struct Arguments : Asked<WhatIfQuestion> {
-  Arguments() : Asked("whatif") {}
+  using Asked::Asked;
   std::size_t top = 20;
+  std::vector<Option> more() {
+    return {whole_option("top", top, 0, 1'000'000'000, "show the N largest gains (0: all); JSON has all")};
+  }
 };
 
 std::string described(const System& system, const Change& change) {
@@ -94,16 +96,9 @@ Exit run_whatif(Arguments& arguments, Console& console) {
   return question.what_if.base.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  return {arguments->asking.options({whole_option("top", arguments->top, 0, 1'000'000'000,
-                                                  "show the N largest gains (0: all); JSON has all")}),
-          [arguments](Console& console) { return run_whatif(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command whatif_command;
-const Command whatif_command = asking_command("whatif", declare);
+const Command whatif_command = asking_command("whatif", run_whatif);
 
 }  // namespace allot::app
