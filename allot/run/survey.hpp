@@ -20,12 +20,9 @@ struct RedoRule {
   bool empty() const noexcept { return !missing && !changed && patterns.empty(); }
 };
 
-struct SurveyOptions {
+struct SurveyOptions : JournalOptions {
   RedoRule redo;
-  bool fresh = false;         ///< the journal is going to be moved aside: nothing is done yet
-  bool retry_failed = false;  ///< as JournalOptions
-  bool accept_changed = false;
-  int most_requeues = 3;
+  bool fresh = false;  ///< the journal is going to be moved aside: nothing is done yet
 };
 
 struct Survey {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ struct Command {
   std::string_view example;  ///< command lines, for the end of the help
   std::function<Declared()> declare;
 };
+
+/// For commands that ask nothing of the library: `options` set the arguments, with which `run` does the work.
+template <typename Arguments, typename Run>
+std::function<Declared()> declared_by(std::vector<Option> (*options)(Arguments&), Run run) {
+  return [=]() -> Declared {
+    const auto arguments = std::make_shared<Arguments>();
+    return {options(*arguments), [=](Console& console) { return run(*arguments, console); }};
+  };
+}
 
 /// All commands, in the order of the lists.
 std::span<const Command* const> commands() noexcept;

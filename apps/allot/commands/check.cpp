@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -132,14 +131,12 @@ Exit run_check(const Arguments& arguments, Console& console) {
   return verdict.accepted ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto a = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      input_option("FILE", a->file, "certificate, as --proof writes it").positional().required(),
-      input_option("scenario", a->scenario, "reject it unless it is about the system of this scenario file")
-          .shown_as("FILE"),
-      json_option(a->json)};
-  return {std::move(options), [a](Console& console) { return run_check(*a, console); }};
+std::vector<Option> options_of(Arguments& arguments) {
+  return {input_option("FILE", arguments.file, "certificate, as --proof writes it").positional().required(),
+          input_option("scenario", arguments.scenario,
+                       "reject it unless it is about the system of this scenario file")
+              .shown_as("FILE"),
+          json_option(arguments.json)};
 }
 
 }  // namespace
@@ -148,6 +145,6 @@ extern const Command check_command;
 const Command check_command{"check", "Verify a certificate of 'certify --proof' in exact arithmetic.",
                             "allot certify examples/workstation.toml --proof proof.json\n"
                             "allot check proof.json --scenario examples/workstation.toml",
-                            declare};
+                            declared_by(options_of, run_check)};
 
 }  // namespace allot::app

@@ -8,7 +8,6 @@
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/simulation.hpp"
 #include "apps/allot/interrupt.hpp"
-#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -139,12 +138,7 @@ void print_notes(const Console& console, const Comparison& comparison) {
 
 Exit run_compare(Arguments& arguments, Console& console) {
   const CompareQuestion& question = arguments.question;
-  arguments.asking.read(console);
-  Attendance attendance = Asking::attendance();
-  ProgressLine progress(console);
-  attendance.share = progress.of_simulation();
-  arguments.asking.answer(attendance);
-  progress.clear();
+  answer_with_progress(arguments.asking, console);
   print_notes(console, question.comparison);
   if (arguments.asking.json()) {
     console.document(question.json());

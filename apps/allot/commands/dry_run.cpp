@@ -57,7 +57,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
       rates(task_type(i), resource_id(possible)) = 1;  // a type that is done needs some rate all the same
   }
   const Clock::time_point now = Clock::now();
-  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed}, now);
+  Placer placer(job, options, now);
   const std::vector<Count> none(job.tasks.size(), 0);
   placer.update({none, outlook.left_by_type, none}, now);  // a plan for what is left
   placer.dispatcher().solve(now);
@@ -114,7 +114,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
                {"left", outlook.left},
                {"rates_known", outlook.known},
                {"journal", arguments.journal},
-               {"fresh", arguments.fresh}};
+               {"fresh", arguments.survey.fresh}};
   json["assignment"] = nullptr;
   if (is_planned && outlook.plan->target) {
     Json rows = Json::array();
@@ -220,7 +220,7 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
   console.print("{}\n", wrapped(headline, console.width(), 0));
   std::error_code error;
   const bool has_journal = std::filesystem::exists(arguments.journal, error);
-  if (arguments.fresh && has_journal) {
+  if (arguments.survey.fresh && has_journal) {
     console.print("The journal {} would be moved aside.\n", shown(arguments.journal));
   } else {
     console.print("The journal is {}{}.\n", shown(arguments.journal), has_journal ? "" : ", a new one");

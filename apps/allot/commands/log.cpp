@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -229,18 +228,16 @@ Option status_option(AttemptKind& kind) {
       "only attempts that ended so; failed: timeouts and what was lost for good, too; started: no end yet"};
 }
 
-Declared declare() {
-  const auto a = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      journal_option(a->journal),
-      flag_option("json", a->json, "a JSON object per attempt, one on each line"),
-      flag_option("csv", a->csv, "comma-separated values, a line per attempt").not_with("json"),
-      status_option(a->filter.kind),
-      text_option("type", a->filter.type, "only attempts of this task type").shown_as("NAME"),
-      whole_option("last", a->last, 0, 1'000'000'000,
+std::vector<Option> options_of(Arguments& arguments) {
+  return {
+      journal_option(arguments.journal),
+      flag_option("json", arguments.json, "a JSON object per attempt, one on each line"),
+      flag_option("csv", arguments.csv, "comma-separated values, a line per attempt").not_with("json"),
+      status_option(arguments.filter.kind),
+      text_option("type", arguments.filter.type, "only attempts of this task type").shown_as("NAME"),
+      whole_option("last", arguments.last, 0, 1'000'000'000,
                    "rows of the table, the last ones, 0: all; --json and --csv are never cut"),
   };
-  return {std::move(options), [a](Console& console) { return run_log(*a, console); }};
 }
 
 }  // namespace
@@ -251,6 +248,6 @@ const Command log_command{
     "allot log jobs.toml.journal\n"
     "allot log jobs.toml.journal --status failed    # what went wrong, and where it is said\n"
     "allot log jobs.toml.journal --json | jq .wall_s",
-    declare};
+    declared_by(options_of, run_log)};
 
 }  // namespace allot::app

@@ -1,5 +1,4 @@
 // allot reproduce: the paper's experiments, with a report.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -100,21 +99,20 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
   return outcome->failures.empty() ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  const auto set_figure = [arguments](const std::string& text) {
+std::vector<Option> options_of(Arguments& arguments) {
+  const auto set_figure = [&arguments](const std::string& text) {
     if (text.empty()) throw OptionError("--figure", "needs a number or a name, not nothing");
-    arguments->figure = text;
+    arguments.figure = text;
   };
   std::vector<Option> options = {
       Option{"figure", TextValue{"", set_figure},
              "only this one: a number, or the name of an experiment without one"}
           .shown_as("N"),
-      whole_option("runs", arguments->effort.runs, 1, 1'000'000,
+      whole_option("runs", arguments.effort.runs, 1, 1'000'000,
                    "random systems per figure, in the paper 600; fewer take less time"),
-      seed_option(arguments->effort.seed)};
-  add_sweep_options(options, arguments->sweep, "out/reproduce");
-  return {std::move(options), [arguments](Console& console) { return run_reproduce(*arguments, console); }};
+      seed_option(arguments.effort.seed)};
+  add_sweep_options(options, arguments.sweep, "out/reproduce");
+  return options;
 }
 
 }  // namespace
@@ -124,6 +122,6 @@ const Command reproduce_command{
     "reproduce", "Run the paper's experiments again, with a report.",
     "allot reproduce --runs 12                 # a first look, in about a minute\n"
     "allot reproduce --figure 2 --out figure2  # one figure in full",
-    declare};
+    declared_by(options_of, run_reproduce)};
 
 }  // namespace allot::app

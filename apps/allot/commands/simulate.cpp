@@ -6,7 +6,6 @@
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/simulation.hpp"
 #include "apps/allot/interrupt.hpp"
-#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -78,12 +77,7 @@ void print_result(Console& console, const System& system, const SimulationResult
 
 Exit run_simulate(Arguments& arguments, Console& console) {
   const SimulateQuestion& question = arguments.question;
-  arguments.asking.read(console);
-  Attendance attendance = Asking::attendance();
-  ProgressLine progress(console);
-  attendance.share = progress.of_simulation();
-  arguments.asking.answer(attendance);
-  progress.clear();
+  answer_with_progress(arguments.asking, console);
   for (const std::string& note : question.result.notes) console.note(note);
   if (arguments.asking.json()) {
     console.document(question.json());

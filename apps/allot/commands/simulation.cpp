@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
@@ -22,6 +23,14 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 }  // namespace
+
+void answer_with_progress(Asking& asking, const Console& console) {
+  asking.read(console);
+  Attendance attendance = Asking::attendance();
+  ProgressLine progress(console);
+  attendance.share = progress.of_simulation();
+  asking.answer(attendance);
+}
 
 void print_work(Console& console, const Scenario& scenario) {
   const System& system = scenario.system;
