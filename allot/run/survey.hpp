@@ -20,8 +20,9 @@ struct RedoRule {
   bool empty() const noexcept { return !missing && !changed && patterns.empty(); }
 };
 
-struct SurveyOptions : JournalOptions {
-  RedoRule redo;
+struct SurveyOptions {
+  JournalOptions journal = {};  ///< with which it is going to be opened
+  RedoRule redo = {};
   bool fresh = false;  ///< the journal is going to be moved aside: nothing is done yet
 };
 

@@ -41,9 +41,7 @@ int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-s
 
 void print_verdict(Console& console, const System& system, const Solution& solution) {
   const double throughput = solution.performance.throughput;
-  const auto say = [&](Style style, const std::string& text) {
-    console.print("{}\n", console.styled(style, wrapped(text, console.width(), 0)));
-  };
+  const auto say = [&](Style style, const std::string& text) { console.paragraph(text, style); };
   if (solution.outcome == Outcome::kInfeasible) {
     say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {

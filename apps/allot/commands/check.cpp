@@ -119,13 +119,11 @@ Exit run_check(const Arguments& arguments, Console& console) {
   } else {
     const std::string text =
         verdict.accepted ? accepted_text(certificate, verdict) : "Rejected: " + shown(verdict.reason) + ".";
-    console.print("{}\n", console.styled(verdict.accepted ? Style::kGood : Style::kBad,
-                                         wrapped(text, console.width(), 0)));
+    console.paragraph(text, verdict.accepted ? Style::kGood : Style::kBad);
     if (verdict.accepted) {
-      console.print(
-          "{}\n", console.styled(Style::kDim, "checked in exact arithmetic: " +
-                                                  counted(static_cast<std::int64_t>(verdict.parts), "part") +
-                                                  " of a proof"));
+      console.line("checked in exact arithmetic: " +
+                       counted(static_cast<std::int64_t>(verdict.parts), "part") + " of a proof",
+                   Style::kDim);
     }
   }
   return verdict.accepted ? Exit::kOk : Exit::kFailed;

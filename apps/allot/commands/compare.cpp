@@ -70,7 +70,7 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
   if (marked) {
     const std::string text = "* differs from " + reference.policy +
                              " beyond chance: the 95% interval of the difference excludes 0.";
-    console.print("{}\n", wrapped(text, console.width(), 0));
+    console.paragraph(text);
   }
 }
 
@@ -101,17 +101,13 @@ void print_comparison(Console& console, const Comparison& comparison, const std:
     console.print("{}\n", partial ? "Interrupted before anything was measured." : "Nothing was completed.");
     return;
   }
-  console.print(
-      "{}\n",
-      console.styled(Style::kDim,
-                     wrapped(shown(first.distribution) + ": " +
-                                 counted(static_cast<Count>(first.replications), "replication") + " of " +
-                                 counted(static_cast<Count>(first.completions), "completion") +
-                                 ", the same sizes for all, in " + duration(seconds),
-                             console.width(), 0)));
+  console.paragraph(shown(first.distribution) + ": " +
+                        counted(static_cast<Count>(first.replications), "replication") + " of " +
+                        counted(static_cast<Count>(first.completions), "completion") +
+                        ", the same sizes for all, in " + duration(seconds),
+                    Style::kDim);
   if (partial) {
-    console.print("{}\n",
-                  console.styled(Style::kBad, "Interrupted: policies are missing, the last is incomplete."));
+    console.line("Interrupted: policies are missing, the last is incomplete.", Style::kBad);
   }
   console.gap();
   print_table(console, comparison, best);

@@ -13,7 +13,7 @@ void print_group(Console& console, const std::string& title, const std::vector<N
   if (entries.empty()) return;
   std::size_t column = 0;
   for (const Named& entry : entries) column = std::max(column, display_width(entry.name) + 4);
-  console.print("{}\n", console.styled(Style::kBold, title));
+  console.line(title, Style::kBold);
   for (const Named& entry : entries) {
     std::string text(entry.summary);
     if (entry.objectives.size() == 1)

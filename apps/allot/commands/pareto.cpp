@@ -61,8 +61,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier) {
 
 void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted) {
   if (weighted.outcome == Outcome::kInfeasible) {
-    console.print("{}\n", wrapped("Weighted service cannot match the shares: " + shown(weighted.reason) + ".",
-                                  console.width(), 0));
+    console.paragraph("Weighted service cannot match the shares: " + shown(weighted.reason) + ".");
     return;
   }
   const Performance& performance = weighted.performance;
@@ -73,7 +72,7 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
   const double given_up = 1 - performance.throughput / frontier.points.front().throughput;
   if (given_up > 1e-9) text += " (" + percent(given_up) + " given up)";
   text += error <= kNoError ? " with no error at all" : " with an error of " + number(error, 3);
-  console.print("{}\n", wrapped(text + " ('allot solve --solver weighted').", console.width(), 0));
+  console.paragraph(text + " ('allot solve --solver weighted').");
 }
 
 Exit run_pareto(Arguments& arguments, Console& console) {
@@ -109,7 +108,7 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     if (frontier.outcome == Outcome::kTimeLimit)
       console.print("The time limit came first: points may be missing.\n");
     if (frontier.outcome == Outcome::kInterrupted) {
-      console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the points found so far."));
+      console.line("Interrupted: these are the points found so far.", Style::kBad);
     }
   }
   if (interrupted()) return Exit::kInterrupted;

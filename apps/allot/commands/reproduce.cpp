@@ -39,23 +39,14 @@ std::vector<Experiment> chosen(const std::string& figure) {
 }
 
 Style style_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kHolds:
-      return Style::kGood;
-    case Verdict::kFails:
-      return Style::kBad;
-    case Verdict::kPartly:
-    case Verdict::kNew:
-    case Verdict::kUndecided:
-      break;
-  }
-  return Style::kAccent;
+  if (verdict == Verdict::kHolds) return Style::kGood;
+  return verdict == Verdict::kFails ? Style::kBad : Style::kAccent;
 }
 
 void print_claims(Console& console, std::span<const Reported> reported) {
   constexpr std::size_t kIndent = 13;
   for (const Reported& entry : reported) {
-    console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
+    console.line(entry.experiment->title, Style::kBold);
     for (const Claim& claim : entry.findings.claims) {
       const bool has_paper = !claim.paper.empty() && claim.paper != "-";
       const std::string verdict(to_string(claim.verdict));
@@ -93,7 +84,7 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
         reported));
   } else {
     print_claims(console, reported);
-    console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
+    console.line(work_done(*outcome, seconds), Style::kDim);
     console.print("The report: {}/index.html\n", shown(sweep.folder));
   }
   return outcome->failures.empty() ? Exit::kOk : Exit::kFailed;

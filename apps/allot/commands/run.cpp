@@ -152,7 +152,7 @@ RunOptions run_options(const RunArguments& arguments, const Job& job) {
   options.policy = arguments.policy;
   options.shares = arguments.shares;
   options.retries = arguments.retries;
-  options.requeues = arguments.survey.most_requeues;
+  options.requeues = arguments.survey.journal.most_requeues;
   options.halt = arguments.halt;
   options.crew.owns_children = true;
   options.seed = arguments.seed;
@@ -194,7 +194,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   if (arguments.survey.fresh) begin_anew(arguments.journal, console);
   std::error_code error;
   const bool had_journal = std::filesystem::exists(arguments.journal, error);
-  Journal journal(arguments.journal, arguments.survey);
+  Journal journal(arguments.journal, arguments.survey.journal);
   if (had_journal) {
     // Looked at once more, now that nobody else can change it.
     const Survey survey = survey_job(job, items, arguments.journal, arguments.survey);
@@ -333,14 +333,16 @@ std::vector<Option> options_of(RunArguments& a) {
           .shown_as("FILE"),
       whole_option("retries", a.retries, 0, 1000,
                    "of a task that failed, on another resource if there is one"),
-      whole_option("requeues", a.survey.most_requeues, 0, 1'000'000,
+      whole_option("requeues", a.survey.journal.most_requeues, 0, 1'000'000,
                    "of a task whose attempt was lost with its machine, worker or run"),
-      flag_option("retry_failed", a.survey.retry_failed, "try again what failed for good in an earlier run"),
+      flag_option("retry_failed", a.survey.journal.retry_failed,
+                  "try again what failed for good in an earlier run"),
       redo_option(a.survey.redo),
       flag_option("overwrite", a.overwrite,
                   "replace outputs that exist and that no run of this journal has made"),
       flag_option("fresh", a.survey.fresh, "begin anew: an existing journal is moved aside"),
-      flag_option("accept_changed", a.survey.accept_changed, "resume although commands have changed since"),
+      flag_option("accept_changed", a.survey.journal.accept_changed,
+                  "resume although commands have changed since"),
       halt_option(a.halt),
       seconds_option(
           "time_limit", a.time_limit_s,

@@ -52,15 +52,14 @@ void print_result(Console& console, const System& system, const SimulationResult
                   result.partial ? "Interrupted before anything was measured." : "Nothing was completed.");
     return;
   }
-  console.print("{}\n", console.styled(Style::kBold, with_interval(result.throughput) +
-                                                         " tasks/s, mean response time " +
-                                                         duration_with_interval(result.response_time)));
-  console.print("{}\n",
-                console.styled(Style::kDim, result.policy + ", " + shown(result.distribution) + ": " +
-                                                effort(result) + ", in " + duration(result.wall_seconds)));
+  console.line(with_interval(result.throughput) + " tasks/s, mean response time " +
+                   duration_with_interval(result.response_time),
+               Style::kBold);
+  console.line(result.policy + ", " + shown(result.distribution) + ": " + effort(result) + ", in " +
+                   duration(result.wall_seconds),
+               Style::kDim);
   if (result.partial) {
-    console.print("{}\n",
-                  console.styled(Style::kBad, "Interrupted: this is a part of the runs, or a part of one."));
+    console.line("Interrupted: this is a part of the runs, or a part of one.", Style::kBad);
   }
   console.gap();
   print_types(console, system, result);

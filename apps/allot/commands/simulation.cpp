@@ -34,18 +34,19 @@ void answer_with_progress(Asking& asking, const Console& console) {
 
 void print_work(Console& console, const Scenario& scenario) {
   const System& system = scenario.system;
-  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   for (const ThreadGroup& group : scenario.threads) {
     std::vector<std::string> names;
     for (const TaskType type : group.sequence) names.push_back(shown(system.task(type).name));
-    say(counted(group.count, "thread") + (group.count == 1 ? " repeats " : " repeat ") + joined(names));
+    console.paragraph(counted(group.count, "thread") + (group.count == 1 ? " repeats " : " repeat ") +
+                      joined(names));
   }
   for (const PopulationChange& change : scenario.population) {
-    say("at " + number(change.at) + " s: " + (change.change > 0 ? "+" : "") + whole(change.change) + " " +
-        in_quotes(system.task(change.task).name));
+    console.paragraph("at " + number(change.at) + " s: " + (change.change > 0 ? "+" : "") +
+                      whole(change.change) + " " + in_quotes(system.task(change.task).name));
   }
   for (const Arrivals& arrivals : scenario.arrivals) {
-    say(in_quotes(system.task(arrivals.task).name) + " tasks arrive, " + number(arrivals.rate) + " a second");
+    console.paragraph(in_quotes(system.task(arrivals.task).name) + " tasks arrive, " + number(arrivals.rate) +
+                      " a second");
   }
   if (!scenario.is_static()) console.gap();
 }

@@ -87,8 +87,8 @@ Exit run_sweep_file(const Arguments& arguments, Console& console) {
     console.document(sweep_json(
         {sweep.folder, {}, outcome->all, outcome->found, outcome->failures.size(), seconds}, title, rows));
   } else {
-    console.print("{}\n", console.styled(Style::kBold, shown(title)));
-    console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
+    console.line(shown(title), Style::kBold);
+    console.line(work_done(*outcome, seconds), Style::kDim);
     console.gap();
     print_rows(console, plan, rows);
     console.gap();

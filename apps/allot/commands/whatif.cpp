@@ -61,13 +61,11 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
 
 void print_result(Console& console, const System& system, const WhatIf& result, std::size_t top) {
   if (result.base.outcome == Outcome::kInfeasible) {
-    console.print("{}\n", wrapped("There is no feasible answer today: " + shown(result.base.reason) + ".",
-                                  console.width(), 0));
+    console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
     if (result.changes.empty()) return;
   }
   const std::string today = "Today at best " + number(result.base.performance.throughput) + " tasks/s.";
-  console.print("{}\n",
-                console.styled(Style::kBold, result.changes.empty() ? today : today + " What would help:"));
+  console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();
     print_changes(console, system, result, top);
@@ -78,7 +76,7 @@ void print_result(Console& console, const System& system, const WhatIf& result, 
   }
   if (result.outcome == Outcome::kInterrupted) {
     console.gap();
-    console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the changes tried so far."));
+    console.line("Interrupted: these are the changes tried so far.", Style::kBad);
   }
 }
 

@@ -61,15 +61,8 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
 }
 
 const char* word(Change::What what) {
-  switch (what) {
-    case Change::What::kServer:
-      return "server";
-    case Change::What::kThread:
-      return "thread";
-    case Change::What::kRate:
-      return "rate";
-  }
-  return "";
+  constexpr const char* kWords[] = {"server", "thread", "rate"};
+  return kWords[static_cast<std::size_t>(what)];
 }
 
 /// X_ij, row-major.
