@@ -3,6 +3,15 @@
 #   allot::random123, allot::eigen, allot::tomlplusplus, allot::nlohmann_json: headers only, nothing to link, nothing to install
 include_guard(GLOBAL)
 
+# allot_do_without(SWITCH WHY): where the switch says AUTO, says why and leaves the calling file; an error otherwise.
+macro(allot_do_without switch why)
+  if(${switch} STREQUAL "AUTO")
+    message(STATUS "${why}")
+    return()
+  endif()
+  message(FATAL_ERROR "${switch} is on, but ${why}")
+endmacro()
+
 set(ALLOT_CLP "")
 set(ALLOT_NLOPT "")
 set(ALLOT_SQLITE "")

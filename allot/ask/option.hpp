@@ -111,6 +111,7 @@ struct Option {
   std::string placeholder = {};  ///< of the value in the usage; by default as its kind is
   std::string group = {};        ///< the heading of the help that it stands under; by default the general one
   std::string letter = {};       ///< its short name on a command line
+  std::string old_name = {};     ///< that is still understood; help does not show it
   bool is_required = false;
   bool is_positional = false;
   bool is_leading = false;  ///< in Python it need not be named
@@ -126,6 +127,9 @@ struct Option {
   Option&& shown_as(std::string what) && { return placeholder = std::move(what), std::move(*this); }
   Option&& under(std::string heading) && { return group = std::move(heading), std::move(*this); }
   Option&& with_letter(std::string short_name) && { return letter = std::move(short_name), std::move(*this); }
+  Option&& once_called(std::string name_before) && {
+    return old_name = std::move(name_before), std::move(*this);
+  }
   Option&& required() && { return is_required = true, std::move(*this); }
   Option&& leading() && { return is_leading = true, std::move(*this); }
   Option&& positional() && { return is_positional = true, std::move(*this); }

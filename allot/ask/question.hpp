@@ -48,6 +48,8 @@ class Question {
   virtual void answer(const Attendance& attendance) = 0;
   /// Of the answer: one document, as docs/reference/command.md describes it.
   virtual std::string json() const = 0;
+  /// Of the answer, for people, where a command draws nothing of its own.
+  virtual std::string text() const { return json(); }
 };
 
 /// How far the work has come, as those who wait are told.

@@ -46,24 +46,17 @@ class Scratch {
   std::string folder_;
 };
 
-std::string_view status_of(AttemptKind kind) noexcept {
-  switch (kind) {
-    case AttemptKind::kAny:
-      return "";
-    case AttemptKind::kStarted:
-      return to_string(AttemptStatus::kStarted);
-    case AttemptKind::kOk:
-      return to_string(AttemptStatus::kOk);
-    case AttemptKind::kFailed:
-      return to_string(AttemptStatus::kFailed);
-    case AttemptKind::kTimeout:
-      return to_string(AttemptStatus::kTimeout);
-    case AttemptKind::kKilled:
-      return to_string(AttemptStatus::kKilled);
-    case AttemptKind::kLost:
-      return to_string(AttemptStatus::kLost);
+/// The columns of all rows as members; without a database none.
+template <typename Row, typename... Members>
+std::vector<Row> all(const Database* database, const char* sql, Members... columns) {
+  std::vector<Row> out;
+  if (database == nullptr) return out;
+  Statement rows(*database, sql);
+  while (rows.step()) {
+    Row& row = out.emplace_back();
+    rows.into(row.*columns...);
   }
-  return "";
+  return out;
 }
 
 }  // namespace
@@ -72,6 +65,7 @@ struct JournalReader::State {
   std::unique_ptr<Scratch> scratch;
   std::unique_ptr<Database> database;
   bool is_new = false;  ///< made, but nothing was ever committed to it: its run has just begun, or was killed
+  const Database* written() const noexcept { return is_new ? nullptr : database.get(); }
 
   explicit State(const std::string& path) {
     std::error_code error;
@@ -111,99 +105,54 @@ void JournalReader::for_each_attempt(const std::function<void(const AttemptRow&)
       "coalesce(t.final = a.sequence, 0), a.error, a.command, t.id FROM attempts a JOIN tasks t ON t.id = "
       "a.task WHERE (?1 = '' OR a.status = ?1 OR (?1 = 'failed' AND (a.status = 'timeout' OR (a.status = "
       "'lost' AND t.final = a.sequence)))) AND (?2 = '' OR t.type = ?2) ORDER BY a.sequence");
-  rows.with(status_of(filter.kind), filter.type);
+  rows.with(filter.status ? to_string(*filter.status) : "", filter.type);
   AttemptRow row;
+  std::string status;
   while (rows.step()) {
-    row.sequence = rows.whole(0);
-    row.run = rows.whole(1);
-    row.task = rows.text(2);
-    row.type = rows.text(3);
-    row.resource = rows.text(4);
-    row.slot = rows.whole(5);
-    row.attempt = static_cast<int>(rows.whole(6));
-    const auto status = parse_status(rows.text(7));
-    if (!status) database.corrupt("the status of attempt " + std::to_string(row.sequence));
-    row.status = *status;
-    row.exit = rows.maybe(8);
-    row.signal = rows.maybe(9);
-    row.start_unix = rows.real(10);
-    row.queue_s = rows.real(11);
-    row.wall_s = rows.real(12);
-    row.user_s = rows.real(13);
-    row.sys_s = rows.real(14);
-    row.maxrss_kb = rows.whole(15);
-    row.counted = rows.whole(16) != 0;
-    row.is_final = rows.whole(17) != 0;
-    row.error = rows.text(18);
-    row.command = rows.text(19);
-    row.task_id = rows.whole(20);
+    rows.into(row.sequence, row.run, row.task, row.type, row.resource, row.slot, row.attempt, status,
+              row.exit, row.signal, row.start_unix, row.queue_s, row.wall_s, row.user_s, row.sys_s,
+              row.maxrss_kb, row.counted, row.is_final, row.error, row.command, row.task_id);
+    const auto known = parse_status(status);
+    if (!known) database.corrupt("the status of attempt " + std::to_string(row.sequence));
+    row.status = *known;
     visit(row);
   }
 }
 
 std::vector<RunRow> JournalReader::runs() const {
-  if (state_->is_new) return {};
-  Statement rows(
-      *state_->database,
+  return all<RunRow>(
+      state_->written(),
       "SELECT run, id, job, objective, policy, version, pid, start_unix, end_unix, outcome FROM runs "
-      "ORDER BY run");
-  std::vector<RunRow> out;
-  while (rows.step()) {
-    RunRow row;
-    row.run = rows.whole(0);
-    row.id = rows.text(1);
-    row.job = rows.text(2);
-    row.objective = rows.text(3);
-    row.policy = rows.text(4);
-    row.version = rows.text(5);
-    row.pid = rows.whole(6);
-    row.start_unix = rows.real(7);
-    if (!rows.is_null(8)) row.end_unix = rows.real(8);
-    row.outcome = rows.text(9);
-    out.push_back(std::move(row));
-  }
-  return out;
+      "ORDER BY run",
+      &RunRow::run, &RunRow::id, &RunRow::job, &RunRow::objective, &RunRow::policy, &RunRow::version,
+      &RunRow::pid, &RunRow::start_unix, &RunRow::end_unix, &RunRow::outcome);
 }
 
 std::vector<EventRow> JournalReader::events() const {
-  if (state_->is_new) return {};
-  Statement rows(*state_->database, "SELECT run, time_unix, kind, text FROM events ORDER BY sequence");
-  std::vector<EventRow> out;
-  while (rows.step()) out.push_back({rows.whole(0), rows.real(1), rows.text(2), rows.text(3)});
-  return out;
+  return all<EventRow>(state_->written(), "SELECT run, time_unix, kind, text FROM events ORDER BY sequence",
+                       &EventRow::run, &EventRow::time_unix, &EventRow::kind, &EventRow::text);
 }
 
 std::vector<LearntRate> JournalReader::rates() const {
-  if (state_->is_new) return {};
-  Statement rows(*state_->database,
-                 "SELECT type, resource, rate, low, high, completions, time_unix FROM rates ORDER BY type, "
-                 "resource");
-  std::vector<LearntRate> out;
-  while (rows.step()) {
-    out.push_back(
-        {rows.text(0), rows.text(1), rows.real(2), rows.real(3), rows.real(4), rows.whole(5), rows.real(6)});
-  }
-  return out;
+  return all<LearntRate>(
+      state_->written(),
+      "SELECT type, resource, rate, low, high, completions, time_unix FROM rates ORDER BY type, resource",
+      &LearntRate::type, &LearntRate::resource, &LearntRate::rate, &LearntRate::low, &LearntRate::high,
+      &LearntRate::completions, &LearntRate::time_unix);
 }
 
 std::vector<Prediction> JournalReader::predictions() const {
-  if (state_->is_new) return {};
-  Statement rows(*state_->database,
-                 "SELECT time_unix, type, throughput FROM predictions ORDER BY time_unix, sequence");
-  std::vector<Prediction> out;
-  while (rows.step()) out.push_back({rows.real(0), rows.text(1), rows.real(2)});
-  return out;
+  return all<Prediction>(state_->written(),
+                         "SELECT time_unix, type, throughput FROM predictions ORDER BY time_unix, sequence",
+                         &Prediction::time_unix, &Prediction::type, &Prediction::throughput);
 }
 
 std::vector<TaskTotals> JournalReader::totals() const {
-  if (state_->is_new) return {};
-  Statement rows(
-      *state_->database,
+  return all<TaskTotals>(
+      state_->written(),
       "SELECT t.type, count(*), sum(a.status = 'ok'), sum(a.status <> 'ok') FROM tasks t LEFT JOIN "
-      "attempts a ON a.sequence = t.final GROUP BY t.type ORDER BY min(t.id)");
-  std::vector<TaskTotals> out;
-  while (rows.step()) out.push_back({rows.text(0), rows.whole(1), rows.whole(2), rows.whole(3)});
-  return out;
+      "attempts a ON a.sequence = t.final GROUP BY t.type ORDER BY min(t.id)",
+      &TaskTotals::type, &TaskTotals::tasks, &TaskTotals::done, &TaskTotals::failed);
 }
 
 std::unordered_map<std::string, TaskRow> JournalReader::tasks() const {

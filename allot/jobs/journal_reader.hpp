@@ -37,20 +37,10 @@ struct TaskTotals {
   std::int64_t failed = 0;
 };
 
-/// Which attempts to read, by how they ended.
-enum class AttemptKind {
-  kAny,
-  kStarted,
-  kOk,
-  kFailed,  ///< failed, timed out, or lost for good
-  kTimeout,
-  kKilled,
-  kLost,
-};
-
-/// What to read; empty: everything.
+/// Which attempts to read.
 struct AttemptFilter {
-  AttemptKind kind = AttemptKind::kAny;
+  /// As they ended; kFailed: those that timed out or were lost for good, too.
+  std::optional<AttemptStatus> status;
   std::string type;
 };
 

@@ -125,8 +125,8 @@ TEST_F(JournalTest, KeepsWhatWasDone) {
   EXPECT_FALSE(all[1].is_final);
   EXPECT_EQ(all[2].attempt, 2);
   EXPECT_TRUE(all[2].is_final);
-  EXPECT_EQ(rows({AttemptKind::kTimeout, ""}).size(), 1U);
-  EXPECT_THAT(rows({AttemptKind::kAny, "other"}), IsEmpty());
+  EXPECT_EQ(rows({AttemptStatus::kTimeout, ""}).size(), 1U);
+  EXPECT_THAT(rows({std::nullopt, "other"}), IsEmpty());
 
   ASSERT_EQ(reader.runs().size(), 1U);
   EXPECT_EQ(reader.runs()[0].policy, "weighted");
@@ -416,10 +416,10 @@ TEST_F(JournalTest, FailedAttemptsAreTimeoutsAndFinalLossesToo) {
   journal.finish(end(3, AttemptStatus::kLost), false);
   journal.finish(end(4), true);
   journal.flush();
-  EXPECT_EQ(rows({AttemptKind::kFailed, ""}).size(), 3U);
-  EXPECT_EQ(rows({AttemptKind::kTimeout, ""}).size(), 1U);
-  EXPECT_EQ(rows({AttemptKind::kLost, ""}).size(), 2U);
-  EXPECT_EQ(rows({AttemptKind::kOk, ""}).size(), 1U);
+  EXPECT_EQ(rows({AttemptStatus::kFailed, ""}).size(), 3U);
+  EXPECT_EQ(rows({AttemptStatus::kTimeout, ""}).size(), 1U);
+  EXPECT_EQ(rows({AttemptStatus::kLost, ""}).size(), 2U);
+  EXPECT_EQ(rows({AttemptStatus::kOk, ""}).size(), 1U);
 }
 
 }  // namespace

@@ -107,6 +107,8 @@ struct PolicyInfo {
   bool holds_time_shares = false;    ///< see `Policy::time_shares`
   bool needs_assignment = false;     ///< see `PolicyOptions::assignment`
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
+  /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
+  const char* runtime_summary = nullptr;
 };
 
 /// All built-in policies, in the order of the source list in CMakeLists.txt.

@@ -3,19 +3,7 @@
 namespace allot {
 
 AttemptStatus status_of(TaskStatus status) noexcept {
-  switch (status) {
-    case TaskStatus::kOk:
-      return AttemptStatus::kOk;
-    case TaskStatus::kFailed:
-      return AttemptStatus::kFailed;
-    case TaskStatus::kTimeout:
-      return AttemptStatus::kTimeout;
-    case TaskStatus::kKilled:
-      return AttemptStatus::kKilled;
-    case TaskStatus::kLost:
-      break;
-  }
-  return AttemptStatus::kLost;
+  return parse_status(to_string(status)).value_or(AttemptStatus::kLost);
 }
 
 AttemptEnd end_of(const RunningAttempt& attempt, const TaskRecord& record, AttemptStatus status) {

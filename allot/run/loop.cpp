@@ -22,7 +22,7 @@ Clock::duration to_duration(double seconds) {
 double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 PlacerOptions placer_options(const RunOptions& options, const World& world) {
-  PlacerOptions placer{options.objective, options.policy, options.shares, options.priors, options.seed};
+  PlacerOptions placer = options;
   placer.planning = world.planning();
   // A plan that is waited for is limited by steps, so that its answer does not depend on the machine.
   if (placer.planning == Planning::kDeferred) {

@@ -1,7 +1,8 @@
 // What a run is for, and which policy that takes.
 #pragma once
 
-#include <optional>
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace allot {
@@ -11,12 +12,15 @@ enum class RunObjective {
   kThroughput,  ///< most tasks per second now
   kPriority,    ///< each type its share
 };
+inline constexpr std::array<std::string_view, 3> kRunObjectiveWords = {"finish", "throughput", "priority"};
 
-/// "finish", "throughput", "priority"
-std::string_view to_string(RunObjective objective) noexcept;
-std::optional<RunObjective> parse_objective(std::string_view text) noexcept;
+constexpr std::string_view to_string(RunObjective objective) noexcept {
+  return kRunObjectiveWords[static_cast<std::size_t>(objective)];
+}
 
-/// The policy that serves it: `weighted` for finish and priority, `map` for throughput.
-std::string_view policy_for(RunObjective objective) noexcept;
+/// The policy that serves it.
+constexpr std::string_view policy_for(RunObjective objective) noexcept {
+  return objective == RunObjective::kThroughput ? "map" : "weighted";
+}
 
 }  // namespace allot

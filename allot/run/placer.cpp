@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "allot/run/known_rates.hpp"
+
 namespace allot {
 namespace {
 
@@ -15,19 +17,6 @@ std::vector<TaskClass> types_of(const Job& job, std::span<const Count> counts) {
   std::vector<TaskClass> types(job.tasks.begin(), job.tasks.end());
   for (std::size_t i = 0; i < types.size(); ++i) types[i].count = counts[i];
   return types;
-}
-
-/// What the job says of the rates.
-std::vector<RatePrior> priors_of(const Job& job) {
-  std::vector<RatePrior> priors;
-  for (const JobTask& task : job.tasks) {
-    for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      priors.push_back(!task.commands[j] ? RatePrior::cannot_run()
-                       : task.rates[j]   ? RatePrior::measured(*task.rates[j])
-                                         : RatePrior::unknown());
-    }
-  }
-  return priors;
 }
 
 std::string policy_of(const PlacerOptions& options) {
@@ -94,9 +83,10 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
       types[i].priority = priorities_[i];
     }
   }
-  dispatcher_ = std::make_unique<Dispatcher>(std::move(resources), std::move(types),
-                                             options.priors.empty() ? priors_of(job) : options.priors,
-                                             std::move(dispatcher), now);
+  dispatcher_ = std::make_unique<Dispatcher>(
+      std::move(resources), std::move(types),
+      options.priors.empty() ? known_rates(job, std::nullopt, {}) : options.priors, std::move(dispatcher),
+      now);
   counts_ = limits_;
   for (const JobTask& task : job.tasks) has_share_.push_back(task.priority.value_or(0) > 0);
   lines_.resize(types_, resources_);

@@ -20,7 +20,7 @@ struct PlacerOptions {
   RunObjective objective = RunObjective::kFinish;
   std::string policy;  ///< empty: the objective's own
   ShareReading shares = ShareReading::kFloor;
-  std::vector<RatePrior> priors;  ///< type by resource; empty: nothing is known beforehand
+  std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
   std::uint64_t seed = 1;
   Planning planning = Planning::kBackground;
   std::chrono::milliseconds solve_limit{200};      ///< for one plan

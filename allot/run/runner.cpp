@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -70,21 +71,9 @@ void make_room_for_descriptors(const Job& job) {
 }  // namespace
 
 std::string_view to_string(RunSummary::Outcome outcome) noexcept {
-  switch (outcome) {
-    case RunSummary::Outcome::kFinished:
-      return "finished";
-    case RunSummary::Outcome::kInterrupted:
-      return "interrupted";
-    case RunSummary::Outcome::kTimeLimit:
-      return "time-limit";
-    case RunSummary::Outcome::kHalted:
-      return "halted";
-    case RunSummary::Outcome::kStranded:
-      return "stranded";
-    case RunSummary::Outcome::kIo:
-      break;
-  }
-  return "io-error";
+  constexpr std::array<std::string_view, 6> kNames = {"finished", "interrupted", "time-limit",
+                                                      "halted",   "stranded",    "io-error"};
+  return kNames[static_cast<std::size_t>(outcome)];
 }
 
 RunSummary run_tasks(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer) {

@@ -19,14 +19,10 @@
 
 namespace allot {
 
-struct RunOptions {
-  RunObjective objective = RunObjective::kFinish;
-  std::string policy;  ///< empty: the objective's own
-  ShareReading shares = ShareReading::kFloor;
-  std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
-  int requeues = 3;               ///< of a task lost alone: JournalOptions::most_requeues should be the same
-  int retries = 1;                ///< of a task that failed, where its type says nothing else
-  double first_backoff_s = 0.2;   ///< before a retry; doubles with each, up to a minute
+struct RunOptions : PlacerOptions {
+  int requeues = 3;              ///< of a task lost alone: JournalOptions::most_requeues should be the same
+  int retries = 1;               ///< of a task that failed, where its type says nothing else
+  double first_backoff_s = 0.2;  ///< before a retry; doubles with each, up to a minute
   std::optional<HaltRule> halt;
   double grace_s = 5;          ///< between TERM and KILL
   double margin_s = 5;         ///< which a worker may be late in enforcing a time limit
@@ -35,7 +31,6 @@ struct RunOptions {
   std::string output_folder;  ///< where what the tasks print is kept
   double tick_s = 0.25;       ///< how often the observer is shown the run, if it watches
   double note_s = 1;          ///< how often rates and predictions go to the journal
-  std::uint64_t seed = 1;
   CrewOptions crew;
 };
 

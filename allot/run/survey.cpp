@@ -43,7 +43,7 @@ Recorded read_records(const std::string& path, const Job& job, const SurveyOptio
       if (!run.end_unix) recorded.killed_since = std::min(recorded.killed_since, run.start_unix);
     }
     const std::string changes =
-        options.fresh || options.accept_changed ? "" : reader.changes(definitions(job));
+        options.fresh || options.journal.accept_changed ? "" : reader.changes(definitions(job));
     if (!changes.empty()) {
       throw JournalError(JournalProblem::kChanged,
                          path + ": belongs to work that was defined otherwise" + changes);
@@ -70,7 +70,7 @@ class Surveyor {
       if (state.kind != TaskState::Kind::kPending && (is_asked_for || is_stale(at, *row))) {
         survey_.redone.push_back(at);
         state = {TaskState::Kind::kPending, state.attempts, 0, 0};
-      } else if (state.kind == TaskState::Kind::kFailed && options_.retry_failed) {
+      } else if (state.kind == TaskState::Kind::kFailed && options_.journal.retry_failed) {
         state = {TaskState::Kind::kPending, state.attempts, 0, 0};
       }
       if (state.kind == TaskState::Kind::kPending && is_blocked(at, row)) survey_.blocked.push_back(at);
@@ -87,7 +87,8 @@ class Surveyor {
   /// final.
   TaskState as_resumed(const TaskRow& row) const {
     TaskState state = row.state;
-    if (row.is_open_attempt && state.kind == TaskState::Kind::kPending && state.lost > options_.most_requeues)
+    if (row.is_open_attempt && state.kind == TaskState::Kind::kPending &&
+        state.lost > options_.journal.most_requeues)
       state.kind = TaskState::Kind::kFailed;
     return state;
   }

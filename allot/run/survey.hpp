@@ -21,11 +21,9 @@ struct RedoRule {
 };
 
 struct SurveyOptions {
-  RedoRule redo;
-  bool fresh = false;         ///< the journal is going to be moved aside: nothing is done yet
-  bool retry_failed = false;  ///< as JournalOptions
-  bool accept_changed = false;
-  int most_requeues = 3;
+  JournalOptions journal = {};  ///< with which it is going to be opened
+  RedoRule redo = {};
+  bool fresh = false;  ///< the journal is going to be moved aside: nothing is done yet
 };
 
 struct Survey {

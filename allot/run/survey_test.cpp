@@ -84,14 +84,14 @@ TEST_F(SurveyOfAJob, WithoutAJournalEverythingIsToBeDone) {
 TEST_F(SurveyOfAJob, FindsTasksAsTheJournalHasThem) {
   record({{0, AttemptStatus::kOk}, {1, AttemptStatus::kFailed}, {2, AttemptStatus::kStarted}});
   EXPECT_THAT(kinds(survey()), ElementsAre(kDone, kFailed, kPending));
-  EXPECT_THAT(kinds(survey({.retry_failed = true})), ElementsAre(kDone, kPending, kPending));
+  EXPECT_THAT(kinds(survey({.journal = {.retry_failed = true}})), ElementsAre(kDone, kPending, kPending));
   EXPECT_THAT(kinds(survey({.fresh = true})), ElementsAre(kPending, kPending, kPending));
   EXPECT_EQ(survey().states[2].attempts, 1);
 }
 
 TEST_F(SurveyOfAJob, ALossTooManyIsFinalAsItIsForTheJournal) {
   record({{0, AttemptStatus::kStarted}});
-  EXPECT_THAT(kinds(survey({.most_requeues = 0})), ElementsAre(kFailed, kPending, kPending));
+  EXPECT_THAT(kinds(survey({.journal = {.most_requeues = 0}})), ElementsAre(kFailed, kPending, kPending));
 }
 
 TEST_F(SurveyOfAJob, RedoesWhatIsAskedFor) {
@@ -127,9 +127,9 @@ TEST_F(SurveyOfAJob, ThrowsWhatARunWouldThrow) {
   std::vector<std::string> problems;
   job_.tasks[0].commands = {CommandTemplate::from_words({"false"}, {{""}, false, false}, problems)};
   EXPECT_THROW(survey(), JournalError);
-  EXPECT_NO_THROW(survey({.accept_changed = true}));
+  EXPECT_NO_THROW(survey({.journal = {.accept_changed = true}}));
   std::ofstream(path_, std::ios::trunc) << "no journal at all, but long enough to be looked at";
-  EXPECT_THROW(survey({.accept_changed = true}), JournalError);
+  EXPECT_THROW(survey({.journal = {.accept_changed = true}}), JournalError);
   EXPECT_THAT(kinds(survey({.fresh = true})), ElementsAre(kPending, kPending, kPending));
 }
 

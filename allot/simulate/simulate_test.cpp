@@ -19,16 +19,10 @@
 namespace allot {
 namespace {
 
-using testing::changing_scenario;
+using namespace testing;
 using ::testing::Contains;
-using testing::expect_same;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::quick;
-using testing::Recorder;
-using testing::run;
-using testing::single_scenario;
-using testing::small_scenario;
 
 /// With every task at home the state never changes, so the closed form is the truth.
 TEST(Simulate, BestFitGivesTheClosedForm) {

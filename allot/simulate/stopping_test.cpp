@@ -16,12 +16,9 @@
 namespace allot {
 namespace {
 
+using namespace testing;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using testing::quick;
-using testing::run;
-using testing::single_scenario;
-using testing::small_scenario;
 
 TEST(Simulate, StopsWhenAskedWithWhatItHas) {
   StopFlag flag{false};

@@ -98,7 +98,7 @@ struct WorkerLane::State {
   enum class Phase : std::uint8_t {
     kStarting,  ///< no word yet
     kReady,
-    kEnding,  ///< over, but for the launcher's farewell
+    kEnding,  ///< over, but for the end of the launcher
     kClosed,  ///< told
   };
 

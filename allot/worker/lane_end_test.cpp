@@ -19,15 +19,10 @@ namespace allot {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace testing;
 using ::testing::ContainsRegex;
-using testing::contents;
-using testing::eventually;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::LaneDriver;
-using testing::LaneTest;
-using testing::processes_with;
-using testing::shell_task;
 using Kind = LaneEvent::Kind;
 
 // ---- how lanes end

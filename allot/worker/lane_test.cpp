@@ -17,14 +17,9 @@ namespace allot {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::contents;
-using testing::eventually;
+using namespace testing;
 using ::testing::Gt;
 using ::testing::HasSubstr;
-using testing::LaneDriver;
-using testing::LaneTest;
-using testing::processes_with;
-using testing::shell_task;
 using Kind = LaneEvent::Kind;
 
 // ---- tasks

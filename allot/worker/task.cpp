@@ -1,21 +1,13 @@
 #include "allot/worker/task.hpp"
 
+#include <array>
+
 namespace allot {
 
 std::string_view to_string(TaskStatus status) noexcept {
-  switch (status) {
-    case TaskStatus::kOk:
-      return "ok";
-    case TaskStatus::kFailed:
-      return "failed";
-    case TaskStatus::kTimeout:
-      return "timeout";
-    case TaskStatus::kKilled:
-      return "killed";
-    case TaskStatus::kLost:
-      return "lost";
-  }
-  return "lost";
+  constexpr std::array<std::string_view, 5> kNames = {"ok", "failed", "timeout", "killed", "lost"};
+  const auto at = static_cast<std::size_t>(status);
+  return at < kNames.size() ? kNames[at] : "lost";
 }
 
 }  // namespace allot

@@ -72,7 +72,8 @@ std::string option_hint(const Known* chosen, std::span<const Known> all, const s
 
 /// Tells the parser of an option; what it then finds is handed to the option.
 CLI::Option* bind(CLI::App& command, const Option& option) {
-  const std::string names = (option.letter.empty() ? "" : "-" + option.letter + ",") + spelled(option);
+  std::string names = (option.letter.empty() ? "" : "-" + option.letter + ",") + spelled(option);
+  if (!option.old_name.empty()) names += ",--" + option.old_name;
   if (std::holds_alternative<FlagValue>(option.value))
     return command.add_flag_callback(names, [&option] { set_option(option, {""}); });
   const auto* const texts = std::get_if<TextsValue>(&option.value);

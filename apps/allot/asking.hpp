@@ -1,6 +1,7 @@
 // A command that puts a question: reads what it is about, says who waits, and turns refusals into statuses.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,16 +55,31 @@ class Asking {
   bool json_ = false;
 };
 
-/// The command that puts the question of that name, and is called so.
-Command asking_command(std::string_view question, Declared (*declare)());
-
-/// A question of a known class.
+/// A question of a known class, and what the command takes beside the question's own options.
 template <typename Class>
 struct Asked {
   Asking asking;
   Class& question;
   explicit Asked(std::string_view name)
       : asking(*find_question(name)), question(static_cast<Class&>(asking.question())) {}
+  std::vector<Option> more() { return {}; }
 };
+
+/// The command that puts the question of that name, and is called so.
+Command asking_command(std::string_view question, std::function<Declared()> declare);
+
+/// The same, where `run` does the work. `Arguments` are an Asked, or made from one.
+template <typename Arguments>
+Command asking_command(std::string_view question, Exit (*run)(Arguments&, Console&)) {
+  return asking_command(question, [=]() -> Declared {
+    const auto arguments = std::make_shared<Arguments>(question);
+    return {arguments->asking.options(arguments->more()),
+            [=](Console& console) { return run(*arguments, console); }};
+  });
+}
+
+/// The same, where nothing is drawn: what the question calls its `text`, or its JSON. `json_help`: of
+/// `--json`, where it is not the usual one.
+Command plain_command(std::string_view question, std::string_view json_help = {});
 
 }  // namespace allot::app

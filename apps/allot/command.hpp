@@ -1,7 +1,9 @@
-// What a subcommand is. Adding one is a file with a `Command` in it, and one word in CMakeLists.txt.
+// What a subcommand is. Adding one is a file with a `Command` in it, and one word: of a question in
+// allot/CMakeLists.txt, of any other in CMakeLists.txt here.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,10 +27,19 @@ struct Command {
   std::string_view name;
   std::string_view summary;  ///< one line, for the list of commands and the top of the help
   std::string_view example;  ///< command lines, for the end of the help
-  Declared (*declare)();
+  std::function<Declared()> declare;
 };
 
-/// All commands, in the order of the list in CMakeLists.txt.
+/// For commands that ask nothing of the library: `options` set the arguments, with which `run` does the work.
+template <typename Arguments, typename Run>
+std::function<Declared()> declared_by(std::vector<Option> (*options)(Arguments&), Run run) {
+  return [=]() -> Declared {
+    const auto arguments = std::make_shared<Arguments>();
+    return {options(*arguments), [=](Console& console) { return run(*arguments, console); }};
+  };
+}
+
+/// All commands, in the order of the lists.
 std::span<const Command* const> commands() noexcept;
 /// What the program is called, and command lines for the end of its help.
 std::string_view program() noexcept;

@@ -53,11 +53,11 @@ def simulating(command):
     mine, theirs = [], []
     for _ in range(ROUNDS):
         began = time.process_time()
-        run = allot.simulate(SCENARIO, "jsq", completions=completions, replications=1, threads=1)
+        run = allot.simulate(SCENARIO, "jsq", completions=completions, replications=1, jobs=1)
         mine.append(time.process_time() - began)
         words = [command, "simulate", SCENARIO, "--policy", "jsq", "--completions", completions, "--replications", 1]
         before = children_time()
-        done = subprocess.run([*map(str, words), "--threads", "1", "--json"], capture_output=True, check=True)
+        done = subprocess.run([*map(str, words), "--jobs", "1", "--json"], capture_output=True, check=True)
         theirs.append(children_time() - before)
         native = json.loads(done.stdout)
         assert native["throughput"]["mean"] == run.throughput.mean

@@ -95,7 +95,7 @@ def main(path):
     half_width = 2.776 * statistics.stdev(runs) / REPLICATIONS**0.5  # Student's t, 4 degrees of freedom
     work = REPLICATIONS * COMPLETIONS
     print(f"{'SimPy ' + simpy.__version__:34s} {statistics.mean(runs):9.4f} ± {half_width:<9.4f} {1.1 * work / seconds:13,.0f}")
-    options = dict(completions=100 * COMPLETIONS, replications=REPLICATIONS, threads=1, start="listed")
+    options = dict(completions=100 * COMPLETIONS, replications=REPLICATIONS, jobs=1, start="listed")
     run, seconds = timed(lambda: allot.simulate(machine, "jsq", **options), 1)
     x = run.throughput
     print(f"{'allot, one thread':34s} {x.mean:9.4f} ± {x.half_width:<9.4f} {run.completions_per_second * run.wall_seconds / seconds:13,.0f}")

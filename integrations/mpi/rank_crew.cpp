@@ -34,7 +34,7 @@ bool work_for_another(const SweepJob& job) {
 std::unique_ptr<Workers> hire_workers(const SweepJob& job, unsigned threads) {
   if (threads > 1)
     throw Failure(Exit::kUsage,
-                  "--threads: a rank does one unit at a time; 'mpirun -n' says how many ranks there are.");
+                  "--jobs: a rank does one unit at a time; 'mpirun -n' says how many ranks there are.");
   try {
     mpi::greet_ranks(job);
   } catch (const std::runtime_error& error) {

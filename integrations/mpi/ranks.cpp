@@ -15,9 +15,9 @@
 #include <thread>
 #include <utility>
 
+#include "allot/base/digest.hpp"
 #include "allot/base/version.hpp"
 #include "allot/sweep/encoding.hpp"
-#include "apps/allot/commands/digest.hpp"
 
 namespace allot::mpi {
 namespace {
@@ -74,7 +74,7 @@ Message await(int source = MPI_ANY_SOURCE, int tag = MPI_ANY_TAG) {
 
 /// Equal where two ranks would do the same for the same unit.
 std::string digest_of(const SweepJob& job) {
-  app::Digest digest;
+  Digest digest;
   digest.add(version()).add(build_commit()).add(job.effort.seed).add(job.effort.runs);
   for (const Experiment& experiment : job.experiments) {
     digest.add(experiment.name).add(static_cast<std::uint64_t>(experiment.version));

@@ -34,7 +34,7 @@ using Solve = std::function<bool(Dispatcher&)>;
 /// asks in vain again and again, as StarPU's idle workers do, does not even take the lock.
 class Context {
  public:
-  /// `policy` is one of the library's: "map", "mis", "weighted".
+  /// `policy` is one of the library's, such as "map".
   Context(unsigned id, std::string_view policy, Settings settings, Solve solve = {});
   ~Context();
   Context(const Context&) = delete;

@@ -1,5 +1,5 @@
 // Workers that come and go, contexts, and a planner that fails.
-#include "integrations/starpu/faults.hpp"
+#include "tests/starpu/faults.hpp"
 
 namespace allot::starpu {
 namespace {

@@ -1,4 +1,4 @@
 // A program that knows nothing of allot: run by entry_test.py under different variables.
-#include "integrations/starpu/entry_program.hpp"
+#include "tests/starpu/entry_program.hpp"
 
 int main() { return run_twice(nullptr); }

@@ -3,10 +3,13 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "allot/policy/policy.hpp"
 #include "integrations/starpu/allot_starpu.h"
 #include "integrations/starpu/message.hpp"
 #include "integrations/starpu/tasks.hpp"
@@ -88,19 +91,36 @@ void end(starpu_task* task, unsigned context) {
   if (Context* const state = state_of(context)) guarded("post_exec_hook", [&] { state->end(task); });
 }
 
-void init(unsigned context, const char* policy) noexcept {
+constexpr std::string_view kPrefix = "allot-";
+
+/// StarPU says whose context it is.
+void init(unsigned context) {
+  const std::string policy = starpu_sched_ctx_get_sched_policy(context)->policy_name;
   guarded("init_sched", [&] {
     std::vector<std::string> problems;
     Settings settings = read_settings([](const char* name) { return std::getenv(name); }, problems);
     for (const std::string& problem : problems) say(problem);
-    if (settings.verbose) say("context " + std::to_string(context) + ": policy allot-" + policy);
-    attach(context, std::make_unique<Context>(context, policy, std::move(settings)));
+    if (settings.verbose) say("context " + std::to_string(context) + ": policy " + policy);
+    attach(context, std::make_unique<Context>(context, policy.substr(kPrefix.size()), std::move(settings)));
   });
 }
 
-void init_map(unsigned context) { init(context, "map"); }
-void init_mis(unsigned context) { init(context, "mis"); }
-void init_weighted(unsigned context) { init(context, "weighted"); }
+/// What StarPU is offered: those of the library's policies that say what they do there. Ends with null.
+struct Offer {
+  std::deque<std::string> names;  // these stay where they are, as do the policies
+  std::deque<starpu_sched_policy> policies;
+  std::vector<starpu_sched_policy*> list;
+
+  Offer() {
+    for (const PolicyInfo* policy : builtin_policies()) {
+      if (policy->runtime_summary == nullptr) continue;
+      names.push_back(std::string(kPrefix).append(policy->name));
+      policies.push_back(make_policy(names.back().c_str(), policy->runtime_summary, init));
+      list.push_back(&policies.back());
+    }
+    list.push_back(nullptr);
+  }
+};
 
 }  // namespace
 
@@ -133,22 +153,16 @@ starpu_sched_policy make_policy(const char* name, const char* description, void 
 
 // ---- what the library exports
 
-using allot::starpu::make_policy;
-
 extern "C" {
 
-starpu_sched_policy allot_starpu_map =
-    make_policy("allot-map", "the most tasks per second: the targets of MAP", allot::starpu::init_map);
-starpu_sched_policy allot_starpu_mis =
-    make_policy("allot-mis", "near the shares of ALLOT_SHARES: the targets of MIS", allot::starpu::init_mis);
-starpu_sched_policy allot_starpu_weighted = make_policy(
-    "allot-weighted", "exactly the shares of ALLOT_SHARES: weighted service", allot::starpu::init_weighted);
+starpu_sched_policy allot_starpu_map = *allot_starpu_policy("allot-map");
+starpu_sched_policy allot_starpu_mis = *allot_starpu_policy("allot-mis");
+starpu_sched_policy allot_starpu_weighted = *allot_starpu_policy("allot-weighted");
 
 /// For StarPU 1.4 and later, which load the library that STARPU_SCHED_LIB names.
 starpu_sched_policy** starpu_get_sched_lib_policies(void) {
-  static starpu_sched_policy* policies[] = {&allot_starpu_map, &allot_starpu_mis, &allot_starpu_weighted,
-                                            nullptr};
-  return policies;
+  static allot::starpu::Offer offer;
+  return offer.list.data();
 }
 
 starpu_sched_policy* allot_starpu_policy(const char* name) {

@@ -12,6 +12,8 @@
 #include "integrations/starpu/allot_starpu.h"
 #include "integrations/starpu/message.hpp"
 
+extern "C" starpu_sched_policy** starpu_get_sched_lib_policies(void);
+
 namespace {
 
 using Initialize = int (*)(starpu_conf*, int*, char***);
@@ -54,10 +56,10 @@ extern "C" int starpu_initialize(starpu_conf* user_conf, int* argc, char*** argv
   if (!ours && (choice != nullptr || !preloaded())) return real(user_conf, argc, argv);
   starpu_sched_policy* const policy = allot_starpu_policy(ours ? choice : "allot-map");
   if (policy == nullptr) {
-    std::fprintf(stderr,
-                 "[allot] there is no policy '%s': STARPU_SCHED is one of %s, %s, %s, or of StarPU's own\n",
-                 choice, allot_starpu_map.policy_name, allot_starpu_mis.policy_name,
-                 allot_starpu_weighted.policy_name);
+    std::fprintf(stderr, "[allot] there is no policy '%s': STARPU_SCHED is one of ", choice);
+    for (starpu_sched_policy** known = starpu_get_sched_lib_policies(); *known != nullptr; ++known)
+      std::fprintf(stderr, "%s, ", (*known)->policy_name);
+    std::fprintf(stderr, "or of StarPU's own\n");
     return -ENODEV;
   }
   starpu_conf conf;

@@ -1,5 +1,5 @@
 // Tasks that are bound, restricted, internal to StarPU, or of another type than they seem.
-#include "integrations/starpu/faults.hpp"
+#include "tests/starpu/faults.hpp"
 
 namespace allot::starpu {
 namespace {

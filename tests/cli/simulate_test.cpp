@@ -142,8 +142,9 @@ TEST(SimulateCommand, DependsOnInputAndSeedAlone) {
     return without_times(json_of(all));
   };
   const std::string once = with({});
-  EXPECT_EQ(with({"--threads", "1"}), once);
-  EXPECT_EQ(with({"--threads", "7"}), once);
+  EXPECT_EQ(with({"--jobs", "1"}), once);
+  EXPECT_EQ(with({"--jobs", "7"}), once);
+  EXPECT_EQ(with({"--threads", "7"}), once);  // its old name
   EXPECT_NE(with({"--seed", "2"}), once);
   EXPECT_NE(with({"--start", "listed"}), once);
 }

@@ -90,7 +90,7 @@ std::string box(const std::string& values) {
 
 TEST_F(SweepCommand, ReproduceGivesTheSameBytesForTheSameSeed) {
   const Json first = json_of({"reproduce", "--runs", "2", "--out", path("a")});
-  run({"reproduce", "--runs", "2", "--out", path("b"), "--threads", "1"});
+  run({"reproduce", "--runs", "2", "--out", path("b"), "--jobs", "1"});
   run({"reproduce", "--runs", "2", "--out", path("c"), "--seed", "2", "--figure", "2"});
   EXPECT_EQ(data(path("a")), data(path("b")));
   EXPECT_NE(data(path("a"))["figure-2-runs.csv"], data(path("c"))["figure-2-runs.csv"]);
@@ -273,7 +273,7 @@ TEST_F(SweepCommand, AChangedSweepDoesOnlyWhatIsNew) {
 
 TEST_F(SweepCommand, ThreadsChangeNothing) {
   const std::string sweep = file("box.toml", "seeds = 5\n" + box("[1, 2, 3]"));
-  run({"sweep", sweep, "--out", path("a"), "--threads", "1"});
+  run({"sweep", sweep, "--out", path("a"), "--jobs", "1"});
   run({"sweep", sweep, "--out", path("b"), "--threads", "5"});
   EXPECT_EQ(data(path("a")), data(path("b")));
 }

@@ -126,6 +126,7 @@ Json questions() {
       row.update({{"name", option.name},
                   {"help", option.help},
                   {"absent", option.absent},
+                  {"old_name", option.old_name},
                   {"required", option.is_required},
                   {"leading", option.is_leading},
                   {"for_page", option.is_for_page}});

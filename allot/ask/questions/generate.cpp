@@ -29,6 +29,8 @@ void GenerateQuestion::answer(const Attendance&) { generated = generate(how); }
 
 std::string GenerateQuestion::json() const { return write_scenario(*generated, FileFormat::kJson); }
 
+std::string GenerateQuestion::text() const { return write_scenario(*generated, FileFormat::kToml); }
+
 namespace questions {
 
 extern const QuestionInfo generate;

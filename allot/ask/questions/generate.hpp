@@ -15,6 +15,7 @@ class GenerateQuestion final : public Question {
   std::vector<Option> options() override;
   void answer(const Attendance& attendance) override;
   std::string json() const override;
+  std::string text() const override;
 };
 
 }  // namespace allot

@@ -44,8 +44,9 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
   options.push_back(ask::start_option(how.random_start));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(
-      whole_option("threads", how.threads, 1, 4096, "worker threads; the result does not depend on it")
+      whole_option("jobs", how.threads, 1, 4096, "worker threads; the result does not depend on it")
           .unless_said("all cores")
+          .once_called("threads")
           .not_for_pages());
   ask::add_policy_options(options, how.policy);
   options.push_back(

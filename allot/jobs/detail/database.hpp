@@ -77,11 +77,25 @@ class Statement {
   std::int64_t whole(int column) const { return sqlite3_column_int64(handle_.get(), column); }
   double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   std::string text(int column) const;
-  std::optional<int> maybe(int column) const {
-    return is_null(column) ? std::nullopt : std::optional(static_cast<int>(whole(column)));
+  /// The first columns of the row, as these have types for them.
+  template <typename... Values>
+  void into(Values&... values) const {
+    int at = 0;
+    (read(at++, values), ...);
   }
 
  private:
+  void read(int column, std::int64_t& value) const { value = whole(column); }
+  void read(int column, int& value) const { value = static_cast<int>(whole(column)); }
+  void read(int column, bool& value) const { value = whole(column) != 0; }
+  void read(int column, double& value) const { value = real(column); }
+  void read(int column, std::string& value) const { value = text(column); }
+  template <typename Value>
+  void read(int column, std::optional<Value>& value) const {
+    value.reset();
+    if (!is_null(column)) read(column, value.emplace());
+  }
+
   void check(int code) const {
     if (code != SQLITE_OK) database_->fail(code);
   }

@@ -45,6 +45,10 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo map;
 const PolicyInfo map{
-    "map", "holds the assignment that the solver map finds; solves again when the counts change", make, true};
+    .name = "map",
+    .summary = "holds the assignment that the solver map finds; solves again when the counts change",
+    .make = make,
+    .can_look_further = true,
+    .runtime_summary = "the most tasks per second: the targets of MAP"};
 
 }  // namespace allot::policies

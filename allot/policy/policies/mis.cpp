@@ -22,6 +22,7 @@ extern const PolicyInfo mis;
 const PolicyInfo mis{.name = "mis",
                      .summary = "holds the assignment that the solver mis finds for the priorities",
                      .make = make,
-                     .needs_shares = true};
+                     .needs_shares = true,
+                     .runtime_summary = "near the shares of ALLOT_SHARES: the targets of MIS"};
 
 }  // namespace allot::policies

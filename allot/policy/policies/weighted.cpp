@@ -47,6 +47,7 @@ const PolicyInfo weighted{.name = "weighted",
                           .summary = "holds the time shares that the solver weighted finds: exact priorities",
                           .make = make,
                           .needs_shares = true,
-                          .holds_time_shares = true};
+                          .holds_time_shares = true,
+                          .runtime_summary = "exactly the shares of ALLOT_SHARES: weighted service"};
 
 }  // namespace allot::policies

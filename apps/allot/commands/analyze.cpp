@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -69,7 +68,6 @@ std::string against(double value, double reference) {
 }
 
 void print_comparison_with_best(Console& console, const PolicyInfo& policy, const Analysis& analysis) {
-  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   const double best = analysis.best_state_throughput;
   std::string text = "The best state";
   if (policy.holds_time_shares) text += ", shared evenly,";
@@ -81,13 +79,13 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
         " (Where tasks wait for several fcfs servers, the throughput of a state has no exact formula; "
         "the chain itself is exact.)";
   }
-  say(text);
+  console.paragraph(text);
   if (analysis.optimal_control_throughput) {
     const double control = *analysis.optimal_control_throughput;
     const bool same = std::abs(control - best) <= kSame * best;
-    say("Optimal control, the best that placing alone can reach without knowing sizes: " +
-        number(control, 5) + " tasks/s, " + against(control, best) + (same ? " as" : " than") +
-        " the best state.");
+    console.paragraph("Optimal control, the best that placing alone can reach without knowing sizes: " +
+                      number(control, 5) + " tasks/s, " + against(control, best) + (same ? " as" : " than") +
+                      " the best state.");
   }
 }
 
@@ -108,14 +106,14 @@ void print_analysis(Console& console, const PolicyInfo& policy, const System& sy
     console.print("There are no threads, so there is nothing to place.\n");
     return;
   }
-  console.print(
-      "{}\n", console.styled(Style::kBold, number(analysis.throughput, 5) + " tasks/s, mean response time " +
-                                               duration(analysis.response_time)));
+  console.line(
+      number(analysis.throughput, 5) + " tasks/s, mean response time " + duration(analysis.response_time),
+      Style::kBold);
   std::string how = std::string(policy.name) +
                     ", exact chain: " + counted(static_cast<Count>(analysis.states), "state") + " in " +
                     duration(seconds);
-  console.print("{}\n", console.styled(Style::kDim, how));
-  if (analysis.classes > 1) console.print("{}\n", wrapped(several_classes(analysis), console.width(), 0));
+  console.line(how, Style::kDim);
+  if (analysis.classes > 1) console.paragraph(several_classes(analysis));
   console.gap();
   print_means(console, system, analysis);
   console.gap();
@@ -156,15 +154,9 @@ Exit run_analyze(Arguments& arguments, Console& console) {
   return Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("analyze");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_analyze(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command analyze_command;
-const Command analyze_command = asking_command("analyze", declare);
+const Command analyze_command = asking_command("analyze", run_analyze);
 
 }  // namespace allot::app

@@ -1,7 +1,6 @@
 // allot certify: the best assignment found, and proof of how good it is.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 
 #include "allot/ask/questions/solve.hpp"
@@ -16,8 +15,9 @@ namespace allot::app {
 namespace {
 
 struct Arguments : Asked<CertifyQuestion> {
-  Arguments() : Asked("certify") {}
+  using Asked::Asked;
   std::string proof;
+  std::vector<Option> more() { return {proof_option(proof)}; }
 };
 
 /// Why nothing is proven about the assignment.
@@ -41,9 +41,7 @@ int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-s
 
 void print_verdict(Console& console, const System& system, const Solution& solution) {
   const double throughput = solution.performance.throughput;
-  const auto say = [&](Style style, const std::string& text) {
-    console.print("{}\n", console.styled(style, wrapped(text, console.width(), 0)));
-  };
+  const auto say = [&](Style style, const std::string& text) { console.paragraph(text, style); };
   if (solution.outcome == Outcome::kInfeasible) {
     say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
@@ -99,15 +97,9 @@ Exit run_certify(Arguments& arguments, Console& console) {
   return solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  return {arguments->asking.options({proof_option(arguments->proof)}),
-          [arguments](Console& console) { return run_certify(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command certify_command;
-const Command certify_command = asking_command("certify", declare);
+const Command certify_command = asking_command("certify", run_certify);
 
 }  // namespace allot::app

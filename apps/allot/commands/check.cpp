@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -121,26 +120,22 @@ Exit run_check(const Arguments& arguments, Console& console) {
   } else {
     const std::string text =
         verdict.accepted ? accepted_text(certificate, verdict) : "Rejected: " + shown(verdict.reason) + ".";
-    console.print("{}\n", console.styled(verdict.accepted ? Style::kGood : Style::kBad,
-                                         wrapped(text, console.width(), 0)));
+    console.paragraph(text, verdict.accepted ? Style::kGood : Style::kBad);
     if (verdict.accepted) {
-      console.print(
-          "{}\n", console.styled(Style::kDim, "checked in exact arithmetic: " +
-                                                  counted(static_cast<std::int64_t>(verdict.parts), "part") +
-                                                  " of a proof"));
+      console.line("checked in exact arithmetic: " +
+                       counted(static_cast<std::int64_t>(verdict.parts), "part") + " of a proof",
+                   Style::kDim);
     }
   }
   return verdict.accepted ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto a = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      input_option("FILE", a->file, "certificate, as --proof writes it").positional().required(),
-      input_option("scenario", a->scenario, "reject it unless it is about the system of this scenario file")
-          .shown_as("FILE"),
-      json_option(a->json)};
-  return {std::move(options), [a](Console& console) { return run_check(*a, console); }};
+std::vector<Option> options_of(Arguments& arguments) {
+  return {input_option("FILE", arguments.file, "certificate, as --proof writes it").positional().required(),
+          input_option("scenario", arguments.scenario,
+                       "reject it unless it is about the system of this scenario file")
+              .shown_as("FILE"),
+          json_option(arguments.json)};
 }
 
 }  // namespace
@@ -149,6 +144,6 @@ extern const Command check_command;
 const Command check_command{"check", "Verify a certificate of 'certify --proof' in exact arithmetic.",
                             "allot certify examples/workstation.toml --proof proof.json\n"
                             "allot check proof.json --scenario examples/workstation.toml",
-                            declare};
+                            declared_by(options_of, run_check)};
 
 }  // namespace allot::app

@@ -1,7 +1,6 @@
 // allot compare: several policies on the same random numbers, and which differences are real.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,7 +8,6 @@
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/simulation.hpp"
 #include "apps/allot/interrupt.hpp"
-#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -72,7 +70,7 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
   if (marked) {
     const std::string text = "* differs from " + reference.policy +
                              " beyond chance: the 95% interval of the difference excludes 0.";
-    console.print("{}\n", wrapped(text, console.width(), 0));
+    console.paragraph(text);
   }
 }
 
@@ -103,17 +101,13 @@ void print_comparison(Console& console, const Comparison& comparison, const std:
     console.print("{}\n", partial ? "Interrupted before anything was measured." : "Nothing was completed.");
     return;
   }
-  console.print(
-      "{}\n",
-      console.styled(Style::kDim,
-                     wrapped(shown(first.distribution) + ": " +
-                                 counted(static_cast<Count>(first.replications), "replication") + " of " +
-                                 counted(static_cast<Count>(first.completions), "completion") +
-                                 ", the same sizes for all, in " + duration(seconds),
-                             console.width(), 0)));
+  console.paragraph(shown(first.distribution) + ": " +
+                        counted(static_cast<Count>(first.replications), "replication") + " of " +
+                        counted(static_cast<Count>(first.completions), "completion") +
+                        ", the same sizes for all, in " + duration(seconds),
+                    Style::kDim);
   if (partial) {
-    console.print("{}\n",
-                  console.styled(Style::kBad, "Interrupted: policies are missing, the last is incomplete."));
+    console.line("Interrupted: policies are missing, the last is incomplete.", Style::kBad);
   }
   console.gap();
   print_table(console, comparison, best);
@@ -140,12 +134,7 @@ void print_notes(const Console& console, const Comparison& comparison) {
 
 Exit run_compare(Arguments& arguments, Console& console) {
   const CompareQuestion& question = arguments.question;
-  arguments.asking.read(console);
-  Attendance attendance = Asking::attendance();
-  ProgressLine progress(console);
-  attendance.share = progress.of_simulation();
-  arguments.asking.answer(attendance);
-  progress.clear();
+  answer_with_progress(arguments.asking, console);
   print_notes(console, question.comparison);
   if (arguments.asking.json()) {
     console.document(question.json());
@@ -157,15 +146,9 @@ Exit run_compare(Arguments& arguments, Console& console) {
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("compare");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_compare(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command compare_command;
-const Command compare_command = asking_command("compare", declare);
+const Command compare_command = asking_command("compare", run_compare);
 
 }  // namespace allot::app

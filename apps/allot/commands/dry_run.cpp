@@ -57,7 +57,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
       rates(task_type(i), resource_id(possible)) = 1;  // a type that is done needs some rate all the same
   }
   const Clock::time_point now = Clock::now();
-  Placer placer(job, {options.objective, options.policy, options.shares, options.priors, options.seed}, now);
+  Placer placer(job, options, now);
   const std::vector<Count> none(job.tasks.size(), 0);
   placer.update({none, outlook.left_by_type, none}, now);  // a plan for what is left
   placer.dispatcher().solve(now);
@@ -114,7 +114,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
                {"left", outlook.left},
                {"rates_known", outlook.known},
                {"journal", arguments.journal},
-               {"fresh", arguments.fresh}};
+               {"fresh", arguments.survey.fresh}};
   json["assignment"] = nullptr;
   if (is_planned && outlook.plan->target) {
     Json rows = Json::array();
@@ -172,10 +172,9 @@ void print_commands(Console& console, const Job& job, std::span<const JobItem> i
 }
 
 void print_plan(Console& console, const Job& job, const Outlook& outlook) {
-  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   if (!outlook.known) {
-    say("The rates are not known yet: the plan is made while they are learnt." +
-        (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
+    console.paragraph("The rates are not known yet: the plan is made while they are learnt." +
+                      (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
     return;
   }
   const Plan& plan = *outlook.plan;
@@ -192,13 +191,14 @@ void print_plan(Console& console, const Job& job, const Outlook& outlook) {
     }
     console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
   }
-  if (plan.predicted) say("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
+  if (plan.predicted) console.paragraph("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
   if (outlook.finish_s) {
-    say("Finished after about " + duration(*outlook.finish_s) +
-        (outlook.unknown.empty() ? "" : ", or sooner where a rate is not known") +
-        "; no schedule finishes sooner than " + duration(*outlook.bound_s) + ", by the rates as known.");
+    console.paragraph("Finished after about " + duration(*outlook.finish_s) +
+                      (outlook.unknown.empty() ? "" : ", or sooner where a rate is not known") +
+                      "; no schedule finishes sooner than " + duration(*outlook.bound_s) +
+                      ", by the rates as known.");
   }
-  if (!outlook.unknown.empty()) say("Not known yet, and tried first: " + outlook.unknown + ".");
+  if (!outlook.unknown.empty()) console.paragraph("Not known yet, and tried first: " + outlook.unknown + ".");
 }
 
 }  // namespace
@@ -217,10 +217,10 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
   headline += ", " + whole(outlook.left) + " to do";
   const auto again = static_cast<Count>(survey.redone.size());
   if (again > 0) headline += ", " + whole(again) + " of them again";
-  console.print("{}\n", wrapped(headline, console.width(), 0));
+  console.paragraph(headline);
   std::error_code error;
   const bool has_journal = std::filesystem::exists(arguments.journal, error);
-  if (arguments.fresh && has_journal) {
+  if (arguments.survey.fresh && has_journal) {
     console.print("The journal {} would be moved aside.\n", shown(arguments.journal));
   } else {
     console.print("The journal is {}{}.\n", shown(arguments.journal), has_journal ? "" : ", a new one");

@@ -1,5 +1,4 @@
 // allot list: what is built in, with a line on each.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@ void print_group(Console& console, const std::string& title, const std::vector<N
   if (entries.empty()) return;
   std::size_t column = 0;
   for (const Named& entry : entries) column = std::max(column, display_width(entry.name) + 4);
-  console.print("{}\n", console.styled(Style::kBold, title));
+  console.line(title, Style::kBold);
   for (const Named& entry : entries) {
     std::string text(entry.summary);
     if (entry.objectives.size() == 1)
@@ -27,9 +26,9 @@ void print_group(Console& console, const std::string& title, const std::vector<N
   console.gap();
 }
 
-Exit run_list(Asking& asking, Console& console) {
-  if (asking.json()) {
-    console.document(asking.question().json());
+Exit run_list(Asked<Question>& list, Console& console) {
+  if (list.asking.json()) {
+    console.document(list.question.json());
     return Exit::kOk;
   }
   const Listing listing = builtin_listing();
@@ -40,14 +39,9 @@ Exit run_list(Asking& asking, Console& console) {
   return Exit::kOk;
 }
 
-Declared declare() {
-  const auto asking = std::make_shared<Asking>(*find_question("list"));
-  return {asking->options(), [asking](Console& console) { return run_list(*asking, console); }};
-}
-
 }  // namespace
 
 extern const Command list_command;
-const Command list_command = asking_command("list", declare);
+const Command list_command = asking_command("list", run_list);
 
 }  // namespace allot::app

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -152,10 +151,9 @@ void print_reasons(Console& console, const std::deque<AttemptRow>& rows) {
   if (bad.empty()) return;
   console.gap();
   if (bad.size() > kReasonsShown) {
-    console.print(
-        "{}\n",
-        console.styled(Style::kDim, fmt::format("The last {} of the {} that did not end well:", kReasonsShown,
-                                                whole(static_cast<Count>(bad.size())))));
+    console.line(fmt::format("The last {} of the {} that did not end well:", kReasonsShown,
+                             whole(static_cast<Count>(bad.size()))),
+                 Style::kDim);
     bad.erase(bad.begin(), bad.end() - kReasonsShown);
   }
   for (const AttemptRow* row : bad) {
@@ -184,19 +182,17 @@ void print_table(Console& console, const JournalReader& journal, const Arguments
       },
       arguments.filter);
   if (rows.empty()) {
-    console.print(
-        "No attempt{} in {}.\n",
-        arguments.filter.kind != AttemptKind::kAny || !arguments.filter.type.empty() ? " of that kind" : "",
-        shown(arguments.journal));
+    console.print("No attempt{} in {}.\n",
+                  arguments.filter.status || !arguments.filter.type.empty() ? " of that kind" : "",
+                  shown(arguments.journal));
     print_totals(console, journal);
     return;
   }
   for (AttemptRow& row : rows) find_files(arguments.journal, row);
   if (count > rows.size()) {
-    console.print("{}\n",
-                  console.styled(Style::kDim, fmt::format("The last {} of {} attempts; --last 0 shows all.",
-                                                          whole(static_cast<Count>(rows.size())),
-                                                          whole(static_cast<Count>(count)))));
+    console.line(fmt::format("The last {} of {} attempts; --last 0 shows all.",
+                             whole(static_cast<Count>(rows.size())), whole(static_cast<Count>(count))),
+                 Style::kDim);
   }
   print_rows(console, rows, *origin);
   print_reasons(console, rows);
@@ -220,27 +216,23 @@ Exit run_log(const Arguments& arguments, Console& console) {
   });
 }
 
-Option status_option(AttemptKind& kind) {
-  static constexpr AttemptKind kKinds[] = {AttemptKind::kOk,     AttemptKind::kFailed, AttemptKind::kTimeout,
-                                           AttemptKind::kKilled, AttemptKind::kLost,   AttemptKind::kStarted};
-  const auto set = [&kind](std::size_t at) { kind = kKinds[at]; };
+Option status_option(std::optional<AttemptStatus>& status) {
+  const std::vector<std::string_view> words = {"ok", "failed", "timeout", "killed", "lost", "started"};
   return {
-      "status", WordValue{{}, {"ok", "failed", "timeout", "killed", "lost", "started"}, set},
+      "status", WordValue{{}, words, [&status, words](std::size_t at) { status = parse_status(words[at]); }},
       "only attempts that ended so; failed: timeouts and what was lost for good, too; started: no end yet"};
 }
 
-Declared declare() {
-  const auto a = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      journal_option(a->journal),
-      flag_option("json", a->json, "a JSON object per attempt, one on each line"),
-      flag_option("csv", a->csv, "comma-separated values, a line per attempt").not_with("json"),
-      status_option(a->filter.kind),
-      text_option("type", a->filter.type, "only attempts of this task type").shown_as("NAME"),
-      whole_option("last", a->last, 0, 1'000'000'000,
+std::vector<Option> options_of(Arguments& arguments) {
+  return {
+      journal_option(arguments.journal),
+      flag_option("json", arguments.json, "a JSON object per attempt, one on each line"),
+      flag_option("csv", arguments.csv, "comma-separated values, a line per attempt").not_with("json"),
+      status_option(arguments.filter.status),
+      text_option("type", arguments.filter.type, "only attempts of this task type").shown_as("NAME"),
+      whole_option("last", arguments.last, 0, 1'000'000'000,
                    "rows of the table, the last ones, 0: all; --json and --csv are never cut"),
   };
-  return {std::move(options), [a](Console& console) { return run_log(*a, console); }};
 }
 
 }  // namespace
@@ -251,6 +243,6 @@ const Command log_command{
     "allot log jobs.toml.journal\n"
     "allot log jobs.toml.journal --status failed    # what went wrong, and where it is said\n"
     "allot log jobs.toml.journal --json | jq .wall_s",
-    declare};
+    declared_by(options_of, run_log)};
 
 }  // namespace allot::app

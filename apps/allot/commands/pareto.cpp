@@ -1,7 +1,6 @@
 // allot pareto: what matching the priorities costs, so that a person can choose.
 #include "allot/ask/questions/pareto.hpp"
 
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -62,8 +61,7 @@ void print_frontier(Console& console, const ParetoFrontier& frontier) {
 
 void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted) {
   if (weighted.outcome == Outcome::kInfeasible) {
-    console.print("{}\n", wrapped("Weighted service cannot match the shares: " + shown(weighted.reason) + ".",
-                                  console.width(), 0));
+    console.paragraph("Weighted service cannot match the shares: " + shown(weighted.reason) + ".");
     return;
   }
   const Performance& performance = weighted.performance;
@@ -74,7 +72,7 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
   const double given_up = 1 - performance.throughput / frontier.points.front().throughput;
   if (given_up > 1e-9) text += " (" + percent(given_up) + " given up)";
   text += error <= kNoError ? " with no error at all" : " with an error of " + number(error, 3);
-  console.print("{}\n", wrapped(text + " ('allot solve --solver weighted').", console.width(), 0));
+  console.paragraph(text + " ('allot solve --solver weighted').");
 }
 
 Exit run_pareto(Arguments& arguments, Console& console) {
@@ -110,22 +108,16 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     if (frontier.outcome == Outcome::kTimeLimit)
       console.print("The time limit came first: points may be missing.\n");
     if (frontier.outcome == Outcome::kInterrupted) {
-      console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the points found so far."));
+      console.line("Interrupted: these are the points found so far.", Style::kBad);
     }
   }
   if (interrupted()) return Exit::kInterrupted;
   return failed ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("pareto");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_pareto(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command pareto_command;
-const Command pareto_command = asking_command("pareto", declare);
+const Command pareto_command = asking_command("pareto", run_pareto);
 
 }  // namespace allot::app

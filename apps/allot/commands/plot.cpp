@@ -1,6 +1,5 @@
 // allot plot: what a journal holds, as a page.
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 
@@ -42,14 +41,11 @@ Exit run_plot(const Arguments& arguments, Console& console) {
   return Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      journal_option(arguments->journal),
-      output_option("out", arguments->out, "the page to write; '-' is standard output")
-          .unless_said("JOURNAL.html")
-          .shown_as("FILE.html")};
-  return {std::move(options), [arguments](Console& console) { return run_plot(*arguments, console); }};
+std::vector<Option> options_of(Arguments& arguments) {
+  return {journal_option(arguments.journal),
+          output_option("out", arguments.out, "the page to write; '-' is standard output")
+              .unless_said("JOURNAL.html")
+              .shown_as("FILE.html")};
 }
 
 }  // namespace
@@ -58,6 +54,6 @@ extern const Command plot_command;
 const Command plot_command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
                            "allot plot jobs.toml.journal\n"
                            "allot plot jobs.toml.journal --out run.html",
-                           declare};
+                           declared_by(options_of, run_plot)};
 
 }  // namespace allot::app

@@ -14,10 +14,10 @@
 #include "allot/base/own_file.hpp"
 #include "allot/io/job_reader.hpp"
 #include "allot/io/scenario_writer.hpp"
+#include "allot/run/known_rates.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
-#include "apps/allot/commands/job_rates.hpp"
 #include "apps/allot/commands/run_paths.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
@@ -296,22 +296,21 @@ Exit profile(Arguments& arguments, Console& console) {
   return all_run ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto a = std::make_shared<Arguments>();
-  std::vector<Option> options = {
-      input_option("FILE", a->file, "the job file (TOML or JSON)").positional().required(),
-      output_option("out", a->out, "where the rates go").unless_said("the job file's name with .rates.toml"),
-      part_option("precision", a->options.precision,
+std::vector<Option> options_of(Arguments& arguments) {
+  return {
+      input_option("FILE", arguments.file, "the job file (TOML or JSON)").positional().required(),
+      output_option("out", arguments.out, "where the rates go")
+          .unless_said("the job file's name with .rates.toml"),
+      part_option("precision", arguments.options.precision,
                   "half width of a rate's 95% interval at which it is good enough"),
-      whole_option("min_runs", a->options.least_runs, 2, 1'000'000, "of each pair"),
-      seconds_option("min_time", a->options.least_s, "of running for each pair at least", true),
-      seconds_option("max_time", a->options.most_s, "of running after which a pair is called not converged",
-                     true),
-      seconds_option("mixed_time", a->options.mixed_s, "of the mixed pass; 0: none", true),
-      seed_option(a->options.seed),
-      json_option(a->json),
+      whole_option("min_runs", arguments.options.least_runs, 2, 1'000'000, "of each pair"),
+      seconds_option("min_time", arguments.options.least_s, "of running for each pair at least", true),
+      seconds_option("max_time", arguments.options.most_s,
+                     "of running after which a pair is called not converged", true),
+      seconds_option("mixed_time", arguments.options.mixed_s, "of the mixed pass; 0: none", true),
+      seed_option(arguments.options.seed),
+      json_option(arguments.json),
   };
-  return {std::move(options), [a](Console& console) { return profile(*a, console); }};
 }
 
 }  // namespace
@@ -323,6 +322,6 @@ const Command profile_command = {
     "allot profile jobs.toml              # writes jobs.rates.toml\n"
     "allot solve jobs.rates.toml          # where should the work go?\n"
     "allot profile jobs.toml --max-time 5 # quick and less certain",
-    declare};
+    declared_by(options_of, profile)};
 
 }  // namespace allot::app

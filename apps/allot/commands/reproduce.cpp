@@ -1,5 +1,4 @@
 // allot reproduce: the paper's experiments, with a report.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -40,23 +39,14 @@ std::vector<Experiment> chosen(const std::string& figure) {
 }
 
 Style style_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kHolds:
-      return Style::kGood;
-    case Verdict::kFails:
-      return Style::kBad;
-    case Verdict::kPartly:
-    case Verdict::kNew:
-    case Verdict::kUndecided:
-      break;
-  }
-  return Style::kAccent;
+  if (verdict == Verdict::kHolds) return Style::kGood;
+  return verdict == Verdict::kFails ? Style::kBad : Style::kAccent;
 }
 
 void print_claims(Console& console, std::span<const Reported> reported) {
   constexpr std::size_t kIndent = 13;
   for (const Reported& entry : reported) {
-    console.print("{}\n", console.styled(Style::kBold, entry.experiment->title));
+    console.line(entry.experiment->title, Style::kBold);
     for (const Claim& claim : entry.findings.claims) {
       const bool has_paper = !claim.paper.empty() && claim.paper != "-";
       const std::string verdict(to_string(claim.verdict));
@@ -94,27 +84,26 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
         reported));
   } else {
     print_claims(console, reported);
-    console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
+    console.line(work_done(*outcome, seconds), Style::kDim);
     console.print("The report: {}/index.html\n", shown(sweep.folder));
   }
   return outcome->failures.empty() ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  const auto set_figure = [arguments](const std::string& text) {
+std::vector<Option> options_of(Arguments& arguments) {
+  const auto set_figure = [&arguments](const std::string& text) {
     if (text.empty()) throw OptionError("--figure", "needs a number or a name, not nothing");
-    arguments->figure = text;
+    arguments.figure = text;
   };
   std::vector<Option> options = {
       Option{"figure", TextValue{"", set_figure},
              "only this one: a number, or the name of an experiment without one"}
           .shown_as("N"),
-      whole_option("runs", arguments->effort.runs, 1, 1'000'000,
+      whole_option("runs", arguments.effort.runs, 1, 1'000'000,
                    "random systems per figure, in the paper 600; fewer take less time"),
-      seed_option(arguments->effort.seed)};
-  add_sweep_options(options, arguments->sweep, "out/reproduce");
-  return {std::move(options), [arguments](Console& console) { return run_reproduce(*arguments, console); }};
+      seed_option(arguments.effort.seed)};
+  add_sweep_options(options, arguments.sweep, "out/reproduce");
+  return options;
 }
 
 }  // namespace
@@ -124,6 +113,6 @@ const Command reproduce_command{
     "reproduce", "Run the paper's experiments again, with a report.",
     "allot reproduce --runs 12                 # a first look, in about a minute\n"
     "allot reproduce --figure 2 --out figure2  # one figure in full",
-    declare};
+    declared_by(options_of, run_reproduce)};
 
 }  // namespace allot::app

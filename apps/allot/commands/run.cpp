@@ -21,13 +21,13 @@
 #include "allot/jobs/journal_reader.hpp"
 #include "allot/jobs/output_claim.hpp"
 #include "allot/jobs/output_fence.hpp"
+#include "allot/run/known_rates.hpp"
 #include "allot/run/request.hpp"
 #include "allot/run/runner.hpp"
 #include "allot/run/survey.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/dry_run.hpp"
-#include "apps/allot/commands/job_rates.hpp"
 #include "apps/allot/commands/run_arguments.hpp"
 #include "apps/allot/commands/run_job.hpp"
 #include "apps/allot/commands/run_paths.hpp"
@@ -35,6 +35,7 @@
 #include "apps/allot/commands/run_signals.hpp"
 #include "apps/allot/commands/run_watch.hpp"
 #include "apps/allot/commands/simulation.hpp"
+#include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -123,16 +124,6 @@ Exit exit_of(const RunSummary& summary, const RunWatch& watch) {
   return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
 }
 
-SurveyOptions survey_options(const RunArguments& arguments) {
-  SurveyOptions options;
-  options.redo = arguments.redo;
-  options.fresh = arguments.fresh;
-  options.retry_failed = arguments.retry_failed;
-  options.accept_changed = arguments.accept_changed;
-  options.most_requeues = arguments.requeues;
-  return options;
-}
-
 /// What stands in the way of a run, whatever it would do.
 void refuse_what_is_wrong(const RunArguments& arguments, const Job& job, std::span<const JobItem> items,
                           const Survey& survey) {
@@ -161,7 +152,7 @@ RunOptions run_options(const RunArguments& arguments, const Job& job) {
   options.policy = arguments.policy;
   options.shares = arguments.shares;
   options.retries = arguments.retries;
-  options.requeues = arguments.requeues;
+  options.requeues = arguments.survey.journal.most_requeues;
   options.halt = arguments.halt;
   options.crew.owns_children = true;
   options.seed = arguments.seed;
@@ -200,17 +191,13 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   adopt_orphans();
   check_paths(arguments, job, items);
   AttemptLog log(arguments.log);
-  if (arguments.fresh) begin_anew(arguments.journal, console);
-  JournalOptions journal_options;
-  journal_options.accept_changed = arguments.accept_changed;
-  journal_options.retry_failed = arguments.retry_failed;
-  journal_options.most_requeues = arguments.requeues;
+  if (arguments.survey.fresh) begin_anew(arguments.journal, console);
   std::error_code error;
   const bool had_journal = std::filesystem::exists(arguments.journal, error);
-  Journal journal(arguments.journal, journal_options);
+  Journal journal(arguments.journal, arguments.survey.journal);
   if (had_journal) {
     // Looked at once more, now that nobody else can change it.
-    const Survey survey = survey_job(job, items, arguments.journal, survey_options(arguments));
+    const Survey survey = survey_job(job, items, arguments.journal, arguments.survey);
     refuse_what_is_wrong(arguments, job, items, survey);
     std::vector<std::string> redone;
     for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
@@ -244,7 +231,18 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   return exit_of(summary, watch);
 }
 
+/// The scenario of `--rates`, or of the file that `profile` writes, if there is one.
+std::optional<Scenario> measured_rates(const RunArguments& arguments, const Job& job,
+                                       const Console& console) {
+  if (!arguments.rates.empty()) return read_scenario_or_fail(arguments.rates, console);
+  std::error_code ignored;
+  if (job.path.empty() || !std::filesystem::exists(rates_path(job.path), ignored)) return std::nullopt;
+  return read_scenario_or_fail(rates_path(job.path), console);
+}
+
 Exit run(RunArguments& arguments, Console& console) {
+  if (arguments.json && arguments.print_asked == Print::kGrouped)
+    throw Failure(Exit::kUsage, "'--json' and '--print grouped' both want standard output");
   const NamedJob named = read_job_words(arguments.work, console);
   const Job& job = named.job;
   if (arguments.journal.empty()) arguments.journal = named.journal;
@@ -255,8 +253,10 @@ Exit run(RunArguments& arguments, Console& console) {
   const std::vector<JobItem> items = list_items(job);
   refuse_long_outputs(job, items);
   try {
-    options.priors = known_rates(job, arguments.fresh ? "" : arguments.journal, arguments.rates, console);
-    const Survey survey = survey_job(job, items, arguments.journal, survey_options(arguments));
+    options.priors =
+        known_rates(job, measured_rates(arguments, job, console),
+                    arguments.survey.fresh ? std::vector<LearntRate>{} : learnt_rates(arguments.journal));
+    const Survey survey = survey_job(job, items, arguments.journal, arguments.survey);
     refuse_what_is_wrong(arguments, job, items, survey);
     if (!arguments.dry_run) return carry_out(arguments, job, items, options, console);
     dry_run(arguments, job, items, survey, options, console);
@@ -323,7 +323,7 @@ std::vector<Option> options_of(RunArguments& a) {
   std::vector<Option> own = {
       output_option("journal", a.journal, "where what was done is kept; if it exists, the run is resumed")
           .unless_said("FILE.journal, or a name made of the command"),
-      word_option("objective", a.objective, {"finish", "throughput", "priority"},
+      word_option("objective", a.objective, {kRunObjectiveWords.begin(), kRunObjectiveWords.end()},
                   "everything done soonest (default), most tasks per second now, or each type its share"),
       policy_option(a.policy),
       word_option("shares", a.shares, {"exact", "floor"},
@@ -333,14 +333,16 @@ std::vector<Option> options_of(RunArguments& a) {
           .shown_as("FILE"),
       whole_option("retries", a.retries, 0, 1000,
                    "of a task that failed, on another resource if there is one"),
-      whole_option("requeues", a.requeues, 0, 1'000'000,
+      whole_option("requeues", a.survey.journal.most_requeues, 0, 1'000'000,
                    "of a task whose attempt was lost with its machine, worker or run"),
-      flag_option("retry_failed", a.retry_failed, "try again what failed for good in an earlier run"),
-      redo_option(a.redo),
+      flag_option("retry_failed", a.survey.journal.retry_failed,
+                  "try again what failed for good in an earlier run"),
+      redo_option(a.survey.redo),
       flag_option("overwrite", a.overwrite,
                   "replace outputs that exist and that no run of this journal has made"),
-      flag_option("fresh", a.fresh, "begin anew: an existing journal is moved aside"),
-      flag_option("accept_changed", a.accept_changed, "resume although commands have changed since"),
+      flag_option("fresh", a.survey.fresh, "begin anew: an existing journal is moved aside"),
+      flag_option("accept_changed", a.survey.journal.accept_changed,
+                  "resume although commands have changed since"),
       halt_option(a.halt),
       seconds_option(
           "time_limit", a.time_limit_s,
@@ -367,16 +369,6 @@ std::vector<Option> options_of(RunArguments& a) {
   return options;
 }
 
-Declared declare() {
-  const auto a = std::make_shared<RunArguments>();
-  return {options_of(*a), [a](Console& console) {
-            if (a->json && a->print_asked == Print::kGrouped) {
-              throw Failure(Exit::kUsage, "'--json' and '--print grouped' both want standard output");
-            }
-            return run(*a, console);
-          }};
-}
-
 }  // namespace
 
 extern const Command run_command;
@@ -391,6 +383,6 @@ const Command run_command = {
     "find . -name '*.wav' -print0 | allot run -0 'flac --silent {}'\n"
     "allot run --resource cpu=2 --resource gpu --command cpu='djpeg {} > {out}' \\\n"
     "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
-    declare};
+    declared_by(options_of, run)};
 
 }  // namespace allot::app

@@ -20,7 +20,7 @@ enum class Print { kNone, kGrouped };
 struct RunArguments {
   JobWords work;
   std::string journal;
-  RedoRule redo;
+  SurveyOptions survey;
   std::string rates;
   std::string log;
   std::optional<HaltRule> halt;
@@ -33,12 +33,8 @@ struct RunArguments {
   Print print = Print::kNone;  ///< what was asked, or what suits the work
   ProgressStyle progress = ProgressStyle::kAuto;
   int retries = 1;
-  int requeues = 3;
   std::uint64_t seed = 1;
-  bool retry_failed = false;
-  bool fresh = false;
   bool overwrite = false;
-  bool accept_changed = false;
   bool dry_run = false;
   bool json = false;
 };

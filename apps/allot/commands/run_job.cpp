@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
+#include "allot/base/digest.hpp"
 #include "allot/base/words.hpp"
 #include "allot/io/job_reader.hpp"
-#include "apps/allot/commands/digest.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"

@@ -68,7 +68,7 @@ void check_paths(const RunArguments& arguments, const Job& job, std::span<const 
     if (!why.empty()) problems.push_back("cannot write " + in_quotes(path) + ": " + why);
   };
   std::error_code error;
-  look(arguments.journal, arguments.fresh && !fs::is_directory(arguments.journal, error)
+  look(arguments.journal, arguments.survey.fresh && !fs::is_directory(arguments.journal, error)
                               ? why_no_file_in(folder_of(arguments.journal))
                               : why_not_writable(arguments.journal));
   const std::string printed = arguments.journal + ".out";

@@ -59,7 +59,6 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                    const std::vector<std::string>& failures) {
   const RunView& view = summary.view;
-  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   std::string headline = fmt::format("{} of {} tasks done", whole(static_cast<Count>(view.done)),
                                      whole(static_cast<Count>(view.total)));
   if (view.failed > 0) headline += fmt::format(", {} failed", whole(static_cast<Count>(view.failed)));
@@ -72,9 +71,9 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   console.print("{}{}.\n", console.styled(well ? Style::kGood : Style::kBad, headline),
                 fits ? rest : ";\n" + rest.substr(2));
   if (summary.bound_s && *summary.bound_s > 0 && summary.done_now > 0 && *summary.bound_s <= view.elapsed_s) {
-    say("By the rates as learnt, no schedule could have done this in less than " +
-        duration(*summary.bound_s) + ": " + percent(std::min(1.0, *summary.bound_s / view.elapsed_s)) +
-        " of the time was needed.");
+    console.paragraph("By the rates as learnt, no schedule could have done this in less than " +
+                      duration(*summary.bound_s) + ": " +
+                      percent(std::min(1.0, *summary.bound_s / view.elapsed_s)) + " of the time was needed.");
   }
   console.gap();
   Grid grid;
@@ -117,11 +116,13 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   }
   if (job.path.empty()) {
     console.gap();
-    say("The journal is " + shown(arguments.journal) + "; the same command again goes on with it.");
+    console.paragraph("The journal is " + shown(arguments.journal) +
+                      "; the same command again goes on with it.");
   }
   if (view.failed > summary.failed_now) {
     console.gap();
-    say(counted(static_cast<Count>(view.failed - summary.failed_now), "task") +
+    console.paragraph(
+        counted(static_cast<Count>(view.failed - summary.failed_now), "task") +
         " failed or were lost for good in earlier runs: '--retry-failed' tries them again, 'allot log " +
         shown(arguments.journal) + " --status failed' says what happened.");
   }

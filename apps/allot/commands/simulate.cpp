@@ -1,13 +1,11 @@
 // allot simulate: what a policy does, event by event, and how sure that is.
 #include "allot/ask/questions/simulate.hpp"
 
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/simulation.hpp"
 #include "apps/allot/interrupt.hpp"
-#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -54,15 +52,14 @@ void print_result(Console& console, const System& system, const SimulationResult
                   result.partial ? "Interrupted before anything was measured." : "Nothing was completed.");
     return;
   }
-  console.print("{}\n", console.styled(Style::kBold, with_interval(result.throughput) +
-                                                         " tasks/s, mean response time " +
-                                                         duration_with_interval(result.response_time)));
-  console.print("{}\n",
-                console.styled(Style::kDim, result.policy + ", " + shown(result.distribution) + ": " +
-                                                effort(result) + ", in " + duration(result.wall_seconds)));
+  console.line(with_interval(result.throughput) + " tasks/s, mean response time " +
+                   duration_with_interval(result.response_time),
+               Style::kBold);
+  console.line(result.policy + ", " + shown(result.distribution) + ": " + effort(result) + ", in " +
+                   duration(result.wall_seconds),
+               Style::kDim);
   if (result.partial) {
-    console.print("{}\n",
-                  console.styled(Style::kBad, "Interrupted: this is a part of the runs, or a part of one."));
+    console.line("Interrupted: this is a part of the runs, or a part of one.", Style::kBad);
   }
   console.gap();
   print_types(console, system, result);
@@ -79,12 +76,7 @@ void print_result(Console& console, const System& system, const SimulationResult
 
 Exit run_simulate(Arguments& arguments, Console& console) {
   const SimulateQuestion& question = arguments.question;
-  arguments.asking.read(console);
-  Attendance attendance = Asking::attendance();
-  ProgressLine progress(console);
-  attendance.share = progress.of_simulation();
-  arguments.asking.answer(attendance);
-  progress.clear();
+  answer_with_progress(arguments.asking, console);
   for (const std::string& note : question.result.notes) console.note(note);
   if (arguments.asking.json()) {
     console.document(question.json());
@@ -96,15 +88,9 @@ Exit run_simulate(Arguments& arguments, Console& console) {
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>("simulate");
-  return {arguments->asking.options(),
-          [arguments](Console& console) { return run_simulate(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command simulate_command;
-const Command simulate_command = asking_command("simulate", declare);
+const Command simulate_command = asking_command("simulate", run_simulate);
 
 }  // namespace allot::app

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
@@ -23,20 +24,29 @@ std::string joined(const std::vector<std::string>& parts) {
 
 }  // namespace
 
+void answer_with_progress(Asking& asking, const Console& console) {
+  asking.read(console);
+  Attendance attendance = Asking::attendance();
+  ProgressLine progress(console);
+  attendance.share = progress.of_simulation();
+  asking.answer(attendance);
+}
+
 void print_work(Console& console, const Scenario& scenario) {
   const System& system = scenario.system;
-  const auto say = [&](const std::string& text) { console.print("{}\n", wrapped(text, console.width(), 0)); };
   for (const ThreadGroup& group : scenario.threads) {
     std::vector<std::string> names;
     for (const TaskType type : group.sequence) names.push_back(shown(system.task(type).name));
-    say(counted(group.count, "thread") + (group.count == 1 ? " repeats " : " repeat ") + joined(names));
+    console.paragraph(counted(group.count, "thread") + (group.count == 1 ? " repeats " : " repeat ") +
+                      joined(names));
   }
   for (const PopulationChange& change : scenario.population) {
-    say("at " + number(change.at) + " s: " + (change.change > 0 ? "+" : "") + whole(change.change) + " " +
-        in_quotes(system.task(change.task).name));
+    console.paragraph("at " + number(change.at) + " s: " + (change.change > 0 ? "+" : "") +
+                      whole(change.change) + " " + in_quotes(system.task(change.task).name));
   }
   for (const Arrivals& arrivals : scenario.arrivals) {
-    say(in_quotes(system.task(arrivals.task).name) + " tasks arrive, " + number(arrivals.rate) + " a second");
+    console.paragraph(in_quotes(system.task(arrivals.task).name) + " tasks arrive, " + number(arrivals.rate) +
+                      " a second");
   }
   if (!scenario.is_static()) console.gap();
 }

@@ -5,9 +5,13 @@
 
 #include "allot/model/scenario.hpp"
 #include "allot/simulate/simulate.hpp"
+#include "apps/allot/asking.hpp"
 #include "apps/allot/terminal/console.hpp"
 
 namespace allot::app {
+
+/// Has the question answered, and shows how far that is.
+void answer_with_progress(Asking& asking, const Console& console);
 
 /// Lines below the system: threads that change type, changes of the population, arrivals. Nothing where
 /// counts are constant.

@@ -1,7 +1,6 @@
 // allot solve: where each task should run.
 #include "allot/ask/questions/solve.hpp"
 
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -14,8 +13,9 @@ namespace allot::app {
 namespace {
 
 struct Arguments : Asked<SolveQuestion> {
-  Arguments() : Asked("solve") {}
+  using Asked::Asked;
   std::string proof;
+  std::vector<Option> more() { return {proof_option(proof)}; }
 };
 
 /// The limits that can be set of a solver that has refused: " (--max-states)".
@@ -53,15 +53,9 @@ Exit run_solve(Arguments& arguments, Console& console) {
   return question.was_refused || solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  return {arguments->asking.options({proof_option(arguments->proof)}),
-          [arguments](Console& console) { return run_solve(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command solve_command;
-const Command solve_command = asking_command("solve", declare);
+const Command solve_command = asking_command("solve", run_solve);
 
 }  // namespace allot::app

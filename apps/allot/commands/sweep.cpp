@@ -1,12 +1,11 @@
 // allot sweep: a user's own experiment, on the engine of `allot reproduce`.
 #include <filesystem>
-#include <memory>
 #include <string>
 
+#include "allot/ask/study.hpp"
 #include "allot/io/sweep_json.hpp"
 #include "allot/io/sweep_reader.hpp"
 #include "apps/allot/command.hpp"
-#include "apps/allot/commands/study.hpp"
 #include "apps/allot/commands/sweep_run.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -88,8 +87,8 @@ Exit run_sweep_file(const Arguments& arguments, Console& console) {
     console.document(sweep_json(
         {sweep.folder, {}, outcome->all, outcome->found, outcome->failures.size(), seconds}, title, rows));
   } else {
-    console.print("{}\n", console.styled(Style::kBold, shown(title)));
-    console.print("{}\n", console.styled(Style::kDim, work_done(*outcome, seconds)));
+    console.line(shown(title), Style::kBold);
+    console.line(work_done(*outcome, seconds), Style::kDim);
     console.gap();
     print_rows(console, plan, rows);
     console.gap();
@@ -98,14 +97,13 @@ Exit run_sweep_file(const Arguments& arguments, Console& console) {
   return outcome->failures.empty() ? Exit::kOk : Exit::kFailed;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
+std::vector<Option> options_of(Arguments& arguments) {
   std::vector<Option> options = {
-      input_option("FILE", arguments->file, "a sweep, .toml or .json; '-' reads JSON from standard input")
+      input_option("FILE", arguments.file, "a sweep, .toml or .json; '-' reads JSON from standard input")
           .positional()
           .required()};
-  add_sweep_options(options, arguments->sweep, "out/ and the name of FILE");
-  return {std::move(options), [arguments](Console& console) { return run_sweep_file(*arguments, console); }};
+  add_sweep_options(options, arguments.sweep, "out/ and the name of FILE");
+  return options;
 }
 
 }  // namespace
@@ -115,6 +113,6 @@ const Command sweep_command{"sweep",
                             "Run an experiment of your own: fields of a scenario varied, policies, seeds.",
                             "allot sweep examples/sweeps/cards.toml\n"
                             "allot sweep examples/sweeps/random-machines.toml --out machines --json",
-                            declare};
+                            declared_by(options_of, run_sweep_file)};
 
 }  // namespace allot::app

@@ -120,8 +120,9 @@ void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, 
                     "goes on where it was")
           .unless_said(folder)
           .shown_as("DIR"));
-  options.push_back(
-      whole_option("threads", arguments.threads, 1, 4096, "worker threads").unless_said("all cores"));
+  options.push_back(whole_option("jobs", arguments.jobs, 1, 4096, "worker threads")
+                        .unless_said("all cores")
+                        .once_called("threads"));
   options.push_back(json_option(arguments.json));
 }
 
@@ -129,7 +130,7 @@ std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& a
                                     const Console& console) {
   if (work_for_another(job)) return std::nullopt;
   Store store = open_store(arguments.folder);
-  const std::unique_ptr<Workers> workers = hire_workers(job, arguments.threads);
+  const std::unique_ptr<Workers> workers = hire_workers(job, arguments.jobs);
   SweepOptions options;
   options.stop = start_clock(std::nullopt);
   SweepProgressLine progress(console);

@@ -16,11 +16,11 @@ namespace allot::app {
 
 struct SweepArguments {
   std::string folder;
-  unsigned threads = 0;
+  unsigned jobs = 0;
   bool json = false;
 };
 
-/// `--out`, `--threads` and `--json`.
+/// `--out`, `--jobs` and `--json`.
 void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, const std::string& folder);
 
 /// Does what FOLDER/store.sqlite lacks, making both where they are not there. Failed units are told on

@@ -2,7 +2,6 @@
 #include "allot/ask/questions/whatif.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -14,8 +13,11 @@ namespace allot::app {
 namespace {
 
 struct Arguments : Asked<WhatIfQuestion> {
-  Arguments() : Asked("whatif") {}
+  using Asked::Asked;
   std::size_t top = 20;
+  std::vector<Option> more() {
+    return {whole_option("top", top, 0, 1'000'000'000, "show the N largest gains (0: all); JSON has all")};
+  }
 };
 
 std::string described(const System& system, const Change& change) {
@@ -59,13 +61,11 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
 
 void print_result(Console& console, const System& system, const WhatIf& result, std::size_t top) {
   if (result.base.outcome == Outcome::kInfeasible) {
-    console.print("{}\n", wrapped("There is no feasible answer today: " + shown(result.base.reason) + ".",
-                                  console.width(), 0));
+    console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
     if (result.changes.empty()) return;
   }
   const std::string today = "Today at best " + number(result.base.performance.throughput) + " tasks/s.";
-  console.print("{}\n",
-                console.styled(Style::kBold, result.changes.empty() ? today : today + " What would help:"));
+  console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();
     print_changes(console, system, result, top);
@@ -76,7 +76,7 @@ void print_result(Console& console, const System& system, const WhatIf& result, 
   }
   if (result.outcome == Outcome::kInterrupted) {
     console.gap();
-    console.print("{}\n", console.styled(Style::kBad, "Interrupted: these are the changes tried so far."));
+    console.line("Interrupted: these are the changes tried so far.", Style::kBad);
   }
 }
 
@@ -94,16 +94,9 @@ Exit run_whatif(Arguments& arguments, Console& console) {
   return question.what_if.base.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
 }
 
-Declared declare() {
-  const auto arguments = std::make_shared<Arguments>();
-  return {arguments->asking.options({whole_option("top", arguments->top, 0, 1'000'000'000,
-                                                  "show the N largest gains (0: all); JSON has all")}),
-          [arguments](Console& console) { return run_whatif(*arguments, console); }};
-}
-
 }  // namespace
 
 extern const Command whatif_command;
-const Command whatif_command = asking_command("whatif", declare);
+const Command whatif_command = asking_command("whatif", run_whatif);
 
 }  // namespace allot::app

@@ -20,22 +20,11 @@ namespace {
 
 constexpr std::size_t kNarrowest = 40;
 
+/// Plain, bold, dim, good, bad, accent.
 std::string_view code(Style style) noexcept {
-  switch (style) {
-    case Style::kPlain:
-      return "";
-    case Style::kBold:
-      return "\x1b[1m";
-    case Style::kDim:
-      return "\x1b[2m";
-    case Style::kGood:
-      return "\x1b[32m";
-    case Style::kBad:
-      return "\x1b[31m";
-    case Style::kAccent:
-      return "\x1b[1;36m";
-  }
-  return "";
+  constexpr std::array<std::string_view, 6> kCodes = {"",         "\x1b[1m",  "\x1b[2m",
+                                                      "\x1b[32m", "\x1b[31m", "\x1b[1;36m"};
+  return kCodes[static_cast<std::size_t>(style)];
 }
 
 constexpr char kEndOfMark = 'm';                  // as of a colour, and no hexadecimal digit
@@ -135,6 +124,8 @@ std::string Console::styled(Style style, std::string_view text) const {
 }
 
 void Console::print(std::string_view text) { buffer_ += safe_lines(text, mark_, colour_, kLongestPrinted); }
+
+void Console::paragraph(std::string_view text, Style style) { line(wrapped(text, width_, 0), style); }
 
 void Console::document(std::string_view text) {
   buffer_ += is_terminal_ ? quote::terminal_document(text) : std::string(text);

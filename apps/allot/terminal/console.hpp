@@ -44,6 +44,10 @@ class Console {
   void print(fmt::format_string<Values...> format, Values&&... values) {
     print(std::string_view(fmt::format(format, std::forward<Values>(values)...)));
   }
+  /// A line of it.
+  void line(std::string_view text, Style style = Style::kPlain) { print("{}\n", styled(style, text)); }
+  /// The same, wrapped at the console's width.
+  void paragraph(std::string_view text, Style style = Style::kPlain);
   /// A document for machines (JSON, CSV, TOML, HTML): as it is, whole; on a terminal nothing but text all the
   /// same, and JSON stays what it is.
   void document(std::string_view text);

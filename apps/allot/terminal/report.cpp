@@ -98,9 +98,7 @@ void print_ending(Console& console, const Solution& solution) {
   const std::string who =
       std::string(solution.solver) + ", objective " + std::string(to_string(solution.objective));
   const std::string took = duration(solution.seconds);
-  const auto say = [&](Style style, const std::string& text) {
-    console.print("{}\n", console.styled(style, who + ": " + text));
-  };
+  const auto say = [&](Style style, const std::string& text) { console.line(who + ": " + text, style); };
   switch (solution.outcome) {
     case Outcome::kOptimal:
       say(Style::kDim, "proven optimal in " + took);
@@ -121,7 +119,7 @@ void print_ending(Console& console, const Solution& solution) {
       say(Style::kBad, "no feasible answer found; this is the nearest");
       break;
   }
-  if (!solution.reason.empty()) console.print("{}\n", wrapped(shown(solution.reason), console.width(), 0));
+  if (!solution.reason.empty()) console.paragraph(shown(solution.reason));
 }
 
 void print_time_shares(Console& console, const System& system, const Solution& solution) {
@@ -214,7 +212,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
   if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
   if (with_error && performance.priority_error)
     text += ", priority error " + error_number(*performance.priority_error);
-  console.print("{}\n", console.styled(Style::kBold, wrapped(text, console.width(), 0)));
+  console.paragraph(text, Style::kBold);
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
@@ -227,11 +225,9 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
   console.gap();
   if (system.population() == 0) console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
-    console.print(
-        "{}\n",
-        wrapped("Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
-                "the true throughput tends to be higher.",
-                console.width(), 0));
+    console.paragraph(
+        "Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
+        "the true throughput tends to be higher.");
   }
   print_bound(console, solution);
 }
@@ -253,15 +249,14 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
                                  number(plain.performance.throughput) + " tasks/s: " + verdict +
                                  error_of(plain) + ".";
     if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
-    console.print("{}\n", wrapped(text, console.width(), 0));
+    console.paragraph(text);
   }
   if (question.fastest) {
     const Solution& fastest = *question.fastest;
-    console.print("{}\n", wrapped("For throughput alone, " + std::string(fastest.solver) + " finds " +
-                                      number(fastest.performance.throughput) +
-                                      " tasks/s: " + compared(fastest.performance.throughput, throughput) +
-                                      error_of(fastest) + ". 'allot pareto' shows the choices in between.",
-                                  console.width(), 0));
+    console.paragraph("For throughput alone, " + std::string(fastest.solver) + " finds " +
+                      number(fastest.performance.throughput) +
+                      " tasks/s: " + compared(fastest.performance.throughput, throughput) +
+                      error_of(fastest) + ". 'allot pareto' shows the choices in between.");
   }
 }
 

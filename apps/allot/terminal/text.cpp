@@ -15,39 +15,8 @@
 namespace allot::app {
 namespace {
 
-constexpr double kSmallest = 1e-5;  // below, and from kLargest on, a power of ten reads better
-constexpr double kLargest = 1e12;
 constexpr std::size_t kIndent = 2;
 constexpr std::size_t kSpacing = 2;
-
-/// 1234567.5 -> 1,234,567.5
-std::string with_separators(std::string text) {
-  const std::size_t begin = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  const std::size_t point = std::min(text.find('.'), text.size());
-  if (point - begin <= 4) return text;  // 1234 needs none
-  for (std::size_t at = point; at > begin + 3;) {
-    at -= 3;
-    text.insert(at, 1, ',');
-  }
-  return text;
-}
-
-/// Decimals that leave `digits` significant digits.
-int decimals(double value, int digits) {
-  const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value))));
-  return std::max(0, digits - 1 - magnitude);
-}
-
-bool is_extreme(double value) {
-  return value != 0 && (std::abs(value) < kSmallest || std::abs(value) >= kLargest);
-}
-
-std::string trimmed(std::string text) {
-  if (text.find('.') == std::string::npos) return text;
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
 
 /// The characters that the user's terminal is said to know: LC_ALL, else LC_CTYPE, else LANG. Where none of
 /// them says anything, UTF-8.
@@ -69,33 +38,6 @@ bool prints_ascii() noexcept {
 }
 
 }  // namespace
-
-std::string number(double value, int digits) {
-  if (is_extreme(value)) return fmt::format("{:.{}g}", value, digits);
-  return with_separators(trimmed(fmt::format("{:.{}f}", value, decimals(value, digits))));
-}
-
-std::string number_above(double value, int digits) {
-  if (is_extreme(value)) return number(value, digits);
-  const double scale = std::pow(10.0, decimals(value, digits));
-  const double scaled = value * scale;
-  // A value that is already short, up to rounding in the last bits, stays what it is.
-  const double up = std::abs(scaled - std::round(scaled)) <= 1e-9 * std::abs(scaled) ? std::round(scaled)
-                                                                                     : std::ceil(scaled);
-  return number(up / scale, digits + 1);
-}
-
-std::string whole(Count value) { return with_separators(fmt::format("{}", value)); }
-
-std::string percent(double fraction) {
-  const double value = fraction * 100;
-  const double size = std::abs(value);
-  if (size == 0) return "0%";
-  if (size < 1e-6) return value < 0 ? "-0.000001%" : "under 0.000001%";
-  if (size < 1) return trimmed(fmt::format("{:.{}f}", value, decimals(value, 2))) + "%";
-  if (size < 9.95 || (size > 99 && size < 100)) return trimmed(fmt::format("{:.1f}", value)) + "%";
-  return with_separators(fmt::format("{:.0f}", value)) + "%";
-}
 
 std::string_view sign(Sign which) noexcept {
   switch (which) {
@@ -121,36 +63,6 @@ std::string for_locale(std::string text) {
     }
   }
   return out;
-}
-
-std::string duration(double seconds) {
-  if (seconds == 0) return "0 s";
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr std::array<Unit, 4> kUnits = {{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    if (std::abs(seconds) >= unit.seconds * 0.9995 || unit.seconds == 1e-9) {
-      const double value = seconds / unit.seconds;
-      return (is_extreme(value) ? number(value, 3)
-                                : with_separators(fmt::format("{:.{}f}", value, decimals(value, 3)))) +
-             " " + unit.name;
-    }
-  }
-  return {};
-}
-
-std::string change(double value) {
-  // Rounding in the sums of a state is no change.
-  if (std::abs(value) < 1e-12) return "0";
-  return (value > 0 ? "+" : "") + number(value, 3);
-}
-
-std::string error_number(double error) { return error < 1e-12 ? "0" : number(error, 3); }
-
-std::string counted(Count count, std::string_view noun) {
-  return whole(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 std::string shown(std::string_view name) { return for_locale(quote::terminal(name)); }
@@ -199,18 +111,6 @@ std::string shortened(std::string_view text, std::size_t most) {
   out += sign(Sign::kEllipsis);
   for (std::size_t k = characters.size() - tail; k < characters.size(); ++k) out += characters[k];
   return out;
-}
-
-ColumnFormat::ColumnFormat(std::span<const double> values, int digits) noexcept {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  scientific_ = is_extreme(largest);
-  decimals_ = largest == 0 ? 0 : decimals(largest, digits);
-}
-
-std::string ColumnFormat::operator()(double value) const {
-  if (scientific_) return fmt::format("{:.3g}", value);
-  return with_separators(fmt::format("{:.{}f}", value, decimals_));
 }
 
 void Table::title(const std::vector<std::string>& titles) {

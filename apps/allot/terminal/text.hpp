@@ -1,38 +1,31 @@
-// Numbers, names and tables for people.
+// Names and tables for people; numbers as base/readable.hpp writes them.
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "allot/base/ids.hpp"
+#include "allot/base/readable.hpp"
 #include "apps/allot/terminal/console.hpp"
 
 namespace allot::app {
 
-/// 12.5, 0.03142, 1235, 12,350,000: so many significant digits before rounding stops, no trailing zeros.
-std::string number(double value, int digits = 4);
-/// At least as large as the value: for bounds.
-std::string number_above(double value, int digits = 4);
-/// 12,350,000
-std::string whole(Count value);
-/// 0.27 -> 27%, 0.0002 -> 0.02%
-std::string percent(double fraction);
+using readable::change;
+using readable::ColumnFormat;
+using readable::counted;
+using readable::duration;
+using readable::error_number;
+using readable::number;
+using readable::number_above;
+using readable::percent;
+using readable::whole;
+
 /// Signs beyond ASCII, or what stands for them where the locale (LC_ALL=C) knows no others.
 enum class Sign { kPlusMinus, kNone, kEllipsis };
 std::string_view sign(Sign which) noexcept;
 /// Text of others: beyond ASCII only where the locale knows more.
 std::string for_locale(std::string text);
-/// 3.2 ms
-std::string duration(double seconds);
-/// +0.31 or -0.31: a sign always, unless it is 0
-std::string change(double value);
-/// A priority error in three digits; rounding is no error.
-std::string error_number(double error);
-/// "1 thread", "2 threads"
-std::string counted(Count count, std::string_view noun);
 /// A name on one line: control characters are escaped, a very long one is cut.
 std::string shown(std::string_view name);
 /// The same in single quotes.
@@ -43,18 +36,6 @@ std::size_t display_width(std::string_view text) noexcept;
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 /// The whole text, or its beginning and its end with an ellipsis between.
 std::string shortened(std::string_view text, std::size_t most);
-/// Numbers of one column with the same decimals, so that their points line up: the largest shows so many
-/// significant digits.
-class ColumnFormat {
- public:
-  explicit ColumnFormat(std::span<const double> values, int digits = 4) noexcept;
-  std::string operator()(double value) const;
-
- private:
-  int decimals_ = 0;
-  bool scientific_ = false;
-};
-
 enum class Align { kLeft, kRight };
 
 struct Cell {

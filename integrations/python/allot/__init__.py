@@ -27,23 +27,12 @@ import functools
 import os
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast, overload
 
-from . import _native
+from . import _native, _questions
 from ._dispatch import Dispatcher
 from ._errors import Diagnostic, InvalidInput, Unavailable
 from ._inputs import ScenarioLike, scenario_of as _scenario
-from ._questions import (
-    AssignmentLike as AssignmentLike,
-    PolicyFunction as PolicyFunction,
-    analyze,
-    certify,
-    compare,
-    generate,
-    listing,
-    pareto,
-    simulate,
-    solve,
-    whatif,
-)
+from ._questions import *  # a function for each
+from ._questions import AssignmentLike as AssignmentLike, PolicyFunction as PolicyFunction
 from ._native import (
     Analysis,
     Comparison,
@@ -87,22 +76,14 @@ __all__ = [
     "Ticket",
     "Unavailable",
     "WhatIf",
-    "analyze",
-    "certify",
-    "compare",
     "disciplines",
     "distributions",
-    "generate",
-    "listing",
     "load",
-    "pareto",
     "policies",
     "policy",
-    "simulate",
-    "solve",
     "solvers",
-    "whatif",
 ]
+__all__ += _questions.__all__
 
 __version__: str = _native.version()
 __commit__: str = _native.build_commit()

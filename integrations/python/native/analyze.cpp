@@ -34,10 +34,7 @@ std::string analysis_text(const AnalysisResult& result) {
 py::object ask_analyze(const ScenarioPointer& scenario, const py::dict& keywords,
                        const py::object& progress) {
   AnalyzeQuestion question;
-  question.scenario = scenario;
-  set_options(question, keywords, "policy");
-  const ChosenPolicy chosen = chosen_policy("policy", keywords["policy"]);
-  question.policy.builtin = chosen.builtin;
+  const ChosenPolicy chosen = set_policy_options(question, scenario, keywords);
   if (chosen.builtin != nullptr) {
     answer(question, progress);
   } else {

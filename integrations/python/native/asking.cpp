@@ -124,9 +124,18 @@ constexpr Maker kMakers[] = {
 }  // namespace
 
 void set_options(Question& question, const py::dict& keywords, const std::string& skip) {
+  const auto given = [&](const std::string& name) {
+    return keywords.contains(name) ? py::object(keywords[name.c_str()]) : py::object(py::none());
+  };
   for (const Option& option : question.options()) {
-    if (option.name != skip && keywords.contains(option.name))
-      set_option(question, option, keywords[option.name.c_str()]);
+    if (option.name == skip || !keywords.contains(option.name)) continue;
+    py::object value = given(option.name);
+    if (!option.old_name.empty() && !given(option.old_name).is_none()) {
+      if (!value.is_none())
+        raise_invalid(option.old_name.c_str(), "is the old name of '" + option.name + "': say one of them");
+      value = given(option.old_name);
+    }
+    set_option(question, option, value);
   }
 }
 

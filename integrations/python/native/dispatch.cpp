@@ -161,25 +161,8 @@ void bind_plan(py::module_& module) {
                        }));
 }
 
-}  // namespace
-
-void bind_dispatch(py::module_& module) {
-  bind_ticket(module);
-  bind_plan(module);
-  py::class_<LiveDispatcher> bound(module, "Dispatcher", "The native part of allot.Dispatcher.");
-  in_package(bound);
-  bound.def(py::init(&make_dispatcher), py::arg("scenario"), py::arg("rates"), py::arg("worth"),
-            py::arg("policy"), py::arg("assignment"), py::arg("probabilities"), py::arg("shares"),
-            py::arg("background"), py::arg("solve_limit"), py::arg("look_every"), py::arg("exploration"),
-            py::arg("memory"), py::arg("breaker_failures"), py::arg("breaker_hold"), py::arg("room"),
-            py::arg("seed"));
-  bound.def_property_readonly(
-      "tasks", [](const LiveDispatcher& self) { return self.directories().tasks.names(); },
-      "The names of the types.");
-  bound.def_property_readonly(
-      "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
-      "The names of the resources.");
-
+/// Where tasks go, and how they end.
+void add_placing(py::class_<LiveDispatcher>& bound) {
   bound.def(
       "place", &LiveDispatcher::place, py::arg("task"),
       signed_doc(
@@ -209,7 +192,10 @@ void bind_dispatch(py::module_& module) {
   bound.def(
       "allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
       signed_doc("allows(self, task, resource)", "Whether tasks of the type may be sent there now.").c_str());
+}
 
+/// What is there, and what is asked of it.
+void add_changes(py::class_<LiveDispatcher>& bound) {
   bound.def(
       "set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
       signed_doc(
@@ -249,7 +235,10 @@ void bind_dispatch(py::module_& module) {
           "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
           "A task that hangs makes its pair look slower before it ends.")
           .c_str());
+}
 
+/// What is held to, and what is known.
+void add_plans(py::class_<LiveDispatcher>& bound) {
   bound.def("plan", &LiveDispatcher::plan,
             signed_doc("plan(self)", "The latest plan, an allot.Plan.").c_str());
   bound.def("estimate", &LiveDispatcher::estimate, py::arg("task"), py::arg("resource"),
@@ -281,6 +270,29 @@ void bind_dispatch(py::module_& module) {
           "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
           "anything else has changed, or in any case if `always`. Returns whether there is a new plan.")
           .c_str());
+}
+
+}  // namespace
+
+void bind_dispatch(py::module_& module) {
+  bind_ticket(module);
+  bind_plan(module);
+  py::class_<LiveDispatcher> bound(module, "Dispatcher", "The native part of allot.Dispatcher.");
+  in_package(bound);
+  bound.def(py::init(&make_dispatcher), py::arg("scenario"), py::arg("rates"), py::arg("worth"),
+            py::arg("policy"), py::arg("assignment"), py::arg("probabilities"), py::arg("shares"),
+            py::arg("background"), py::arg("solve_limit"), py::arg("look_every"), py::arg("exploration"),
+            py::arg("memory"), py::arg("breaker_failures"), py::arg("breaker_hold"), py::arg("room"),
+            py::arg("seed"));
+  bound.def_property_readonly(
+      "tasks", [](const LiveDispatcher& self) { return self.directories().tasks.names(); },
+      "The names of the types.");
+  bound.def_property_readonly(
+      "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
+      "The names of the resources.");
+  add_placing(bound);
+  add_changes(bound);
+  add_plans(bound);
 }
 
 }  // namespace allot::python

@@ -129,15 +129,8 @@ py::object record(const char* kind, Values&&... values) {
 }
 
 inline const char* word(Breaker breaker) {
-  switch (breaker) {
-    case Breaker::kClosed:
-      return "closed";
-    case Breaker::kOpen:
-      return "open";
-    case Breaker::kHalfOpen:
-      return "half-open";
-  }
-  return "";
+  constexpr const char* kWords[] = {"closed", "open", "half-open"};
+  return kWords[static_cast<std::size_t>(breaker)];
 }
 
 /// What Python has of a dispatcher. Whatever may wait or solves runs without the interpreter lock; the

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "allot/policy/policy.hpp"
+#include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/lifetime.hpp"
 
@@ -59,6 +60,16 @@ struct ChosenPolicy {
 
 /// What a name or a function stands for; Invalid, naming the option, for anything else.
 ChosenPolicy chosen_policy(const char* option, const py::object& value);
+
+/// Hands the keywords to a question about one policy. Where that is a function, the caller hosts it.
+template <typename Class>
+ChosenPolicy set_policy_options(Class& question, const ScenarioPointer& scenario, const py::dict& keywords) {
+  question.scenario = scenario;
+  set_options(question, keywords, "policy");
+  ChosenPolicy chosen = chosen_policy("policy", keywords["policy"]);
+  question.policy.builtin = chosen.builtin;
+  return chosen;
+}
 /// The same for a list of them, none twice. Functions of the same name are numbered.
 std::vector<ChosenPolicy> chosen_policies(const py::object& values);
 

@@ -114,33 +114,10 @@ void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
   }
 }
 
-}  // namespace
+using ScenarioClass = py::class_<Scenario, ScenarioPointer>;
 
-void bind_scenario(py::module_& module) {
-  py::class_<Scenario, ScenarioPointer> scenario(
-      module, "Scenario",
-      "A machine and its work: how fast each task type runs on each resource, and how many threads run "
-      "it.\n\n"
-      "rates: a matrix, a row per task type and a column per resource, in tasks per second; 0: cannot run "
-      "there.\ncounts: threads of each type. Every other value is per resource or per task type: one for "
-      "all, "
-      "one each, or a dict\nor a pandas Series by name. A pandas frame of rates brings its names along.\n\n"
-      ">>> import allot\n"
-      ">>> machine = allot.Scenario([[9.0, 2.0], [1.5, 6.0]], [6, 12], tasks=['sort', 'filter'],\n"
-      "...                          resources=['cpu', 'gpu'], servers=[4, 1])\n"
-      ">>> machine.population\n"
-      "18\n"
-      ">>> machine.rates[machine.tasks.index('sort')]\n"
-      "array([9., 2.])\n\n"
-      "What is wrong is told all at once, by an allot.InvalidInput, which is a ValueError:\n\n"
-      ">>> allot.Scenario([[9.0, -2.0]], [1.5])\n"
-      "Traceback (most recent call last):\n"
-      "...\n"
-      "allot.InvalidInput: tasks[0].count: 'count' must be a whole number from 0 to 1000000000, is 1.5\n"
-      "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
-  in_package(scenario);
-  scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"),
-               signed_doc(scenario_signature().c_str(), "From arrays; the class says how.").c_str());
+/// From files and to them.
+void add_texts(ScenarioClass& scenario) {
   scenario.def_static("from_dict", &scenario_from_dict, py::arg("content"),
                       signed_doc("from_dict(content)",
                                  "From the content of a scenario file: {'resources': [...], 'tasks': [...]}. "
@@ -171,7 +148,10 @@ void bind_scenario(py::module_& module) {
       py::arg("format") = "toml",
       signed_doc("to_text(self, format='toml')", "The text of a scenario file; format: 'toml' or 'json'.")
           .c_str());
+}
 
+/// What it holds.
+void add_values(ScenarioClass& scenario) {
   scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
   scenario.def_property_readonly(
       "rates",
@@ -212,7 +192,10 @@ void bind_scenario(py::module_& module) {
       "Whether the counts alone describe the work, as all but simulations need it.");
   scenario.def_property_readonly(
       "notes", [](const Scenario& self) { return notes(self); }, "What is allowed but worth a word.");
+}
 
+/// Its throughput in a state, and what is like it.
+void add_copies(ScenarioClass& scenario) {
   scenario.def(
       "throughput",
       [](const Scenario& self, const py::object& assignment) {
@@ -248,6 +231,38 @@ void bind_scenario(py::module_& module) {
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));
+}
+
+}  // namespace
+
+void bind_scenario(py::module_& module) {
+  ScenarioClass scenario(
+      module, "Scenario",
+      "A machine and its work: how fast each task type runs on each resource, and how many threads run "
+      "it.\n\n"
+      "rates: a matrix, a row per task type and a column per resource, in tasks per second; 0: cannot run "
+      "there.\ncounts: threads of each type. Every other value is per resource or per task type: one for "
+      "all, "
+      "one each, or a dict\nor a pandas Series by name. A pandas frame of rates brings its names along.\n\n"
+      ">>> import allot\n"
+      ">>> machine = allot.Scenario([[9.0, 2.0], [1.5, 6.0]], [6, 12], tasks=['sort', 'filter'],\n"
+      "...                          resources=['cpu', 'gpu'], servers=[4, 1])\n"
+      ">>> machine.population\n"
+      "18\n"
+      ">>> machine.rates[machine.tasks.index('sort')]\n"
+      "array([9., 2.])\n\n"
+      "What is wrong is told all at once, by an allot.InvalidInput, which is a ValueError:\n\n"
+      ">>> allot.Scenario([[9.0, -2.0]], [1.5])\n"
+      "Traceback (most recent call last):\n"
+      "...\n"
+      "allot.InvalidInput: tasks[0].count: 'count' must be a whole number from 0 to 1000000000, is 1.5\n"
+      "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
+  in_package(scenario);
+  scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"),
+               signed_doc(scenario_signature().c_str(), "From arrays; the class says how.").c_str());
+  add_texts(scenario);
+  add_values(scenario);
+  add_copies(scenario);
 }
 
 }  // namespace allot::python

@@ -75,10 +75,7 @@ std::vector<ChosenPolicy> suitable(const Scenario& scenario, const PolicyOptions
 py::object ask_simulate(const ScenarioPointer& scenario, const py::dict& keywords,
                         const py::object& progress) {
   SimulateQuestion question;
-  question.scenario = scenario;
-  set_options(question, keywords, "policy");
-  const ChosenPolicy chosen = chosen_policy("policy", keywords["policy"]);
-  question.policy.builtin = chosen.builtin;
+  const ChosenPolicy chosen = set_policy_options(question, scenario, keywords);
   function_or_none("progress", progress);
   if (chosen.builtin != nullptr) {
     answer(question, progress);

@@ -107,6 +107,68 @@ void bind_estimates(py::module_& module) {
                       }));
 }
 
+/// A member of the result.
+void add_field(py::class_<SimulationRun>& bound, const char* name, auto member, const char* doc) {
+  bound.def_property_readonly(
+      name, [member](const SimulationRun& self) { return self.result.*member; }, doc);
+}
+
+/// The same, or None where nothing completed.
+void add_measured(py::class_<SimulationRun>& bound, const char* name, double SimulationResult::*member,
+                  const char* doc) {
+  bound.def_property_readonly(
+      name,
+      [member](const SimulationRun& self) -> std::optional<double> {
+        if (!self.completes()) return {};
+        return self.result.*member;
+      },
+      doc);
+}
+
+/// What was measured, as a whole and by type and resource.
+void add_measures(py::class_<SimulationRun>& bound) {
+  bound.def_property_readonly(
+      "throughput",
+      [](const SimulationRun& run) {
+        return run.measured() ? run.result.throughput : Estimate{kUnknown, {}};
+      },
+      "Tasks per second; NaN where the time limit came before anything was measured.");
+  bound.def_property_readonly(
+      "response_time",
+      [](const SimulationRun& run) -> std::optional<Estimate> {
+        if (!run.completes()) return {};
+        return run.result.response_time;
+      },
+      "Seconds; None where nothing completed.");
+  add_measured(bound, "p50", &SimulationResult::p50, "Median of the response time.");
+  add_measured(bound, "p95", &SimulationResult::p95, "95th percentile of the response time.");
+  add_measured(bound, "p99", &SimulationResult::p99, "99th percentile of the response time.");
+  bound.def_property_readonly(
+      "throughput_by_task",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
+      "Tasks per second of each type.");
+  bound.def_property_readonly(
+      "throughput_by_resource",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_resource); },
+      "Tasks per second of each resource.");
+  bound.def_property_readonly(
+      "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
+      "Seconds, for each type; NaN where nothing completed.");
+  bound.def_property_readonly(
+      "utilization",
+      [](const SimulationRun& run) {
+        if (run.measured()) return to_array(run.result.utilization);
+        return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
+      },
+      "Mean busy servers / servers.");
+  add_measured(bound, "energy_per_task", &SimulationResult::energy_per_task, "Joules.");
+  add_measured(bound, "edp", &SimulationResult::edp, "Energy per task times mean response time.");
+  add_field(bound, "little", &SimulationResult::little,
+            "Throughput times response time, to be compared with population.");
+  add_field(bound, "little_residual", &SimulationResult::little_residual,
+            "The largest relative error of Little's law as an identity of each replication.");
+}
+
 void bind_simulation(py::module_& module) {
   py::class_<SimulationRun> bound(module, "Simulation",
                                   "What a policy did in simulation, with 95% confidence intervals.\n\n"
@@ -117,83 +179,27 @@ void bind_simulation(py::module_& module) {
                                   ">>> bool(run.p50 < run.response_time.mean < run.p99)\n"
                                   "True\n");
   in_package(bound);
-  const auto property = [&](const char* name, auto get, const char* doc) {
-    bound.def_property_readonly(
-        name, [get](const SimulationRun& self) { return get(self); }, doc);
-  };
-  const auto field = [&](const char* name, auto member, const char* doc) {
-    bound.def_property_readonly(
-        name, [member](const SimulationRun& self) { return self.result.*member; }, doc);
-  };
-  const auto measured = [&](const char* name, double SimulationResult::*member, const char* doc) {
-    bound.def_property_readonly(
-        name,
-        [member](const SimulationRun& self) -> std::optional<double> {
-          if (!self.completes()) return {};
-          return self.result.*member;
-        },
-        doc);
-  };
   bound.def_property_readonly(
       "scenario", [](const SimulationRun& self) { return self.scenario; }, "What was simulated.");
-  field("policy", &SimulationResult::policy, "The name of the policy.");
-  field("distribution", &SimulationResult::distribution, "Of the sizes of tasks.");
-  field("seed", &SimulationResult::seed, "Of all random numbers.");
-  field("replications", &SimulationResult::replications, "How many were completed.");
-  field("completions", &SimulationResult::completions, "Of each replication.");
-  field("warmup", &SimulationResult::warmup, "Completions that were not counted.");
-  field("partial", &SimulationResult::partial, "The time limit came first.");
-  field("precise", &SimulationResult::precise,
-        "The precision asked for was reached; False where nothing was measured.");
-  field("population", &SimulationResult::population, "Mean number of tasks in the system.");
-  property(
-      "throughput",
-      [](const SimulationRun& run) {
-        return run.measured() ? run.result.throughput : Estimate{kUnknown, {}};
-      },
-      "Tasks per second; NaN where the time limit came before anything was measured.");
-  property(
-      "response_time",
-      [](const SimulationRun& run) -> std::optional<Estimate> {
-        if (!run.completes()) return {};
-        return run.result.response_time;
-      },
-      "Seconds; None where nothing completed.");
-  measured("p50", &SimulationResult::p50, "Median of the response time.");
-  measured("p95", &SimulationResult::p95, "95th percentile of the response time.");
-  measured("p99", &SimulationResult::p99, "99th percentile of the response time.");
-  property(
-      "throughput_by_task",
-      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
-      "Tasks per second of each type.");
-  property(
-      "throughput_by_resource",
-      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_resource); },
-      "Tasks per second of each resource.");
-  property(
-      "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
-      "Seconds, for each type; NaN where nothing completed.");
-  property(
-      "utilization",
-      [](const SimulationRun& run) {
-        if (run.measured()) return to_array(run.result.utilization);
-        return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
-      },
-      "Mean busy servers / servers.");
-  measured("energy_per_task", &SimulationResult::energy_per_task, "Joules.");
-  measured("edp", &SimulationResult::edp, "Energy per task times mean response time.");
-  field("little", &SimulationResult::little,
-        "Throughput times response time, to be compared with population.");
-  field("little_residual", &SimulationResult::little_residual,
-        "The largest relative error of Little's law as an identity of each replication.");
-  property(
+  add_field(bound, "policy", &SimulationResult::policy, "The name of the policy.");
+  add_field(bound, "distribution", &SimulationResult::distribution, "Of the sizes of tasks.");
+  add_field(bound, "seed", &SimulationResult::seed, "Of all random numbers.");
+  add_field(bound, "replications", &SimulationResult::replications, "How many were completed.");
+  add_field(bound, "completions", &SimulationResult::completions, "Of each replication.");
+  add_field(bound, "warmup", &SimulationResult::warmup, "Completions that were not counted.");
+  add_field(bound, "partial", &SimulationResult::partial, "The time limit came first.");
+  add_field(bound, "precise", &SimulationResult::precise,
+            "The precision asked for was reached; False where nothing was measured.");
+  add_field(bound, "population", &SimulationResult::population, "Mean number of tasks in the system.");
+  add_measures(bound);
+  bound.def_property_readonly(
       "throughput_by_replication",
       [](const SimulationRun& run) { return to_array(run.result.throughput_by_replication); },
       "Tasks per second in each replication.");
-  field("notes", &SimulationResult::notes, "What a careful reader should know.");
-  field("wall_seconds", &SimulationResult::wall_seconds, "How long the simulation took.");
-  field("completions_per_second", &SimulationResult::completions_per_second,
-        "How many completions were simulated in a second of that.");
+  add_field(bound, "notes", &SimulationResult::notes, "What a careful reader should know.");
+  add_field(bound, "wall_seconds", &SimulationResult::wall_seconds, "How long the simulation took.");
+  add_field(bound, "completions_per_second", &SimulationResult::completions_per_second,
+            "How many completions were simulated in a second of that.");
   const auto text = [](const SimulationRun& self) {
     return simulation_json(self.scenario->system, self.result);
   };

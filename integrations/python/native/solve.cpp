@@ -61,15 +61,8 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
 }
 
 const char* word(Change::What what) {
-  switch (what) {
-    case Change::What::kServer:
-      return "server";
-    case Change::What::kThread:
-      return "thread";
-    case Change::What::kRate:
-      return "rate";
-  }
-  return "";
+  constexpr const char* kWords[] = {"server", "thread", "rate"};
+  return kWords[static_cast<std::size_t>(what)];
 }
 
 /// X_ij, row-major.
@@ -105,6 +98,76 @@ std::string what_if_text(const WhatIfResult& result) {
   return what_if_json(result.scenario->system, result.what_if);
 }
 
+/// How good the assignment is, and how sure that is.
+void add_performance(py::class_<SolveResult>& bound) {
+  bound.def_property_readonly(
+      "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
+  bound.def_property_readonly(
+      "throughput_by_task", [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); },
+      "Tasks per second of each type.");
+  bound.def_property_readonly(
+      "throughput_by_resource",
+      [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); },
+      "Tasks per second of each resource.");
+  bound.def_property_readonly(
+      "response_time", [](const SolveResult& r) { return r.performance().response_time; },
+      "Seconds, or None.");
+  bound.def_property_readonly(
+      "response_time_by_task",
+      [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); },
+      "Seconds, for each type; NaN where nothing completes.");
+  bound.def_property_readonly(
+      "throughput_by_pair",
+      [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
+      "Completions per second of each type (rows) at each resource (columns).");
+  bound.def_property_readonly(
+      "upper_bound",
+      [](const SolveResult& r) { return r.solution.gap() ? r.solution.upper_bound : std::nullopt; },
+      "No assignment completes more, or None where nothing is proven.");
+  bound.def_property_readonly(
+      "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
+  bound.def_property_readonly(
+      "proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; },
+      "Whether no assignment is better, proven.");
+  bound.def_property_readonly(
+      "shares",
+      [](const SolveResult& r) -> py::object {
+        if (r.performance().shares.empty()) return py::none();
+        return to_array(r.performance().shares);
+      },
+      "The part of all completions that each type has, or None where nothing completes.");
+  bound.def_property_readonly(
+      "priority_error", [](const SolveResult& r) { return r.performance().priority_error; },
+      "The sum of the squared distances between these shares and those asked for, or None.");
+  bound.def_property_readonly(
+      "approximate", [](const SolveResult& r) { return r.performance().approximate; },
+      "Some resource is in a state whose throughput has no exact formula.");
+}
+
+/// What some solvers alone find.
+void add_special_results(py::class_<SolveResult>& bound) {
+  bound.def_property_readonly(
+      "relaxed_assignment",
+      [](const SolveResult& r) -> py::object {
+        if (r.solution.relaxed_assignment.empty()) return py::none();
+        return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
+      },
+      "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.");
+  bound.def_property_readonly(
+      "relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; },
+      "Of 'slsqp': the throughput of that; else None.");
+  bound.def_property_readonly(
+      "time_shares",
+      [](const SolveResult& r) -> py::object {
+        if (r.solution.time_shares.empty()) return py::none();
+        return to_matrix(r.solution.time_shares, r.system().resource_count());
+      },
+      "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.");
+  bound.def_property_readonly(
+      "binding", [](const SolveResult& r) { return r.solution.binding; },
+      "Of 'weighted': what keeps the throughput from being larger, in words.");
+}
+
 void bind_solution(py::module_& module) {
   py::class_<SolveResult> bound(module, "Solution",
                                 "What a solver found.\n\n"
@@ -116,88 +179,24 @@ void bind_solution(py::module_& module) {
                                 ">>> answer.throughput_by_resource.round(3)\n"
                                 "array([8.   , 6.643])\n");
   in_package(bound);
-  const auto property = [&](const char* name, auto get, const char* doc) {
-    bound.def_property_readonly(
-        name, [get](const SolveResult& self) { return get(self); }, doc);
-  };
   bound.def_property_readonly(
       "scenario", [](const SolveResult& self) { return self.scenario; }, "What was solved.");
-  property(
+  bound.def_property_readonly(
       "solver", [](const SolveResult& r) { return r.solution.solver; }, "The name of the solver.");
-  property(
+  bound.def_property_readonly(
       "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
       "'throughput' or 'priority'.");
-  property(
+  bound.def_property_readonly(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
-  property(
+  bound.def_property_readonly(
       "reason", [](const SolveResult& r) { return r.solution.reason; }, "Why, where that needs saying.");
-  property(
+  bound.def_property_readonly(
       "assignment", [](const SolveResult& r) { return to_matrix(r.solution.assignment); },
       "Tasks of each type (rows) at each resource (columns).");
-  property(
-      "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
-  property(
-      "throughput_by_task", [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); },
-      "Tasks per second of each type.");
-  property(
-      "throughput_by_resource",
-      [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); },
-      "Tasks per second of each resource.");
-  property(
-      "response_time", [](const SolveResult& r) { return r.performance().response_time; },
-      "Seconds, or None.");
-  property(
-      "response_time_by_task",
-      [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); },
-      "Seconds, for each type; NaN where nothing completes.");
-  property(
-      "throughput_by_pair",
-      [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
-      "Completions per second of each type (rows) at each resource (columns).");
-  property(
-      "upper_bound",
-      [](const SolveResult& r) { return r.solution.gap() ? r.solution.upper_bound : std::nullopt; },
-      "No assignment completes more, or None where nothing is proven.");
-  property(
-      "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
-  property(
-      "proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; },
-      "Whether no assignment is better, proven.");
-  property(
-      "shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.performance().shares.empty()) return py::none();
-        return to_array(r.performance().shares);
-      },
-      "The part of all completions that each type has, or None where nothing completes.");
-  property(
-      "priority_error", [](const SolveResult& r) { return r.performance().priority_error; },
-      "The sum of the squared distances between these shares and those asked for, or None.");
-  property(
-      "approximate", [](const SolveResult& r) { return r.performance().approximate; },
-      "Some resource is in a state whose throughput has no exact formula.");
-  property(
-      "relaxed_assignment",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.relaxed_assignment.empty()) return py::none();
-        return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
-      },
-      "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.");
-  property(
-      "relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; },
-      "Of 'slsqp': the throughput of that; else None.");
-  property(
-      "time_shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.time_shares.empty()) return py::none();
-        return to_matrix(r.solution.time_shares, r.system().resource_count());
-      },
-      "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.");
-  property(
-      "binding", [](const SolveResult& r) { return r.solution.binding; },
-      "Of 'weighted': what keeps the throughput from being larger, in words.");
-  property(
+  add_performance(bound);
+  add_special_results(bound);
+  bound.def_property_readonly(
       "seconds", [](const SolveResult& r) { return r.solution.seconds; }, "How long the solver took.");
   add_json(bound, "solve", &solution_text, &from_json);
   add_pickle(bound);

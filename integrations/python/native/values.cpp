@@ -1,8 +1,8 @@
 #include "integrations/python/native/values.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace allot::python {
 namespace {
@@ -90,15 +90,6 @@ const py::object& function_or_none(const char* option, const py::object& value) 
   if (!value.is_none() && PyCallable_Check(value.ptr()) == 0)
     raise_invalid(option, "must be a function, is " + shown(value));
   return value;
-}
-
-std::optional<Clock::time_point> deadline_after(py::handle seconds) {
-  constexpr double kForever = 1e9;  // seconds; more would overflow the clock
-  if (seconds.is_none()) return {};
-  const double limit = number(
-      "time_limit", seconds, [](double value) { return value > 0; }, "must be above 0 seconds");
-  if (limit >= kForever) return {};
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit));
 }
 
 }  // namespace allot::python

@@ -6,12 +6,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "allot/base/stop.hpp"
 #include "integrations/python/native/convert.hpp"
 
 namespace allot::python {
@@ -38,13 +36,6 @@ bool is_path(py::handle value);
 /// A function, or None.
 const py::object& function_or_none(const char* option, const py::object& value);
 
-/// What `read` makes of the value; nothing of None.
-template <typename Read>
-auto unless_none(py::handle value, Read read) -> std::optional<decltype(read(value))> {
-  if (value.is_none()) return {};
-  return read(value);
-}
-
 /// One of a few words.
 template <typename Value>
 Value choice(const char* option, py::handle value,
@@ -56,8 +47,5 @@ Value choice(const char* option, py::handle value,
   }
   raise_invalid(option, "must be one of " + known + ", is " + shown(value));
 }
-
-/// A deadline from a number of seconds (> 0) or None.
-std::optional<Clock::time_point> deadline_after(py::handle seconds);
 
 }  // namespace allot::python

@@ -112,7 +112,7 @@ def test_what_policies_are_told(machine, tmp_path):
         *("simulate", scenario, "--policy", "weighted", "--shares", "floor", "--start", "listed", *options),
     )
     same(
-        allot.simulate(machine, "jsq", precision=0.02, max_replications=30, warmup=100, threads=1, completions=500),
+        allot.simulate(machine, "jsq", precision=0.02, max_replications=30, warmup=100, jobs=1, completions=500),
         *("simulate", scenario, "--policy", "jsq", "--precision", 0.02, "--max-replications", 30),
         *("--warmup", 100, "--completions", 500),
     )

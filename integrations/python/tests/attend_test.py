@@ -10,6 +10,7 @@ import time
 import pytest
 
 import allot
+from conftest import Ticking
 
 # Work for many seconds, whatever the function.
 LARGE = dict(gps=48, sas=0, threads=8000, rule="none", priorities=True, seed=5)
@@ -180,26 +181,12 @@ def test_exceptions_of_progress_functions_propagate(policy):
 
 
 def test_other_threads_run_meanwhile():
-    ticks = 0
-    over = threading.Event()
-
-    def tick():
-        nonlocal ticks
-        while not over.is_set():
-            ticks += 1
-            time.sleep(0.01)
-
-    other = threading.Thread(target=tick)
-    other.start()
-    try:
+    with Ticking(0.01) as other:
         allot.simulate(allot.generate(), "jsq", completions=10**10, time_limit=1.0)
-        assert ticks >= 5
-        ticks = 0
+        assert other.ticks >= 5
+        other.ticks = 0
         allot.simulate(allot.generate(), lambda state, task: state.scenario.homes[task], completions=10**10, time_limit=1.0)
-        assert ticks >= 5
-    finally:
-        over.set()
-        other.join()
+        assert other.ticks >= 5
 
 
 def test_several_threads_at_once():

@@ -5,6 +5,8 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import threading
+import time
 
 import pytest
 
@@ -62,6 +64,29 @@ def without_times(value):
     if isinstance(value, list):
         return [without_times(entry) for entry in value]
     return value
+
+
+class Ticking:
+    """Another thread that counts `ticks` while the body runs, if the interpreter lets it."""
+
+    def __init__(self, seconds):
+        self.ticks = 0
+        self._seconds = seconds
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tick)
+
+    def _tick(self):
+        while not self._over.is_set():
+            self.ticks += 1
+            time.sleep(self._seconds)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._over.set()
+        self._thread.join()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import allot
+from conftest import Ticking
 
 
 def two_by_two(**options):
@@ -137,24 +138,10 @@ def test_planning_lets_other_threads_run():
     """solve and doubt wait for solvers, not for the interpreter: the other thread ticks on."""
     scenario = allot.generate(gps=24, sas=0, threads=2000, rule="none", seed=5)
     dispatcher = allot.Dispatcher(scenario, background=False, policy="optimal", solve_limit=0.3)
-    ticks = 0
-    over = threading.Event()
-
-    def tick():
-        nonlocal ticks
-        while not over.is_set():
-            ticks += 1
-            time.sleep(0.005)
-
-    other = threading.Thread(target=tick)
-    other.start()
-    try:
+    with Ticking(0.005) as other:
         assert dispatcher.solve(always=True)
         dispatcher.doubt(2)
-        assert ticks >= 3
-    finally:
-        over.set()
-        other.join()
+        assert other.ticks >= 3
 
 
 def test_the_context_times_its_body_and_tells_failures():

@@ -1,4 +1,4 @@
-#include "apps/allot/commands/study.hpp"
+#include "allot/ask/study.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +9,14 @@
 #include <memory>
 #include <utility>
 
+#include "allot/base/digest.hpp"
+#include "allot/base/readable.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/io/scenario_writer.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "allot/solve/solver.hpp"
-#include "apps/allot/commands/digest.hpp"
-#include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot {
 namespace {
 
 /// Raise it when a row of the same sweep would come out differently.
@@ -182,7 +182,7 @@ class Charts {
     } else if (axis == nullptr) {
       chart.categories = {plan_.title.empty() ? "all" : plan_.title};
     } else {
-      for (const allot::Cell& cell : axis->values) chart.categories.push_back(cell.text);
+      for (const Cell& cell : axis->values) chart.categories.push_back(cell.text);
     }
     const std::size_t width = axis == nullptr ? 1 : axis->values.size();
 
@@ -251,8 +251,8 @@ class Charts {
   std::span<const UnitResult* const> results_;
 };
 
-allot::Cell number_cell(double value) {
-  return std::isnan(value) ? allot::Cell{"", {}} : allot::Cell{number(value), value};
+Cell number_cell(double value) {
+  return std::isnan(value) ? Cell{"", {}} : Cell{readable::number(value), value};
 }
 
 }  // namespace
@@ -326,13 +326,13 @@ Findings conclude_study(const SweepPlan& plan, const Study& study,
       if (place.try_emplace(column, columns.size()).second) columns.push_back(column);
     }
   }
-  allot::Table table;
+  Table table;
   table.name = "sweep";
   table.title = "All rows";
   for (const SweepAxis& axis : plan.axes) table.columns.push_back(axis.label);
   for (const char* const column : {"seed", "kind", "name", "distribution"})
     table.columns.emplace_back(column);
-  allot::Table timing = table;
+  Table timing = table;
   timing.title = "Seconds that each row took, beside others";
   timing.timing = true;
   timing.columns.emplace_back("seconds");
@@ -341,17 +341,17 @@ Findings conclude_study(const SweepPlan& plan, const Study& study,
     if (results[at] == nullptr) continue;
     const StudyRow& row = study.rows[at];
     const SweepPoint& point = plan.points[row.point];
-    std::vector<allot::Cell> cells;
+    std::vector<Cell> cells;
     for (std::size_t axis = 0; axis < plan.axes.size(); ++axis)
       cells.push_back(plan.axes[axis].values[point.values[axis]]);
     cells.push_back({std::to_string(row.seed), static_cast<double>(row.seed)});
     cells.push_back({row.solver.empty() ? "policy" : "solver", {}});
     cells.push_back({row.solver.empty() ? row.policy : row.solver, {}});
     cells.push_back({row.distribution, {}});
-    std::vector<allot::Cell> times = cells;
+    std::vector<Cell> times = cells;
     times.push_back(number_cell(results[at]->timing[0][0]));
     timing.rows.push_back(std::move(times));
-    std::vector<allot::Cell> numbers(columns.size());
+    std::vector<Cell> numbers(columns.size());
     for (std::size_t column = 0; column < study.experiments[study.rows[at].experiment].columns.size();
          ++column)
       numbers[place[study.experiments[study.rows[at].experiment].columns[column]]] =
@@ -359,12 +359,12 @@ Findings conclude_study(const SweepPlan& plan, const Study& study,
     cells.insert(cells.end(), numbers.begin(), numbers.end());
     table.rows.push_back(std::move(cells));
   }
-  findings.text = counted(static_cast<Count>(plan.points.size()), "point") + ", " +
-                  counted(static_cast<Count>(table.rows.size()), "row") + ". ";
+  findings.text = readable::counted(static_cast<Count>(plan.points.size()), "point") + ", " +
+                  readable::counted(static_cast<Count>(table.rows.size()), "row") + ". ";
   if (!plan.policies.empty()) {
     findings.text += "Each policy was simulated with " +
-                     counted(static_cast<Count>(plan.replications), "replication") + " of " +
-                     counted(static_cast<Count>(plan.completions), "completion") +
+                     readable::counted(static_cast<Count>(plan.replications), "replication") + " of " +
+                     readable::counted(static_cast<Count>(plan.completions), "completion") +
                      ", all policies on the same random numbers.";
   }
   findings.charts = Charts(plan, study, results).make();
@@ -373,4 +373,4 @@ Findings conclude_study(const SweepPlan& plan, const Study& study,
   return findings;
 }
 
-}  // namespace allot::app
+}  // namespace allot

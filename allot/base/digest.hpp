@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace allot::app {
+namespace allot {
 
 /// FNV-1a over two starting points, 128 bits together. Parts are kept apart: "ab" + "c" is not "a" + "bc".
 class Digest {
@@ -39,4 +39,4 @@ class Digest {
   std::array<std::uint64_t, 2> halves_ = {0xcbf29ce484222325u, 0x84222325cbf29ce4u};
 };
 
-}  // namespace allot::app
+}  // namespace allot

@@ -8,7 +8,7 @@
 #include "allot/io/sweep_reader.hpp"
 #include "allot/sweep/experiment.hpp"
 
-namespace allot::app {
+namespace allot {
 
 /// A row to be: a point under one policy and distribution, or under one solver.
 struct StudyRow {
@@ -36,4 +36,4 @@ Study make_study(const SweepPlan& plan);
 Findings conclude_study(const SweepPlan& plan, const Study& study,
                         std::span<const std::vector<UnitResult>> results);
 
-}  // namespace allot::app
+}  // namespace allot
