@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/oracle.hpp"
 

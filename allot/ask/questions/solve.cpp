@@ -6,7 +6,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/base/words.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/solve/solution_json.hpp"
 
 namespace allot {
 namespace {

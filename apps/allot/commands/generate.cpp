@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "apps/allot/asking.hpp"
 
 namespace allot::app {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/jobs/journal_reader.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"

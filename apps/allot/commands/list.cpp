@@ -1,9 +1,10 @@
 // allot list: what is built in, with a line on each.
+#include "allot/ask/questions/list.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "allot/io/result_json.hpp"
 #include "apps/allot/asking.hpp"
 #include "apps/allot/terminal/text.hpp"
 

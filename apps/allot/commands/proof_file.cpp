@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "allot/ask/option.hpp"
-#include "allot/io/certificate_json.hpp"
+#include "allot/solve/certificate_json.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/terminal/text.hpp"
 

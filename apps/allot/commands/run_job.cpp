@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "allot/base/words.hpp"
-#include "allot/io/job_reader.hpp"
+#include "allot/jobs/job_reader.hpp"
 #include "apps/allot/commands/digest.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "allot/base/statistics.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "allot/solve/solver.hpp"
 #include "apps/allot/commands/digest.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "allot/io/result_json.hpp"
+#include "allot/analyze/analysis_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/result_json.hpp"
+#include "allot/simulate/simulation_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/module.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"

@@ -1,0 +1,18 @@
+// What policies did in simulation, as JSON. docs/reference/command.md lists the fields.
+#pragma once
+
+#include <string>
+
+#include "allot/simulate/simulate.hpp"
+
+namespace allot {
+
+/// Of one policy. Response times are null where nothing completed.
+std::string simulation_json(const System& system, const SimulationResult& result);
+
+/// Several policies, and their differences. `best` (may be null) is the best constant assignment, for
+/// reference.
+std::string comparison_json(const System& system, const Comparison& comparison,
+                            const Solution* best = nullptr);
+
+}  // namespace allot
