@@ -1,21 +1,17 @@
 #include "allot/jobs/job_reader.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
-#include <iostream>
-#include <unordered_map>
 #include <utility>
 
-#include "allot/base/memory.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/duration.hpp"
 #include "allot/format/file_kind.hpp"
 #include "allot/format/problems.hpp"
 #include "allot/format/read_fields.hpp"
+#include "allot/jobs/detail/check_outputs.hpp"
+#include "allot/jobs/detail/read_inputs.hpp"
 #include "allot/jobs/fields.hpp"
-#include "allot/jobs/output_fence.hpp"
 #include "allot/jobs/tokens.hpp"
 
 namespace allot {
@@ -24,9 +20,6 @@ namespace {
 constexpr Count kMostRetries = 1000;
 /// Types times resources: more would be a typing error, or an attack.
 constexpr std::size_t kMostPairs = std::size_t{1} << 20;
-constexpr std::size_t kMostClashes = 5;  // outputs that meet, before the rest is only counted
-constexpr std::size_t kLongestMessage = 1000;
-constexpr double kBytesPerTask = 300;  // of a task without an input, about
 
 Node node_of(Node::Content content) {
   Node node;
@@ -34,19 +27,10 @@ Node node_of(Node::Content content) {
   return node;
 }
 
-/// A message about text of the user: on one line, printable.
-std::string line(const std::string& message) { return quote::terminal(message, kLongestMessage); }
-
-bool has_zero(const Node& node, std::string_view text, const std::string& what, Problems& problems) {
-  if (text.find('\0') == std::string_view::npos) return false;
-  problems.add(node, what + " cannot hold a zero byte");
-  return true;
-}
-
 /// Adds what a parser of jobs found, each with `what` before it.
 void report(const Node& node, const std::string& what, const std::vector<std::string>& found,
             Problems& problems) {
-  for (const std::string& message : found) problems.add(node, line(what + ": " + message));
+  for (const std::string& message : found) problems.add(node, detail::line(what + ": " + message));
 }
 
 class JobReader {
@@ -55,11 +39,8 @@ class JobReader {
   /// may be standard input.
   JobReader(const Document& document, std::string folder, std::size_t most, bool reads_input = false,
             const InputTable* given = nullptr)
-      : problems_(document),
-        folder_(std::move(folder)),
-        most_(most),
-        reads_input_(reads_input),
-        given_(given) {}
+      : problems_(document), folder_(std::move(folder)), inputs_{folder_, most,      reads_input,
+                                                                 given,   problems_, elsewhere_} {}
 
   ReadResult<Job> run() {
     const Node& top = problems_.document().root();
@@ -74,7 +55,7 @@ class JobReader {
     read_resources(root);
     read_tasks(root);
     check();
-    if (problems_.empty() && elsewhere_.empty()) check_outputs();
+    if (problems_.empty() && elsewhere_.empty()) detail::check_outputs(job_, output_nodes_, problems_);
     if (!problems_.empty() || !elsewhere_.empty()) {
       std::vector<Diagnostic> all = problems_.empty() ? std::vector<Diagnostic>{} : problems_.diagnostics();
       all.insert(all.end(), elsewhere_.begin(), elsewhere_.end());
@@ -123,16 +104,16 @@ class JobReader {
       task.retries = static_cast<int>(*retries);
     task.directory = table.text("directory").value_or("");
     if (const Node* const node = table.find("directory"))
-      has_zero(*node, task.directory, "'directory'", problems_);
+      detail::has_zero(*node, task.directory, "'directory'", problems_);
     task.timeout_s = read_timeout(table);
 
     // Without its columns nothing can be said about the placeholders of a table.
-    const bool has_columns = read_inputs(table, task.inputs);
+    const bool has_columns = inputs_.read(table, task.inputs);
     TemplateScope scope{task.inputs.columns, false, false};
     if (const auto output = table.text("output")) {
       const Node& node = *table.find("output");
       if (output->empty()) problems_.add(node, "'output' must not be empty");
-      has_zero(node, *output, "'output'", problems_);
+      detail::has_zero(node, *output, "'output'", problems_);
       task.output = read_template(node, "'output'", *output, scope, has_columns);
     }
     scope.has_output = table.find("output") != nullptr;
@@ -171,7 +152,7 @@ class JobReader {
       if (const auto* number = value.get<std::int64_t>()) {
         environment.emplace_back(name, Template::literal(std::to_string(*number)));
       } else if (const auto text = read_text(value, what, problems_)) {
-        has_zero(value, *text, what, problems_);
+        detail::has_zero(value, *text, what, problems_);
         environment.emplace_back(name, read_template(value, what, *text, scope, has_columns));
       }
     }
@@ -187,123 +168,16 @@ class JobReader {
         problems_.add(node, "'launch' must be words that need no shell, each quote closed");
         return {};
       }
-    } else if (const auto given = read_words(node, "'launch'")) {
+    } else if (const auto given = detail::read_words(node, "'launch'", problems_)) {
       words = *given;
     } else {
       return {};
     }
     if (words.empty() || words.front().empty()) problems_.add(node, "'launch' has no program to run");
     for (const std::string& word : words) {
-      if (has_zero(node, word, "'launch'", problems_)) break;
+      if (detail::has_zero(node, word, "'launch'", problems_)) break;
     }
     return words;
-  }
-
-  /// An array of texts, or a problem.
-  std::optional<std::vector<std::string>> read_words(const Node& node, const std::string& what) {
-    const auto* array = node.get<Node::Array>();
-    if (!array) {
-      problems_.add(
-          node, what + " must be a string or an array of strings, is " + problems_.document().describe(node));
-      return std::nullopt;
-    }
-    std::vector<std::string> words;
-    bool is_sound = true;
-    for (const Node& element : *array) {
-      const auto word = read_text(element, "each part of " + what, problems_);
-      is_sound = is_sound && word && !has_zero(element, *word, "each part of " + what, problems_);
-      words.push_back(word.value_or(""));
-    }
-    return is_sound ? std::optional(words) : std::nullopt;
-  }
-
-  /// Returns whether the columns are known.
-  bool read_inputs(const TableReader& table, InputTable& inputs) {
-    if (given_ != nullptr) {
-      inputs = *given_;
-      return true;
-    }
-    const std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
-    const Node* source = nullptr;
-    std::size_t which = 0;
-    int given = 0;
-    for (std::size_t at = 0; at < kSources.size(); ++at) {
-      if (const Node* const node = table.find(kSources[at])) {
-        source = node;
-        which = at;
-        ++given;
-      }
-    }
-    if (given != 1) {
-      if (table.is_table()) {
-        problems_.add(table.node(), given == 0
-                                        ? "needs 'inputs', 'inputs_from' or 'repeat': what its tasks are"
-                                        : "takes only one of 'inputs', 'inputs_from' and 'repeat'");
-      }
-      // With a list among them the columns may be others; then the first problem is enough.
-      return given == 0;
-    }
-    std::vector<InputProblem> found;
-    std::string file;
-    if (which == 0) {
-      std::vector<std::string> entries;
-      if (const auto* text = source->get<std::string>()) {
-        entries = {*text};
-      } else if (const auto words = read_words(*source, "'inputs'")) {
-        entries = *words;
-        if (entries.empty()) problems_.add(*source, "'inputs' must not be empty");
-      }
-      inputs = inputs_from_patterns(entries, folder_, most_, found);
-    } else if (which == 1) {
-      const auto path = table.text("inputs_from");
-      if (!path) return false;
-      if (path->empty() || has_zero(*source, *path, "'inputs_from'", problems_)) {
-        if (path->empty()) problems_.add(*source, "'inputs_from' must be the path of a list or a .csv file");
-        return false;
-      }
-      if (*path == "-") return read_standard_input(*source, inputs);
-      file = path->starts_with('/') || folder_.empty() ? *path
-                                                       : (std::filesystem::path(folder_) / *path).string();
-      inputs = inputs_from_file(file, most_, found);
-    } else if (const auto count = table.whole("repeat", 1, static_cast<Count>(kMostInputs))) {
-      if (static_cast<std::size_t>(*count) > most_) {
-        found.push_back({0, "gives more than " + std::to_string(most_) + " tasks"});
-      } else if (const double bytes = kBytesPerTask * static_cast<double>(*count);
-                 bytes > static_cast<double>(memory_available())) {
-        found.push_back({0, "gives tasks that would take about " + memory_text(bytes) + " of memory; " +
-                                memory_text(static_cast<double>(memory_available())) + " are there"});
-      } else {
-        inputs = inputs_by_counting(static_cast<std::size_t>(*count));
-      }
-    }
-    for (const InputProblem& problem : found) {
-      if (file.empty()) {
-        problems_.add(*source, line(std::string(quote::name(kSources[which])) + ": " + problem.message));
-      } else if (problem.line == 0) {
-        problems_.add(*source, line("'inputs_from': " + file + " " + problem.message));
-      } else {
-        elsewhere_.push_back({quote::terminal(file, kLongestMessage) + ":" + std::to_string(problem.line),
-                              line(problem.message)});
-      }
-    }
-    most_ -= std::min(most_, inputs.rows());
-    return which != 1 || found.empty();
-  }
-
-  /// One value per line of standard input, which only one can have.
-  bool read_standard_input(const Node& node, InputTable& inputs) {
-    if (!std::exchange(reads_input_, false)) {
-      problems_.add(node, "'inputs_from': standard input is read already, or cannot be read here");
-      return true;
-    }
-    std::vector<InputProblem> found;
-    inputs = inputs_from_stream(std::cin, false, most_, found);
-    for (const InputProblem& problem : found) {
-      elsewhere_.push_back({"standard input" + (problem.line == 0 ? "" : ":" + std::to_string(problem.line)),
-                            line(problem.message)});
-    }
-    most_ -= std::min(most_, inputs.rows());
-    return true;
   }
 
   std::optional<double> read_timeout(const TableReader& table) {
@@ -345,14 +219,14 @@ class JobReader {
     std::vector<std::string> found;
     CommandTemplate command;
     if (const auto* text = node.get<std::string>()) {
-      if (has_zero(node, *text, what, problems_)) return std::nullopt;
+      if (detail::has_zero(node, *text, what, problems_)) return std::nullopt;
       command = shell ? CommandTemplate::from_script(*text, scope, found)
                       : CommandTemplate::from_line(*text, scope, found);
     } else if (shell) {
       problems_.add(
           node, what + " must be one string with 'shell = true', is " + problems_.document().describe(node));
       return std::nullopt;
-    } else if (const auto words = read_words(node, what)) {
+    } else if (const auto words = detail::read_words(node, what, problems_)) {
       command = CommandTemplate::from_words(*words, scope, found);
     } else {
       return std::nullopt;
@@ -409,43 +283,6 @@ class JobReader {
     return names;
   }
 
-  /// Two tasks that write the same file would undo each other's work; one that writes elsewhere would undo
-  /// that of somebody else.
-  void check_outputs() {
-    const std::vector<JobItem> items = list_items(job_);
-    std::unordered_map<std::string, std::size_t> writers;
-    std::vector<std::size_t> clashes(job_.tasks.size(), 0);
-    OutputFence fence(job_.folder);
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      const std::size_t type = index(items[k].type);
-      const JobTask& task = job_.tasks[type];
-      if (!task.output) continue;
-      const std::string path = task.output->expand({task.inputs.row(items[k].row), k + 1, 0, {}});
-      const std::string meant = std::filesystem::path(path).lexically_normal().string();
-      const bool is_file = !meant.empty() && !meant.ends_with('/') && meant != "." && meant != "..";
-      const auto [it, is_new] = writers.emplace(meant, k);
-      std::string why;
-      if (!is_file) {
-        why = items[k].identity + " would write " + quote::name(path) + ", which is no file";
-      } else if (!is_new) {
-        why = items[it->second].identity + " and " + items[k].identity + " would both write " +
-              quote::name(path);
-      } else if (!job_.outputs_anywhere && !fence.holds(meant)) {
-        why = items[k].identity + " would write " + quote::name(path) +
-              ", which lies outside of the job's folder; 'outputs_anywhere = true' at the top of the job "
-              "allows that";
-      }
-      if (!why.empty() && ++clashes[type] <= kMostClashes)
-        problems_.add(*output_nodes_[type], line("'output': " + why));
-    }
-    for (std::size_t type = 0; type < clashes.size(); ++type) {
-      if (clashes[type] > kMostClashes) {
-        problems_.add(*output_nodes_[type], "'output': and " + std::to_string(clashes[type] - kMostClashes) +
-                                                " more tasks that cannot have a file of their own");
-      }
-    }
-  }
-
   std::string a_table() const {
     return problems_.document().format() == FileFormat::kToml ? "a table" : "an object";
   }
@@ -453,9 +290,7 @@ class JobReader {
   Problems problems_;
   std::vector<Diagnostic> elsewhere_;  // of lists and tables
   std::string folder_;
-  std::size_t most_;
-  bool reads_input_;
-  const InputTable* given_;
+  detail::InputReader inputs_;
   Job job_;
   format::Names resources_{"resource", {}, {}, true};
   format::Names tasks_{"task", {}, {}, true};

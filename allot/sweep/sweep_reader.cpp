@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <set>
 #include <utility>
 
-#include "allot/base/elementary.hpp"
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/file_kind.hpp"
@@ -19,7 +15,7 @@
 #include "allot/policy/policy.hpp"
 #include "allot/size/distribution.hpp"
 #include "allot/solve/solver.hpp"
-#include "allot/sweep/detail/field_path.hpp"
+#include "allot/sweep/detail/points.hpp"
 
 namespace allot {
 namespace {
@@ -27,204 +23,10 @@ namespace {
 constexpr std::array<std::string_view, 13> kKeys = {
     "title", "scenario", "generate",    "vary",   "policies",     "solvers", "distributions",
     "seed",  "seeds",    "completions", "warmup", "replications", "start"};
-constexpr std::array<std::string_view, 9> kVaryKeys = {"field", "label",  "values", "from", "to",
-                                                       "step",  "points", "scale",  "whole"};
-constexpr std::array<std::string_view, 7> kGenerateKeys = {"gps",   "sas",        "threads", "rule",
-                                                           "rates", "priorities", "powers"};
-constexpr std::array<std::string_view, 2> kScales = {"linear", "log"};
 constexpr std::array<std::string_view, 2> kStarts = {"random", "listed"};
-constexpr std::array<std::string_view, 4> kRules = {"row", "column", "ordered", "none"};
 
-constexpr Count kMostValues = 10'000;
 constexpr Count kMostCompletions = 1'000'000'000'000;
 constexpr Count kMostReplications = 100'000;
-constexpr std::size_t kMostReports = 20;  // of points that make no system
-
-std::optional<double> number_in(const Node& node) {
-  if (const auto* integer = node.get<std::int64_t>()) return static_cast<double>(*integer);
-  const auto* real = node.get<double>();
-  return real && std::isfinite(*real) ? std::optional(*real) : std::nullopt;
-}
-
-std::optional<double> read_real(const TableReader& table, std::string_view key, Problems& problems) {
-  const Node* const node = table.find(key);
-  if (!node) return std::nullopt;
-  const auto value = number_in(*node);
-  if (!value)
-    problems.add(*node,
-                 quote::name(key) + " must be a finite number, is " + problems.document().describe(*node));
-  return value;
-}
-
-std::optional<bool> read_bool(const TableReader& table, std::string_view key, Problems& problems) {
-  const Node* const node = table.find(key);
-  if (!node) return std::nullopt;
-  if (const auto* value = node->get<bool>()) return *value;
-  problems.add(*node, quote::name(key) + " must be true or false, is " + problems.document().describe(*node));
-  return std::nullopt;
-}
-
-/// Steps and logarithms leave dust in the last digits; whoever wrote 0.1 means 0.3 by its third multiple.
-double dusted(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.12g", value);
-  return std::strtod(text.data(), nullptr);
-}
-
-/// 4, 2.5, 1e-07: a number as the CSV has it.
-std::string text_of(double value) {
-  if (std::abs(value) < 1e15 && std::trunc(value) == value)
-    return std::to_string(static_cast<std::int64_t>(value));
-  return quote::number(value);
-}
-
-Cell cell_of(double value) { return {text_of(value), value}; }
-
-/// The value as a document holds it. A whole number stays one.
-Node::Content content_of(const Cell& cell) {
-  if (!cell.number) {
-    if (cell.text == "true" || cell.text == "false") return cell.text == "true";
-    return cell.text;
-  }
-  if (std::trunc(*cell.number) == *cell.number && std::abs(*cell.number) < 9e15)
-    return static_cast<std::int64_t>(*cell.number);
-  return *cell.number;
-}
-
-std::vector<Cell> read_listed(const TableReader& table, Problems& problems) {
-  std::vector<Cell> values;
-  for (const Node& node : table.array("values", "numbers, texts or truth values")) {
-    if (const auto value = number_in(node)) {
-      values.push_back(cell_of(*value));
-    } else if (const auto* text = node.get<std::string>()) {
-      values.push_back({*text, std::nullopt});
-    } else if (const auto* flag = node.get<bool>()) {
-      values.push_back({*flag ? "true" : "false", std::nullopt});
-    } else {
-      problems.add(node, "a value must be a finite number, a text, true or false, is " +
-                             problems.document().describe(node));
-    }
-  }
-  const Node* const node = table.find("values");
-  const auto* array = node->get<Node::Array>();
-  if (array && array->empty()) problems.add(*node, "'values' must not be empty");
-  if (array && static_cast<Count>(array->size()) > kMostValues)
-    problems.add(*node, "'values' must be at most " + std::to_string(kMostValues) + " values");
-  return values;
-}
-
-std::vector<Cell> read_range(const TableReader& table, Problems& problems) {
-  const Node& node = table.node();
-  const auto from = read_real(table, "from", problems);
-  const auto to = read_real(table, "to", problems);
-  const auto step = read_real(table, "step", problems);
-  const auto points = table.whole("points", 1, kMostValues);
-  const bool is_log = table.word("scale", kScales).value_or(0) == 1;
-  const bool is_whole = read_bool(table, "whole", problems).value_or(false);
-  if (!table.find("from") || !table.find("to")) {
-    problems.add(node, "needs 'values', or 'from' and 'to'");
-    return {};
-  }
-  if ((table.find("step") != nullptr) == (table.find("points") != nullptr)) {
-    problems.add(node, "needs either 'step' or 'points' with 'from' and 'to'");
-    return {};
-  }
-  if (!from || !to) return {};
-  std::vector<Cell> values;
-  if (step) {
-    const double count = std::floor((*to - *from) / *step + 1e-9) + 1;
-    if (is_log) {
-      problems.add(*table.find("scale"), "a scale of \"log\" goes with 'points', not with 'step'");
-    } else if (!(*step != 0 && count >= 1)) {
-      problems.add(*table.find("step"), "'step' must lead from 'from' to 'to'");
-    } else if (count > static_cast<double>(kMostValues)) {
-      problems.add(*table.find("step"), "gives more than " + std::to_string(kMostValues) + " values");
-    } else {
-      for (std::size_t at = 0; at < static_cast<std::size_t>(count); ++at)
-        values.push_back(cell_of(dusted(*from + static_cast<double>(at) * *step)));
-    }
-  } else if (points) {
-    if (is_log && !(*from > 0 && *to > 0)) {
-      problems.add(node, "a scale of \"log\" needs 'from' and 'to' above 0");
-      return {};
-    }
-    for (Count at = 0; at < *points; ++at) {
-      const double share = *points == 1 ? 0 : static_cast<double>(at) / static_cast<double>(*points - 1);
-      double value = is_log ? *from * portable_pow(*to / *from, share) : *from + (*to - *from) * share;
-      if (is_whole) value = std::round(value);
-      const Cell cell = cell_of(at + 1 == *points && *points > 1 && !is_whole ? *to : dusted(value));
-      if (is_whole && !values.empty() && values.back().text == cell.text) continue;  // rounded to the same
-      values.push_back(cell);
-    }
-  }
-  return values;
-}
-
-struct Vary {
-  SweepAxis axis;
-  std::vector<std::vector<std::string>> paths;  ///< one per field, into the scenario or the [generate] table
-  const Node* node = nullptr;
-};
-
-/// Where a field stands in the document that it is part of: short forms written out.
-std::vector<std::string> resolved(std::vector<std::string> path, bool is_generated) {
-  if (is_generated && path.size() > 1 && path[0] == "generate") path.erase(path.begin());
-  if (!is_generated && path.size() == 3 && path[0] == "rates") path = {"tasks", path[1], "rates", path[2]};
-  return path;
-}
-
-Vary read_vary(const Node& node, bool is_generated, Problems& problems) {
-  const TableReader table(node, "an entry of 'vary'", kVaryKeys, problems);
-  Vary vary;
-  vary.node = &node;
-  if (!table.is_table()) return vary;
-  table.require("field", "what is varied, such as 'resources.gpu.servers'");
-  const Node* const field = table.find("field");
-  std::vector<const Node*> fields;
-  if (field && field->get<Node::Array>()) {
-    for (const Node& element : *field->get<Node::Array>()) fields.push_back(&element);
-    if (fields.empty()) problems.add(*field, "'field' must not be empty");
-  } else if (field) {
-    fields.push_back(field);
-  }
-  for (const Node* const element : fields) {
-    const auto text = read_text(*element, "'field'", problems);
-    if (!text) continue;
-    std::vector<std::string> path = detail::split_path(*text);
-    if (is_generated && (path.size() < 2 || path[0] != "generate")) {
-      problems.add(*element,
-                   "with [generate], 'field' must be one of its own, such as 'generate.threads', is " +
-                       quote::name(*text));
-      continue;
-    }
-    if (path.empty()) {
-      problems.add(*element,
-                   "'field' must be names with points between them, such as 'resources.gpu.servers', is " +
-                       quote::name(*text));
-      continue;
-    }
-    vary.axis.fields.push_back(*text);
-    vary.paths.push_back(resolved(std::move(path), is_generated));
-  }
-  vary.axis.label = table.name("label").value_or(vary.axis.fields.empty() ? "" : vary.axis.fields.front());
-  if (table.find("values")) {
-    for (const std::string_view key : {"from", "to", "step", "points", "scale", "whole"}) {
-      if (const Node* const other = table.find(key))
-        problems.add(*other, quote::name(key) + " does not go with 'values'");
-    }
-    vary.axis.values = read_listed(table, problems);
-  } else {
-    vary.axis.values = read_range(table, problems);
-  }
-  std::set<std::string> seen;
-  for (const Cell& value : vary.axis.values) {
-    if (!seen.insert(value.text).second) {
-      problems.add(node, "the value " + value.text + " comes twice");
-      break;
-    }
-  }
-  return vary;
-}
 
 /// Names of built-ins, each once.
 template <typename Infos>
@@ -292,174 +94,11 @@ std::vector<std::uint64_t> read_seeds(const TableReader& root, Problems& problem
     }
     if (array->empty()) problems.add(*node, "'seeds' must not be empty");
   } else if (const auto count =
-                 read_whole(*node, "'seeds', where it is no list,", 1, kMostValues, problems)) {
+                 read_whole(*node, "'seeds', where it is no list,", 1, detail::kMostValues, problems)) {
     for (Count seed = 1; seed <= *count; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
   }
   return seeds;
 }
-
-ReadResult<GenerateOptions> read_generate(const Document& document) {
-  Problems problems(document);
-  const TableReader table(document.root(), "'generate'", kGenerateKeys, problems);
-  GenerateOptions options;
-  options.general = static_cast<std::size_t>(table.whole("gps", 0, 4096).value_or(2));
-  options.specialized = static_cast<std::size_t>(table.whole("sas", 0, 4096).value_or(1));
-  options.threads = table.whole("threads", 0, kMaxCount).value_or(18);
-  options.rule = static_cast<AffinityRule>(table.word("rule", kRules).value_or(0));
-  options.priorities = read_bool(table, "priorities", problems).value_or(false);
-  options.powers = read_bool(table, "powers", problems).value_or(false);
-  if (const Node* const rates = table.find("rates")) {
-    const auto* pair = rates->get<Node::Array>();
-    const auto low = pair && pair->size() == 2 ? number_in((*pair)[0]) : std::nullopt;
-    const auto high = pair && pair->size() == 2 ? number_in((*pair)[1]) : std::nullopt;
-    if (low && high) {
-      options.lowest_rate = *low;
-      options.highest_rate = *high;
-    } else {
-      problems.add(*rates, "'rates' must be two numbers, as in [1, 10]");
-    }
-  }
-  if (!problems.empty()) return problems.diagnostics();
-  try {
-    generate(options);
-  } catch (const InvalidModel& error) {
-    problems.add(document.root(), error.what());
-    return problems.diagnostics();
-  }
-  return options;
-}
-
-/// What points are made of: the scenario, or the table of `generate`.
-struct Base {
-  Document document;
-  bool is_generated = false;
-};
-
-/// The part of a document as one of its own, which keeps the lines.
-Document part(const Document& document, const Node& node) {
-  return {document.format(), document.source(), node};
-}
-
-std::optional<Base> read_base(const TableReader& root, const std::filesystem::path& folder,
-                              Problems& problems, std::vector<Diagnostic>& elsewhere) {
-  const Node* const scenario = root.find("scenario");
-  const Node* const generated = root.find("generate");
-  if ((scenario != nullptr) == (generated != nullptr)) {
-    problems.add(
-        root.node(),
-        scenario
-            ? "takes 'scenario' or 'generate', not both"
-            : "needs 'scenario', a file or a table, or 'generate', a table of options for random systems");
-    return std::nullopt;
-  }
-  if (generated) return Base{part(problems.document(), *generated), true};
-  if (scenario->get<Node::Table>()) return Base{part(problems.document(), *scenario), false};
-  const auto* name = scenario->get<std::string>();
-  if (!name) {
-    problems.add(*scenario, "'scenario' must be the path of a scenario file, or a scenario, is " +
-                                problems.document().describe(*scenario));
-    return std::nullopt;
-  }
-  ReadResult<Document> file = read_document((folder / *name).string());
-  if (file) return Base{std::move(file).value(), false};
-  elsewhere = file.diagnostics();
-  return std::nullopt;
-}
-
-using Source = std::variant<Scenario, GenerateOptions>;
-
-/// The base with some values set: a system, or what is wrong.
-ReadResult<Source> make_source(const Base& base, std::span<const Vary> varied,
-                               std::span<const std::size_t> values) {
-  Node root = base.document.root();
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    const Node::Content content = content_of(varied[at].axis.values[values[at]]);
-    for (std::size_t field = 0; field < varied[at].paths.size(); ++field) {
-      const std::string wrong = detail::set_field(root, varied[at].paths[field], content);
-      if (!wrong.empty())
-        return std::vector<Diagnostic>{{"field " + quote::name(varied[at].axis.fields[field]), wrong}};
-    }
-  }
-  const Document changed(base.document.format(), base.document.source(), std::move(root));
-  if (base.is_generated) {
-    ReadResult<GenerateOptions> options = read_generate(changed);
-    if (!options) return options.diagnostics();
-    return Source(std::move(options).value());
-  }
-  ReadResult<Scenario> scenario = read_scenario_node(changed, changed.root());
-  if (!scenario) return scenario.diagnostics();
-  return Source(std::move(scenario).value());
-}
-
-std::string shown(const Vary& vary, std::size_t value) {
-  return quote::terminal(vary.axis.label, 200) + " = " + quote::terminal(vary.axis.values[value].text, 200);
-}
-
-/// Makes the systems of all points, and finds out which value is to blame where one cannot be.
-class PointMaker {
- public:
-  PointMaker(const Base& base, std::span<const Vary> varied, const Node& root, Problems& problems)
-      : base_(base), varied_(varied), root_(root), problems_(problems) {}
-
-  std::vector<SweepPoint> run() {
-    std::vector<SweepPoint> points;
-    std::vector<std::size_t> values(varied_.size(), 0);
-    for (bool more = true; more; more = advance(values)) {
-      ReadResult<Source> source = make_source(base_, varied_, values);
-      if (source) {
-        points.push_back({values, std::move(source).value()});
-      } else {
-        blame(values, source.diagnostics());
-        if (reports_ >= kMostReports) break;
-      }
-    }
-    return points;
-  }
-
- private:
-  bool advance(std::vector<std::size_t>& values) const {
-    for (std::size_t at = values.size(); at-- > 0;) {
-      if (++values[at] < varied_[at].axis.values.size()) return true;
-      values[at] = 0;
-    }
-    return false;
-  }
-
-  void blame(const std::vector<std::size_t>& values, const std::vector<Diagnostic>& problems) {
-    for (std::size_t at = 0; at < values.size(); ++at) {
-      if (const auto alone = alone_wrong(at, values[at])) {
-        if (!guilty_.insert({at, values[at]}).second) return;
-        report(*varied_[at].node, shown(varied_[at], values[at]), *alone);
-        return;
-      }
-    }
-    std::string point;
-    for (std::size_t at = 0; at < values.size(); ++at)
-      point += (at > 0 ? ", " : "") + shown(varied_[at], values[at]);
-    report(root_, point, problems);
-  }
-
-  /// What is wrong when this value is set in the base and nothing else is.
-  std::optional<std::vector<Diagnostic>> alone_wrong(std::size_t axis, std::size_t value) const {
-    const std::array<std::size_t, 1> values = {value};
-    const ReadResult<Source> source = make_source(base_, varied_.subspan(axis, 1), values);
-    return source ? std::nullopt : std::optional(source.diagnostics());
-  }
-
-  void report(const Node& where, const std::string& point, const std::vector<Diagnostic>& problems) {
-    for (const Diagnostic& problem : problems) {
-      ++reports_;
-      problems_.add(where, (point.empty() ? "" : "with " + point + ": ") + to_string(problem));
-    }
-  }
-
-  const Base& base_;
-  std::span<const Vary> varied_;
-  const Node& root_;
-  Problems& problems_;
-  std::set<std::pair<std::size_t, std::size_t>> guilty_;
-  std::size_t reports_ = 0;
-};
 
 /// Each policy and solver must suit the systems: the same at all points, so the first that it does not suit
 /// is told.
@@ -524,13 +163,13 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
   if (std::find(plan.policies.begin(), plan.policies.end(), "fixed") != plan.policies.end())
     problems.add(*root.find("policies"), "'fixed' holds a given assignment; a sweep has none to give");
 
-  const std::optional<Base> base = read_base(root, folder, problems, elsewhere);
-  std::vector<Vary> varied;
+  const std::optional<detail::Base> base = detail::read_base(root, folder, problems, elsewhere);
+  std::vector<detail::Vary> varied;
   for (const Node& node : root.array("vary", "tables"))
-    varied.push_back(read_vary(node, root.find("generate") != nullptr, problems));
+    varied.push_back(detail::read_vary(node, root.find("generate") != nullptr, problems));
   std::set<std::string> labels = {"seed", "distribution", "kind", "name"};
   std::size_t rows = 1;
-  for (const Vary& vary : varied) {
+  for (const detail::Vary& vary : varied) {
     if (!vary.axis.label.empty() && !labels.insert(vary.axis.label).second)
       problems.add(*vary.node,
                    "another column is called " + quote::name(vary.axis.label) + "; give it a 'label'");
@@ -542,13 +181,10 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
     problems.add(document.root(), "gives more than " + std::to_string(kMostSweepRows) +
                                       " rows: all combinations of values, seeds, policies and distributions");
 
-  if (base) {
-    // The system itself first: its own problems have nothing to do with what is varied.
-    const ReadResult<Source> plain = make_source(*base, {}, {});
-    if (!plain) elsewhere = plain.diagnostics();
-  }
+  // The system itself first: its own problems have nothing to do with what is varied.
+  if (base) elsewhere = detail::check_base(*base);
   if (base && elsewhere.empty() && problems.empty()) {
-    plan.points = PointMaker(*base, varied, document.root(), problems).run();
+    plan.points = detail::make_points(*base, varied, problems);
     if (problems.empty()) check_methods(root, plan, problems);
   }
   if (!problems.empty() || !elsewhere.empty()) {
@@ -556,7 +192,7 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
     all.insert(all.end(), elsewhere.begin(), elsewhere.end());
     return all;
   }
-  for (Vary& vary : varied) plan.axes.push_back(std::move(vary.axis));
+  for (detail::Vary& vary : varied) plan.axes.push_back(std::move(vary.axis));
   return plan;
 }
 
