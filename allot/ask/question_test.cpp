@@ -5,12 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "allot/analyze/analysis_json.hpp"
 #include "allot/ask/questions/simulate.hpp"
 #include "allot/ask/questions/solve.hpp"
 #include "allot/base/error.hpp"
 #include "allot/model/generate.hpp"
 #include "allot/policy/policy.hpp"
+#include "allot/simulate/simulation_json.hpp"
 #include "allot/size/distribution.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot {
@@ -145,6 +148,24 @@ TEST(Question, ListsTheTablesOfBuiltIns) {
     EXPECT_EQ(json.at("distributions").at(at).contains("parameters"), !kind.parameters.empty());
   }
   EXPECT_EQ(json.at("disciplines").size(), 2U);
+}
+
+template <typename Result>
+void check_fields(std::span<const ResultField<Result>> fields) {
+  std::set<std::string_view> keys;
+  for (const ResultField<Result>& field : fields) {
+    SCOPED_TRACE(field.key);
+    EXPECT_TRUE(keys.insert(field.key).second);
+    EXPECT_TRUE(field.kept != nullptr || field.json != nullptr);
+    EXPECT_TRUE(field.help.empty() || (field.kept != nullptr && field.help.ends_with('.')));
+    EXPECT_TRUE(field.sentence.empty() || field.sentence.find("{}") != std::string_view::npos);
+  }
+}
+
+TEST(ResultFields, AreNamedOnceAndExplained) {
+  check_fields(solution_fields());
+  check_fields(simulation_fields());
+  check_fields(analysis_fields());
 }
 
 }  // namespace

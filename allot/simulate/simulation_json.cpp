@@ -1,9 +1,14 @@
 #include "allot/simulate/simulation_json.hpp"
 
-#include "allot/format/json.hpp"
+#include <array>
+#include <utility>
 
 namespace allot {
 namespace {
+
+using Run = SimulationResult;
+
+bool completes(const System&, const Run& run) { return run.throughput.mean > 0; }
 
 Json json(const Estimate& value) {
   Json object;
@@ -18,51 +23,72 @@ Json json(const std::vector<Estimate>& values) {
   return array;
 }
 
-Json simulation_object(const SimulationResult& result) {
-  const bool any = result.throughput.mean > 0;
-  const auto measured = [&](const auto& value) { return any ? Json(value) : Json(); };
+Json response_time(const System& system, const Run& run) {
+  const auto known = [&](const auto& value) { return completes(system, run) ? Json(value) : Json(); };
   Json object;
-  object.add("policy", result.policy);
-  object.add("distribution", result.distribution);
-  object.add("seed", result.seed);
-  object.add("replications", result.replications);
-  object.add("completions", result.completions);
-  object.add("warmup", result.warmup);
-  object.add("partial", result.partial);
-  object.add("precise", result.precise);
-  object.add("population", result.population);
-  object.add("throughput", json(result.throughput));
-  Json response;
-  response.add("mean", measured(result.response_time.mean));
-  response.add("half_width", measured(result.response_time.half_width));
-  response.add("p50", measured(result.p50));
-  response.add("p95", measured(result.p95));
-  response.add("p99", measured(result.p99));
-  object.add("response_time", std::move(response));
-  object.add("throughput_by_task", json(result.throughput_by_task));
-  object.add("throughput_by_resource", json(result.throughput_by_resource));
-  Json::Array by_task;
-  for (std::size_t i = 0; i < result.response_time_by_task.size(); ++i) {
-    const bool completes = result.throughput_by_task[i].mean > 0;
-    by_task.push_back(completes ? json(result.response_time_by_task[i]) : Json());
-  }
-  object.add("response_time_by_task", std::move(by_task));
-  object.add("utilization", result.utilization);
-  object.add("energy_per_task", measured(result.energy_per_task));
-  object.add("edp", measured(result.edp));
-  object.add("little", result.little);
-  object.add("little_residual", result.little_residual);
-  object.add("throughput_by_replication", result.throughput_by_replication);
-  object.add("notes", result.notes);
-  object.add("wall_seconds", result.wall_seconds);
-  object.add("completions_per_second", result.completions_per_second);
+  object.add("mean", known(run.response_time.mean));
+  object.add("half_width", known(run.response_time.half_width));
+  object.add("p50", known(run.p50));
+  object.add("p95", known(run.p95));
+  object.add("p99", known(run.p99));
   return object;
 }
 
+Json response_time_by_task(const System&, const Run& run) {
+  Json::Array array;
+  for (std::size_t i = 0; i < run.response_time_by_task.size(); ++i) {
+    const bool any = run.throughput_by_task[i].mean > 0;
+    array.push_back(any ? json(run.response_time_by_task[i]) : Json());
+  }
+  return array;
+}
+
+// clang-format off
+constexpr auto kFields = std::to_array<ResultField<Run>>({
+    {.key = "policy", .help = "The name of the policy.", .kept = [](Run& r) -> Kept { return &r.policy; }},
+    {.key = "distribution", .help = "Of the sizes of tasks.", .kept = [](Run& r) -> Kept { return &r.distribution; }},
+    {.key = "seed", .help = "Of all random numbers.", .kept = [](Run& r) -> Kept { return &r.seed; }},
+    {.key = "replications", .help = "How many were completed.", .kept = [](Run& r) -> Kept { return &r.replications; }},
+    {.key = "completions", .help = "Of each replication.", .kept = [](Run& r) -> Kept { return &r.completions; }},
+    {.key = "warmup", .help = "Completions that were not counted.", .kept = [](Run& r) -> Kept { return &r.warmup; }},
+    {.key = "partial", .help = "The time limit came first.", .kept = [](Run& r) -> Kept { return &r.partial; }},
+    {.key = "precise", .help = "The precision asked for was reached; False where nothing was measured.",
+     .kept = [](Run& r) -> Kept { return &r.precise; }},
+    {.key = "population", .help = "Mean number of tasks in the system.", .kept = [](Run& r) -> Kept { return &r.population; }},
+    {.key = "throughput", .json = [](const System&, const Run& r) { return json(r.throughput); }},
+    {.key = "response_time", .json = response_time},
+    {.key = "p50", .help = "Median of the response time.", .kept = [](Run& r) -> Kept { return &r.p50; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "p95", .help = "95th percentile of the response time.", .kept = [](Run& r) -> Kept { return &r.p95; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "p99", .help = "99th percentile of the response time.", .kept = [](Run& r) -> Kept { return &r.p99; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "throughput_by_task", .json = [](const System&, const Run& r) { return json(r.throughput_by_task); }},
+    {.key = "throughput_by_resource", .json = [](const System&, const Run& r) { return json(r.throughput_by_resource); }},
+    {.key = "response_time_by_task", .json = response_time_by_task},
+    {.key = "utilization", .kept = [](Run& r) -> Kept { return &r.utilization; }},
+    {.key = "energy_per_task", .help = "Joules.", .kept = [](Run& r) -> Kept { return &r.energy_per_task; }, .has_value = completes},
+    {.key = "edp", .help = "Energy per task times mean response time.", .kept = [](Run& r) -> Kept { return &r.edp; },
+     .has_value = completes},
+    {.key = "little", .help = "Throughput times response time, to be compared with population.",
+     .kept = [](Run& r) -> Kept { return &r.little; }},
+    {.key = "little_residual", .help = "The largest relative error of Little's law as an identity of each replication.",
+     .kept = [](Run& r) -> Kept { return &r.little_residual; }},
+    {.key = "throughput_by_replication", .help = "Tasks per second in each replication.",
+     .kept = [](Run& r) -> Kept { return &r.throughput_by_replication; }},
+    {.key = "notes", .help = "What a careful reader should know.", .kept = [](Run& r) -> Kept { return &r.notes; }},
+    {.key = "wall_seconds", .help = "How long the simulation took.", .kept = [](Run& r) -> Kept { return &r.wall_seconds; }},
+    {.key = "completions_per_second", .help = "How many completions were simulated in a second of that.",
+     .kept = [](Run& r) -> Kept { return &r.completions_per_second; }},
+});
+// clang-format on
+
 }  // namespace
 
+std::span<const ResultField<SimulationResult>> simulation_fields() noexcept { return kFields; }
+
 std::string simulation_json(const System& system, const SimulationResult& result) {
-  Json object = simulation_object(result);
+  Json object = json_object(simulation_fields(), system, result);
   object.add("tasks", Json::names(system.tasks()));
   object.add("resources", Json::names(system.resources()));
   return object.text();
@@ -70,7 +96,8 @@ std::string simulation_json(const System& system, const SimulationResult& result
 
 std::string comparison_json(const System& system, const Comparison& comparison, const Solution* best) {
   Json::Array policies;
-  for (const SimulationResult& result : comparison.policies) policies.push_back(simulation_object(result));
+  for (const SimulationResult& result : comparison.policies)
+    policies.push_back(json_object(simulation_fields(), system, result));
   Json::Array differences;
   for (const Difference& difference : comparison.differences) {
     Json& entry = differences.emplace_back();

@@ -1,42 +1,53 @@
 #include "allot/solve/solution_json.hpp"
 
-#include "allot/format/json.hpp"
-#include "allot/solve/solver.hpp"
+#include <array>
+#include <utility>
 
 namespace allot {
 namespace {
 
-Json solution_object(const System& system, const Solution& solution) {
-  const Performance& performance = solution.performance;
-  Json object;
-  object.add("solver", solution.solver);
-  object.add("objective", to_string(solution.objective));
-  object.add("outcome", to_string(solution.outcome));
-  object.add("reason", solution.reason.empty() ? Json() : Json(solution.reason));
-  object.add("tasks", Json::names(system.tasks()));
-  object.add("resources", Json::names(system.resources()));
-  object.add("population", system.population());
-  object.add("assignment", solution.assignment);
-  object.add("throughput", performance.throughput);
-  object.add("throughput_by_task", performance.throughput_by_task);
-  object.add("throughput_by_resource", performance.throughput_by_resource);
-  object.add("response_time", performance.response_time);
-  object.add("response_time_by_task", performance.response_time_by_task);
-  object.add("upper_bound", solution.upper_bound);
-  object.add("gap", solution.gap());
-  object.add("proven_optimal", solution.proven_optimal);
-  object.add("shares", performance.shares.empty() ? Json() : Json(performance.shares));
-  object.add("priority_error", performance.priority_error);
-  object.add("approximate", performance.approximate);
-  if (!solution.relaxed_assignment.empty())
-    object.add("relaxed_assignment", Json::matrix(solution.relaxed_assignment, system.resource_count()));
-  if (solution.relaxed_throughput) object.add("relaxed_throughput", solution.relaxed_throughput);
-  if (!solution.time_shares.empty())
-    object.add("time_shares", Json::matrix(solution.time_shares, system.resource_count()));
-  if (!solution.binding.empty()) object.add("binding", solution.binding);
-  object.add("seconds", solution.seconds);
-  return object;
-}
+// clang-format off
+constexpr auto kFields = std::to_array<ResultField<Solution>>({
+    {.key = "solver", .help = "The name of the solver.", .kept = [](Solution& s) -> Kept { return &s.solver; }},
+    {.key = "objective", .json = [](const System&, const Solution& s) { return Json(to_string(s.objective)); }},
+    {.key = "outcome", .json = [](const System&, const Solution& s) { return Json(to_string(s.outcome)); }},
+    {.key = "reason", .help = "Why, where that needs saying.", .kept = [](Solution& s) -> Kept { return &s.reason; }, .may_be_empty = true},
+    {.key = "tasks", .json = [](const System& system, const Solution&) { return Json::names(system.tasks()); }},
+    {.key = "resources", .json = [](const System& system, const Solution&) { return Json::names(system.resources()); }},
+    {.key = "population", .json = [](const System& system, const Solution&) { return Json(system.population()); }},
+    {.key = "assignment", .help = "Tasks of each type (rows) at each resource (columns).",
+     .kept = [](Solution& s) -> Kept { return &s.assignment; }},
+    {.key = "throughput", .help = "Tasks per second.", .kept = [](Solution& s) -> Kept { return &s.performance.throughput; }},
+    {.key = "throughput_by_task", .help = "Tasks per second of each type.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.throughput_by_task; }},
+    {.key = "throughput_by_resource", .help = "Tasks per second of each resource.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.throughput_by_resource; }},
+    {.key = "response_time", .help = "Seconds, or None.", .kept = [](Solution& s) -> Kept { return &s.performance.response_time; }},
+    {.key = "response_time_by_task", .help = "Seconds, for each type; NaN where nothing completes.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.response_time_by_task; }},
+    {.key = "upper_bound", .help = "No assignment completes more, or None where nothing is proven.",
+     .kept = [](Solution& s) -> Kept { return &s.upper_bound; }},
+    {.key = "gap", .json = [](const System&, const Solution& s) { return Json(s.gap()); }},
+    {.key = "proven_optimal", .help = "Whether no assignment is better, proven.",
+     .kept = [](Solution& s) -> Kept { return &s.proven_optimal; }},
+    {.key = "shares", .help = "The part of all completions that each type has, or None where nothing completes.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.shares; }, .may_be_empty = true},
+    {.key = "priority_error", .help = "The sum of the squared distances between these shares and those asked for, or None.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.priority_error; }},
+    {.key = "approximate", .help = "Some resource is in a state whose throughput has no exact formula.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.approximate; }},
+    {.key = "relaxed_assignment", .help = "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.relaxed_assignment; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
+    {.key = "relaxed_throughput", .help = "Of 'slsqp': the throughput of that; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.relaxed_throughput; }, .is_left_out = true,
+     .sentence = "With fractions of tasks allowed it would be {} tasks/s; this is the best rounding."},
+    {.key = "time_shares", .help = "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.time_shares; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
+    {.key = "binding", .help = "Of 'weighted': what keeps the throughput from being larger, in words.",
+     .kept = [](Solution& s) -> Kept { return &s.binding; }, .may_be_empty = true, .is_left_out = true},
+    {.key = "seconds", .help = "How long the solver took.", .kept = [](Solution& s) -> Kept { return &s.seconds; }},
+});
+// clang-format on
 
 Json explanation_array(const System& system, const std::vector<Placement>& placements) {
   Json::Array array;
@@ -58,18 +69,6 @@ Json explanation_array(const System& system, const std::vector<Placement>& place
   return array;
 }
 
-std::string_view to_string(Change::What what) {
-  switch (what) {
-    case Change::What::kServer:
-      return "server";
-    case Change::What::kThread:
-      return "thread";
-    case Change::What::kRate:
-      return "rate";
-  }
-  return "unknown";
-}
-
 Json point_object(const ParetoPoint& point) {
   Json object;
   object.add("throughput", point.throughput);
@@ -80,9 +79,11 @@ Json point_object(const ParetoPoint& point) {
 
 }  // namespace
 
+std::span<const ResultField<Solution>> solution_fields() noexcept { return kFields; }
+
 std::string solution_json(const System& system, const Solution& solution,
                           const std::vector<Placement>* explanation) {
-  Json object = solution_object(system, solution);
+  Json object = json_object(solution_fields(), system, solution);
   if (explanation != nullptr) object.add("explanation", explanation_array(system, *explanation));
   return object.text();
 }
@@ -98,7 +99,7 @@ std::string pareto_json(const System& system, const ParetoFrontier& frontier, co
   object.add("resources", Json::names(system.resources()));
   object.add("points", std::move(points));
   object.add("advised", frontier.points.empty() ? Json() : point_object(frontier.advised));
-  object.add("weighted", weighted == nullptr ? Json() : solution_object(system, *weighted));
+  object.add("weighted", weighted == nullptr ? Json() : json_object(solution_fields(), system, *weighted));
   return object.text();
 }
 

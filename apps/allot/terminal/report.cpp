@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "apps/allot/terminal/grid.hpp"
 #include "apps/allot/terminal/text.hpp"
@@ -160,11 +161,8 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   }
 }
 
-void print_bound(Console& console, const Solution& solution) {
-  if (solution.relaxed_throughput) {
-    console.print("With fractions of tasks allowed it would be {} tasks/s; this is the best rounding.\n",
-                  number(*solution.relaxed_throughput));
-  }
+void print_bound(Console& console, const System& system, const Solution& solution) {
+  print_sentences(console, solution_fields(), system, solution);
   if (!solution.upper_bound || solution.proven_optimal) return;
   const std::string bound = number_above(*solution.upper_bound);
   if (solution.performance.approximate) {
@@ -233,7 +231,20 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
                 "the true throughput tends to be higher.",
                 console.width(), 0));
   }
-  print_bound(console, solution);
+  print_bound(console, system, solution);
+}
+
+std::optional<std::string> number_text(const Kept& value) {
+  return std::visit(
+      [](const auto* at) -> std::optional<std::string> {
+        using Value = std::remove_cvref_t<decltype(*at)>;
+        if constexpr (std::is_same_v<Value, double>) return number(*at);
+        if constexpr (std::is_same_v<Value, std::optional<double>>)
+          return *at ? std::optional(number(**at)) : std::nullopt;
+        if constexpr (std::is_unsigned_v<Value>) return whole(static_cast<Count>(*at));
+        return std::nullopt;
+      },
+      value);
 }
 
 void print_comparison(Console& console, const SolutionQuestion& question) {

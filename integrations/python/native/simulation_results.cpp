@@ -10,6 +10,7 @@
 #include "allot/simulate/simulation_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/module.hpp"
+#include "integrations/python/native/result_fields.hpp"
 
 namespace allot::python {
 namespace {
@@ -121,31 +122,9 @@ void bind_simulation(py::module_& module) {
     bound.def_property_readonly(
         name, [get](const SimulationRun& self) { return get(self); }, doc);
   };
-  const auto field = [&](const char* name, auto member, const char* doc) {
-    bound.def_property_readonly(
-        name, [member](const SimulationRun& self) { return self.result.*member; }, doc);
-  };
-  const auto measured = [&](const char* name, double SimulationResult::*member, const char* doc) {
-    bound.def_property_readonly(
-        name,
-        [member](const SimulationRun& self) -> std::optional<double> {
-          if (!self.completes()) return {};
-          return self.result.*member;
-        },
-        doc);
-  };
-  bound.def_property_readonly(
-      "scenario", [](const SimulationRun& self) { return self.scenario; }, "What was simulated.");
-  field("policy", &SimulationResult::policy, "The name of the policy.");
-  field("distribution", &SimulationResult::distribution, "Of the sizes of tasks.");
-  field("seed", &SimulationResult::seed, "Of all random numbers.");
-  field("replications", &SimulationResult::replications, "How many were completed.");
-  field("completions", &SimulationResult::completions, "Of each replication.");
-  field("warmup", &SimulationResult::warmup, "Completions that were not counted.");
-  field("partial", &SimulationResult::partial, "The time limit came first.");
-  field("precise", &SimulationResult::precise,
-        "The precision asked for was reached; False where nothing was measured.");
-  field("population", &SimulationResult::population, "Mean number of tasks in the system.");
+  property(
+      "scenario", [](const SimulationRun& run) { return run.scenario; }, "What was simulated.");
+  add_attributes(bound, simulation_fields(), &SimulationRun::result);
   property(
       "throughput",
       [](const SimulationRun& run) {
@@ -159,9 +138,6 @@ void bind_simulation(py::module_& module) {
         return run.result.response_time;
       },
       "Seconds; None where nothing completed.");
-  measured("p50", &SimulationResult::p50, "Median of the response time.");
-  measured("p95", &SimulationResult::p95, "95th percentile of the response time.");
-  measured("p99", &SimulationResult::p99, "99th percentile of the response time.");
   property(
       "throughput_by_task",
       [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
@@ -180,20 +156,6 @@ void bind_simulation(py::module_& module) {
         return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
       },
       "Mean busy servers / servers.");
-  measured("energy_per_task", &SimulationResult::energy_per_task, "Joules.");
-  measured("edp", &SimulationResult::edp, "Energy per task times mean response time.");
-  field("little", &SimulationResult::little,
-        "Throughput times response time, to be compared with population.");
-  field("little_residual", &SimulationResult::little_residual,
-        "The largest relative error of Little's law as an identity of each replication.");
-  property(
-      "throughput_by_replication",
-      [](const SimulationRun& run) { return to_array(run.result.throughput_by_replication); },
-      "Tasks per second in each replication.");
-  field("notes", &SimulationResult::notes, "What a careful reader should know.");
-  field("wall_seconds", &SimulationResult::wall_seconds, "How long the simulation took.");
-  field("completions_per_second", &SimulationResult::completions_per_second,
-        "How many completions were simulated in a second of that.");
   const auto text = [](const SimulationRun& self) {
     return simulation_json(self.scenario->system, self.result);
   };

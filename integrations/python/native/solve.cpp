@@ -16,6 +16,7 @@
 #include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
+#include "integrations/python/native/result_fields.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -27,7 +28,6 @@ struct SolveResult {
   std::optional<std::vector<Placement>> explanation;
 
   const System& system() const noexcept { return scenario->system; }
-  const Performance& performance() const noexcept { return solution.performance; }
 };
 
 struct ParetoResult {
@@ -58,18 +58,6 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
   SolveResult result{scenario, std::move(question.solution), {}};
   if (question.explains) result.explanation = std::move(question.explanation);
   return result;
-}
-
-const char* word(Change::What what) {
-  switch (what) {
-    case Change::What::kServer:
-      return "server";
-    case Change::What::kThread:
-      return "thread";
-    case Change::What::kRate:
-      return "rate";
-  }
-  return "";
 }
 
 /// X_ij, row-major.
@@ -120,10 +108,8 @@ void bind_solution(py::module_& module) {
     bound.def_property_readonly(
         name, [get](const SolveResult& self) { return get(self); }, doc);
   };
-  bound.def_property_readonly(
-      "scenario", [](const SolveResult& self) { return self.scenario; }, "What was solved.");
   property(
-      "solver", [](const SolveResult& r) { return r.solution.solver; }, "The name of the solver.");
+      "scenario", [](const SolveResult& r) { return r.scenario; }, "What was solved.");
   property(
       "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
       "'throughput' or 'priority'.");
@@ -131,74 +117,12 @@ void bind_solution(py::module_& module) {
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
   property(
-      "reason", [](const SolveResult& r) { return r.solution.reason; }, "Why, where that needs saying.");
-  property(
-      "assignment", [](const SolveResult& r) { return to_matrix(r.solution.assignment); },
-      "Tasks of each type (rows) at each resource (columns).");
-  property(
-      "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
-  property(
-      "throughput_by_task", [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); },
-      "Tasks per second of each type.");
-  property(
-      "throughput_by_resource",
-      [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); },
-      "Tasks per second of each resource.");
-  property(
-      "response_time", [](const SolveResult& r) { return r.performance().response_time; },
-      "Seconds, or None.");
-  property(
-      "response_time_by_task",
-      [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); },
-      "Seconds, for each type; NaN where nothing completes.");
-  property(
       "throughput_by_pair",
       [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
       "Completions per second of each type (rows) at each resource (columns).");
   property(
-      "upper_bound",
-      [](const SolveResult& r) { return r.solution.gap() ? r.solution.upper_bound : std::nullopt; },
-      "No assignment completes more, or None where nothing is proven.");
-  property(
       "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
-  property(
-      "proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; },
-      "Whether no assignment is better, proven.");
-  property(
-      "shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.performance().shares.empty()) return py::none();
-        return to_array(r.performance().shares);
-      },
-      "The part of all completions that each type has, or None where nothing completes.");
-  property(
-      "priority_error", [](const SolveResult& r) { return r.performance().priority_error; },
-      "The sum of the squared distances between these shares and those asked for, or None.");
-  property(
-      "approximate", [](const SolveResult& r) { return r.performance().approximate; },
-      "Some resource is in a state whose throughput has no exact formula.");
-  property(
-      "relaxed_assignment",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.relaxed_assignment.empty()) return py::none();
-        return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
-      },
-      "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.");
-  property(
-      "relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; },
-      "Of 'slsqp': the throughput of that; else None.");
-  property(
-      "time_shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.time_shares.empty()) return py::none();
-        return to_matrix(r.solution.time_shares, r.system().resource_count());
-      },
-      "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.");
-  property(
-      "binding", [](const SolveResult& r) { return r.solution.binding; },
-      "Of 'weighted': what keeps the throughput from being larger, in words.");
-  property(
-      "seconds", [](const SolveResult& r) { return r.solution.seconds; }, "How long the solver took.");
+  add_attributes(bound, solution_fields(), &SolveResult::solution);
   add_json(bound, "solve", &solution_text, &from_json);
   add_pickle(bound);
 }
@@ -296,8 +220,8 @@ void bind_what_if(py::module_& module) {
               change.resource ? py::object(py::str(system.resource(*change.resource).name)) : py::none();
           const py::object task =
               change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
-          changes.append(
-              kind(word(change.what), resource, task, change.throughput, change.gain, change.approximate));
+          changes.append(kind(to_string(change.what), resource, task, change.throughput, change.gain,
+                              change.approximate));
         }
         return changes;
       },
