@@ -2,12 +2,19 @@
 
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "allot/analyze/analysis_json.hpp"
 #include "allot/ask/questions/simulate.hpp"
 #include "allot/ask/questions/solve.hpp"
 #include "allot/base/error.hpp"
 #include "allot/model/generate.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/simulate/simulation_json.hpp"
+#include "allot/size/distribution.hpp"
+#include "allot/solve/solution_json.hpp"
+#include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
@@ -124,6 +131,41 @@ TEST(Questions, StopWhenNobodyWaitsAnyMore) {
   late.scenario = large;
   late.answer({.used_s = 20});  // longer than the limit of 10 s
   EXPECT_EQ(late.solution.outcome, Outcome::kTimeLimit);
+}
+
+TEST(Question, ListsTheTablesOfBuiltIns) {
+  const nlohmann::json json = nlohmann::json::parse(find_question("list")->make()->json());
+  ASSERT_EQ(json.at("solvers").size(), builtin_solvers().size());
+  for (std::size_t at = 0; at < builtin_solvers().size(); ++at) {
+    EXPECT_EQ(json.at("solvers").at(at).at("name"), builtin_solvers()[at]->name);
+    EXPECT_FALSE(json.at("solvers").at(at).at("objectives").empty());
+  }
+  EXPECT_EQ(json.at("policies").size(), builtin_policies().size());
+  ASSERT_EQ(json.at("distributions").size(), builtin_distributions().size());
+  for (std::size_t at = 0; at < builtin_distributions().size(); ++at) {
+    const DistributionInfo& kind = *builtin_distributions()[at];
+    EXPECT_EQ(json.at("distributions").at(at).at("name"), kind.name);
+    EXPECT_EQ(json.at("distributions").at(at).contains("parameters"), !kind.parameters.empty());
+  }
+  EXPECT_EQ(json.at("disciplines").size(), 2U);
+}
+
+template <typename Result>
+void check_fields(std::span<const ResultField<Result>> fields) {
+  std::set<std::string_view> keys;
+  for (const ResultField<Result>& field : fields) {
+    SCOPED_TRACE(field.key);
+    EXPECT_TRUE(keys.insert(field.key).second);
+    EXPECT_TRUE(field.kept != nullptr || field.json != nullptr);
+    EXPECT_TRUE(field.help.empty() || (field.kept != nullptr && field.help.ends_with('.')));
+    EXPECT_TRUE(field.sentence.empty() || field.sentence.find("{}") != std::string_view::npos);
+  }
+}
+
+TEST(ResultFields, AreNamedOnceAndExplained) {
+  check_fields(solution_fields());
+  check_fields(simulation_fields());
+  check_fields(analysis_fields());
 }
 
 }  // namespace

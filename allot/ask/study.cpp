@@ -12,7 +12,7 @@
 #include "allot/base/digest.hpp"
 #include "allot/base/readable.hpp"
 #include "allot/base/statistics.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "allot/solve/solver.hpp"
 

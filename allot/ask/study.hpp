@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/sweep_reader.hpp"
 #include "allot/sweep/experiment.hpp"
+#include "allot/sweep/sweep_reader.hpp"
 
 namespace allot {
 

@@ -3,8 +3,13 @@
 #include <gtest/gtest.h>
 #include <stdio.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "allot/base/random.hpp"
 
 namespace allot {
 namespace {
@@ -151,6 +156,32 @@ TEST(Quote, CsvFieldsAreReadBack) {
       EXPECT_EQ(field.find_first_of(",\"\r\n"), std::string::npos);
     }
     EXPECT_EQ(field, text);
+  }
+}
+
+TEST(Quote, PrintsOneLineWhateverTheBytes) {
+  EXPECT_EQ(quote::terminal("a\tb\nc\x1b[31m\x7f"), "a\\tb\\nc\\x1b[31m\\x7f");
+  EXPECT_EQ(quote::terminal("\xC3\xA9 \xF0\x9F\x98\x80"), "\xC3\xA9 \xF0\x9F\x98\x80");
+  EXPECT_EQ(quote::terminal("\xC3( \xED\xA0\x80 \xC0\x80 \xF5"), "\\xc3( \\xed\\xa0\\x80 \\xc0\\x80 \\xf5");
+  EXPECT_EQ(quote::terminal("\xC2\x85"), "\\u0085");  // a control character of two bytes
+  EXPECT_EQ(quote::terminal("abcdef", 3), "abc...");
+}
+
+TEST(Quote, CutsLongLists) {
+  EXPECT_EQ(quote::list(std::vector<std::string_view>(12, "x")), "x, x, x, x, x, x, x, x, x, x and 2 more");
+}
+
+TEST(Quote, WritesDoublesThatReadBackTheSame) {
+  EXPECT_EQ(quote::number(0.1), "0.1");
+  EXPECT_EQ(quote::number(65), "65.0");
+  EXPECT_EQ(quote::number(1e22), "1e+22");
+  EXPECT_EQ(quote::number(std::numeric_limits<double>::quiet_NaN()), "nan");
+  EXPECT_EQ(quote::number(-std::numeric_limits<double>::infinity()), "-inf");
+  RandomStream random(1);
+  for (int k = 0; k < 2000; ++k) {
+    const double value =
+        std::ldexp(static_cast<double>(random.bits() >> 11), static_cast<int>(random.below(2000)) - 1040);
+    EXPECT_EQ(std::strtod(quote::number(value).c_str(), nullptr), value);
   }
 }
 

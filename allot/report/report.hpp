@@ -10,13 +10,6 @@
 
 namespace allot {
 
-/// An experiment and what it found.
-struct Reported {
-  const Experiment* experiment = nullptr;  ///< not owned
-  Findings findings;
-  std::span<const UnitResult> results;  ///< of all units, for the file of all runs; may be empty
-};
-
 struct ReportInfo {
   std::string title = "The experiments, reproduced";
   Effort effort;

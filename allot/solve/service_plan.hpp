@@ -34,7 +34,7 @@ struct ServicePlan {
   /// With arrivals: the load that the machine can carry, as a multiple of the load that arrives.
   std::optional<double> headroom;
   double value = 0;  ///< with groups of threads, of their rounds
-  double mean_power = 0;
+  std::optional<double> mean_power;
   /// Task types with threads of their own that complete nothing.
   std::vector<std::string> unserved;
   /// Where nothing is feasible: limits that cannot hold together; without any one of them the others can.

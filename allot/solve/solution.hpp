@@ -63,7 +63,8 @@ struct Solution {
   /// `weighted`: what keeps the throughput from being larger, one sentence each.
   std::vector<std::string> binding;
   /// `planned`: what else there is to say.
-  std::optional<ServicePlan> plan;
+  ServicePlan plan;
+  bool is_planned = false;
   /// With `SolveOptions::keep_proof`: why nothing is above the bound, or nothing is feasible. Else null.
   std::shared_ptr<const Proof> proof;
 

@@ -107,8 +107,9 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
   solution.performance = solution.time_shares.empty()
                              ? evaluate(problem.system, solution.assignment)
                              : evaluate_time_shares(problem.system, solution.time_shares);
-  if (solution.plan) {
-    solution.performance.value = solution.plan->value;
+  if (solution.is_planned) {
+    if (problem.system.has_worths() || !problem.threads.empty())
+      solution.performance.value = solution.plan.value;
     return solution;
   }
   if (wanted.weight != nullptr) {

@@ -110,4 +110,16 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   return result;
 }
 
+std::string_view to_string(Change::What what) noexcept {
+  switch (what) {
+    case Change::What::kServer:
+      return "server";
+    case Change::What::kThread:
+      return "thread";
+    case Change::What::kRate:
+      return "rate";
+  }
+  return "";
+}
+
 }  // namespace allot

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "allot/solve/options.hpp"
@@ -25,6 +26,9 @@ struct WhatIf {
   std::vector<Change> changes;  ///< largest gain first; ties in the order server, thread, rate, then by index
   Outcome outcome = Outcome::kConverged;  ///< time_limit or interrupted: `changes` holds those tried so far
 };
+
+/// "server", "thread" or "rate".
+std::string_view to_string(Change::What what) noexcept;
 
 /// How much faster a kRate change makes a pair.
 inline constexpr double kFasterPair = 1.1;

@@ -104,4 +104,11 @@ struct Experiment {
   std::function<Findings(const Effort&, std::span<const UnitResult> results)> conclude;
 };
 
+/// An experiment and what it found.
+struct Reported {
+  const Experiment* experiment = nullptr;  ///< not owned
+  Findings findings;
+  std::span<const UnitResult> results;  ///< of all units, for the file of all runs; may be empty
+};
+
 }  // namespace allot

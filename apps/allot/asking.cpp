@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "allot/io/assignment_reader.hpp"
-#include "allot/io/probabilities_reader.hpp"
+#include "allot/format/assignment_reader.hpp"
+#include "allot/format/probabilities_reader.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "allot/ask/option.hpp"
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/terminal/text.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "allot/ask/option.hpp"
-#include "allot/io/diagnostic.hpp"
+#include "allot/format/diagnostic.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/solve/options.hpp"
 #include "apps/allot/exit.hpp"

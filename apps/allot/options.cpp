@@ -7,7 +7,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/words.hpp"
-#include "allot/io/duration.hpp"
+#include "allot/format/duration.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/terminal/text.hpp"
 

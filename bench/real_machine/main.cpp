@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "allot/io/scenario_reader.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_reader.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "bench/real_machine/check.hpp"
 #include "bench/real_machine/experiment.hpp"
 #include "bench/real_machine/measure.hpp"

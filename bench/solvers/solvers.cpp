@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "allot/base/version.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/model/generate.hpp"
 #include "allot/solve/map.hpp"
 #include "allot/solve/solver.hpp"

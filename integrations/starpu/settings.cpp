@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/model/rates.hpp"
 
 namespace allot::starpu {

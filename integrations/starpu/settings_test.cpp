@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 
 namespace allot::starpu {
 namespace {

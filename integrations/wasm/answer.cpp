@@ -10,11 +10,11 @@
 
 #include "allot/ask/questions/simulate.hpp"
 #include "allot/base/error.hpp"
-#include "allot/io/result_json.hpp"
-#include "allot/io/scenario_reader.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_reader.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/simulate/trace.hpp"
 #include "allot/solve/explain.hpp"
+#include "allot/solve/solution_json.hpp"
 
 namespace allot::wasm {
 namespace {

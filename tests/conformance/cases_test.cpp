@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/oracle.hpp"
 
@@ -96,7 +96,7 @@ TEST_P(SolvedCases, BoundEverySolver) {
       const Solution solution = solve(*solver, {system(), Objective::kThroughput});
       // Plans are not states: they may beat every state.
       const double most = number("max_throughput");
-      if (solution.plan) {
+      if (solution.is_planned) {
         EXPECT_GE(*solution.upper_bound, most * (1 - 1e-12));
       } else {
         EXPECT_LE(solution.performance.throughput, most * (1 + 1e-9));

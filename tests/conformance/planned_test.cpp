@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/dense_simplex.hpp"
 #include "tests/support/oracle.hpp"
@@ -69,7 +69,7 @@ TEST(Planned, HasTheValueOfCasesSolvedElsewhere) {
     EXPECT_GE(*found.upper_bound, value * (1 - 1e-12));
     if (expected.at("planned").contains("rounds")) {
       const auto rounds = expected.at("planned").at("rounds").get<std::vector<double>>();
-      ASSERT_EQ(found.plan->rounds.size(), rounds.size());
+      ASSERT_EQ(found.plan.rounds.size(), rounds.size());
     }
     ++checked;
     if (!expected.contains("even") || one.name.starts_with("needs")) continue;
@@ -306,7 +306,7 @@ TEST(Planned, HasTheValueOfAProgramWrittenDownAnew) {
     ASSERT_EQ(found.outcome == Outcome::kInfeasible, !witness.value.has_value()) << found.reason;
     ++(witness.value ? feasible : infeasible);
     if (!witness.value) {
-      EXPECT_FALSE(found.plan->conflict.empty());
+      EXPECT_FALSE(found.plan.conflict.empty());
       continue;
     }
     EXPECT_NEAR(found.performance.value, *witness.value, 1e-6 * *witness.value + 1e-9);
@@ -348,7 +348,7 @@ TEST(Planned, NamesLimitsThatCannotHoldTogetherAndNoneTooMany) {
     const Solution found = planned(problem_of(scenario));
     if (found.outcome != Outcome::kInfeasible) continue;
     ++conflicts;
-    const std::vector<std::string>& named = found.plan->conflict;
+    const std::vector<std::string>& named = found.plan.conflict;
     joint += named.size() > 1 ? 1 : 0;
     EXPECT_EQ(planned(problem_of(with_limits(scenario, named))).outcome, Outcome::kInfeasible)
         << found.reason;
@@ -478,20 +478,20 @@ TEST(Planned, TakesTheLeastPowerThatKeepsThePartAskedFor) {
     if (!has_closed_work(scenario)) continue;
     const Solution most = planned(problem_of(scenario));
     if (most.outcome == Outcome::kInfeasible || !(most.performance.value > 0)) continue;
-    double before = most.plan->mean_power;
+    double before = most.plan.mean_power.value();
     for (const double keep : {1.0, 0.9, 0.5}) {
       const Solution found =
           planned(problem_of(scenario, Objective::kEnergy), {.settings = {{"keep", keep}}});
       ASSERT_NE(found.outcome, Outcome::kInfeasible);
       EXPECT_GE(found.performance.value, keep * most.performance.value * (1 - 1e-6));
-      EXPECT_LE(found.plan->mean_power, before * (1 + 1e-9));
-      EXPECT_NEAR(found.objective_value, found.plan->mean_power, 1e-9 * found.plan->mean_power);
-      before = found.plan->mean_power;
+      EXPECT_LE(found.plan.mean_power.value(), before * (1 + 1e-9));
+      EXPECT_NEAR(found.objective_value, found.plan.mean_power.value(), 1e-9 * found.plan.mean_power.value());
+      before = found.plan.mean_power.value();
       // No plan with less power keeps as much value.
       Scenario capped = scenario;
-      capped.power_cap = found.plan->mean_power * (1 - 1e-4);
+      capped.power_cap = found.plan.mean_power.value() * (1 - 1e-4);
       const Solution less = planned(problem_of(capped));
-      if (less.outcome != Outcome::kInfeasible && found.plan->mean_power > 1e-3) {
+      if (less.outcome != Outcome::kInfeasible && found.plan.mean_power.value() > 1e-3) {
         EXPECT_LT(less.performance.value, keep * most.performance.value * (1 + 1e-9));
       }
     }
@@ -507,9 +507,9 @@ TEST(Planned, SaysHowMuchOfTheArrivalsCanBeCarried) {
       FileFormat::kToml, "open");
   ASSERT_TRUE(scenario.has_value());
   const Solution found = planned(problem_of(*scenario));
-  EXPECT_NEAR(*found.plan->headroom, 2.0, 1e-9);  // the load keeps 1 of 2 servers busy
+  EXPECT_NEAR(found.plan.headroom.value(), 2.0, 1e-9);  // the load keeps 1 of 2 servers busy
   EXPECT_NEAR(found.performance.value, 3.5, 1e-9);
-  EXPECT_NEAR(found.plan->capacities[0].used, 1.0, 1e-9);
+  EXPECT_NEAR(found.plan.capacities[0].used, 1.0, 1e-9);
 }
 
 TEST(Planned, TellsWhatRelaxingALimitBrings) {
@@ -520,14 +520,14 @@ TEST(Planned, TellsWhatRelaxingALimitBrings) {
   ASSERT_TRUE(scenario.has_value());
   const Solution found = planned(problem_of(*scenario), {.price_limits = true});
   EXPECT_NEAR(found.performance.value, 6, 1e-9);  // half of the time for b
-  ASSERT_EQ(found.plan->limits.size(), 1U);
-  EXPECT_EQ(found.plan->limits[0].what, "the floor of 'b'");
-  EXPECT_NEAR(found.plan->limits[0].relaxed, 0.4, 1e-9);  // 0.1 of b less is 0.05 s more for a: 0.5
-  EXPECT_NEAR(found.plan->capacities[0].price, 10, 1e-9);
+  ASSERT_EQ(found.plan.limits.size(), 1U);
+  EXPECT_EQ(found.plan.limits[0].what, "the floor of 'b'");
+  EXPECT_NEAR(found.plan.limits[0].relaxed, 0.4, 1e-9);  // 0.1 of b less is 0.05 s more for a: 0.5
+  EXPECT_NEAR(found.plan.capacities[0].price, 10, 1e-9);
   const Solution free =
       planned({scenario->system.with_counts(std::vector<Count>{4, 0}), Objective::kThroughput});
   EXPECT_EQ(free.outcome, Outcome::kInfeasible);  // b has no threads, but a floor
-  EXPECT_EQ(free.plan->conflict, std::vector<std::string>{"the floor of 'b'"});
+  EXPECT_EQ(free.plan.conflict, std::vector<std::string>{"the floor of 'b'"});
 }
 
 }  // namespace

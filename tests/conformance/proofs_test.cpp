@@ -8,8 +8,8 @@
 #include <string>
 
 #include "allot/check/check.hpp"
-#include "allot/io/certificate_json.hpp"
 #include "allot/model/generate.hpp"
+#include "allot/solve/certificate_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/exact_shares.hpp"
 #include "tests/support/oracle.hpp"

@@ -89,7 +89,7 @@ bool is_outcome_of_a_stop(Outcome outcome) {
 /// Everything that must hold of any answer.
 void expect_sound(const Problem& problem, const Solution& solution) {
   const System& system = problem.system;
-  ASSERT_TRUE(solution.plan || testing::places_every_task(system, solution.assignment));
+  ASSERT_TRUE(solution.is_planned || testing::places_every_task(system, solution.assignment));
   const Completions x = recomputed_completions(system, solution);
   const double total = static_cast<double>(x.total);
   EXPECT_NEAR(solution.performance.throughput, total, 1e-12 * total);
@@ -268,7 +268,7 @@ TEST_P(SolverConformance, PutsEverythingOnTheOnlyResource) {
       {{.name = "x", .count = 3, .priority = 1.0}, {.name = "y", .count = 2, .priority = 1.0}},
       Rates(2, 1, {4, 1}));
   const Solution solution = run(system);
-  if (!solution.plan) {
+  if (!solution.is_planned) {
     EXPECT_EQ(solution.assignment(task_type(0), resource_id(0)), 3);
     EXPECT_EQ(solution.assignment(task_type(1), resource_id(0)), 2);
   }

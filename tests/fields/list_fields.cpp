@@ -4,9 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "allot/analyze/analysis_json.hpp"
 #include "allot/ask/question.hpp"
 #include "allot/jobs/fields.hpp"
 #include "allot/model/fields.hpp"
+#include "allot/simulate/simulation_json.hpp"
+#include "allot/solve/solution_json.hpp"
 
 namespace {
 
@@ -144,6 +147,34 @@ Json questions() {
   return out;
 }
 
+/// Of a value of a result.
+struct ResultKind {
+  const char* operator()(const bool*) const { return "flag"; }
+  const char* operator()(const std::uint32_t*) const { return "whole"; }
+  const char* operator()(const std::uint64_t*) const { return "whole"; }
+  const char* operator()(const double*) const { return "number"; }
+  const char* operator()(const std::optional<double>*) const { return "maybe"; }
+  const char* operator()(const std::string*) const { return "text"; }
+  const char* operator()(const std::string_view*) const { return "text"; }
+  const char* operator()(const allot::Assignment*) const { return "assignment"; }
+  const char* operator()(const std::vector<double>*) const { return "numbers"; }
+  const char* operator()(const std::vector<std::optional<double>>*) const { return "numbers"; }
+  const char* operator()(const std::vector<std::string>*) const { return "texts"; }
+};
+
+template <typename Result>
+Json attributes(std::span<const allot::ResultField<Result>> fields) {
+  static const Result usual{};
+  Json out = Json::array();
+  for (const auto& field : fields) {
+    if (field.help.empty()) continue;
+    out.push_back({{"key", field.key},
+                   {"kind", std::visit(ResultKind{}, kept(field, usual))},
+                   {"may_lack", field.may_be_empty || field.has_value != nullptr}});
+  }
+  return out;
+}
+
 }  // namespace
 
 int main() {
@@ -161,6 +192,10 @@ int main() {
         {"resources", rows(allot::job_resource_fields())},
         {"tasks", rows(allot::job_task_fields())}}},
       {"questions", questions()},
+      {"results",
+       {{"Solution", attributes(allot::solution_fields())},
+        {"Simulation", attributes(allot::simulation_fields())},
+        {"Analysis", attributes(allot::analysis_fields())}}},
   };
   std::cout << all.dump(1) << '\n';
 }

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "allot/io/job_reader.hpp"
 #include "allot/jobs/identity.hpp"
+#include "allot/jobs/job_reader.hpp"
 #include "tests/fuzz/scenario_check.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "allot/io/probabilities_reader.hpp"
+#include "allot/format/probabilities_reader.hpp"
 #include "tests/fuzz/scenario_check.hpp"
 
 namespace {

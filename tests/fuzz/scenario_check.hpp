@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "allot/io/assignment_reader.hpp"
-#include "allot/io/scenario_reader.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/assignment_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/model/throughput.hpp"
 
 namespace allot::fuzz {

@@ -1,7 +1,7 @@
 #include "allot/ask/questions/analyze.hpp"
 
+#include "allot/analyze/analysis_json.hpp"
 #include "allot/ask/detail/common.hpp"
-#include "allot/io/result_json.hpp"
 
 namespace allot {
 

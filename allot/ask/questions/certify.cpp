@@ -5,6 +5,7 @@ namespace allot {
 
 std::vector<Option> CertifyQuestion::options() {
   std::vector<Option> options;
+  options.push_back(service_option());
   options.push_back(ask::time_limit_option(time_limit_s, "stop after this time with what is proven by then"));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(part_option("gap", how.gap_tolerance,
@@ -13,8 +14,8 @@ std::vector<Option> CertifyQuestion::options() {
 }
 
 void CertifyQuestion::answer(const Attendance& attendance) {
-  ask::require_constant_work(*scenario, "certify");
-  answer_with(*find_solver("exact"), Objective::kThroughput, attendance);
+  const bool plans = is_planned(Objective::kThroughput, "certify");
+  answer_with(*find_solver(plans ? "planned" : "exact"), Objective::kThroughput, attendance);
 }
 
 namespace questions {

@@ -4,8 +4,8 @@
 #include "allot/ask/questions/simulate.hpp"
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
-#include "allot/io/result_json.hpp"
-#include "allot/io/trace_csv.hpp"
+#include "allot/simulate/simulation_json.hpp"
+#include "allot/simulate/trace_csv.hpp"
 
 namespace allot {
 

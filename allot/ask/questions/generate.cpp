@@ -1,7 +1,7 @@
 #include "allot/ask/questions/generate.hpp"
 
 #include "allot/ask/detail/common.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
 
 namespace allot {
 

@@ -1,19 +1,68 @@
-// What is built in, with a line on each.
+#include "allot/ask/questions/list.hpp"
+
 #include "allot/ask/question.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/format/json.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/size/distribution.hpp"
+#include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
+
+Json json(const std::vector<Named>& entries) {
+  Json::Array array;
+  for (const Named& named : entries) {
+    Json& entry = array.emplace_back();
+    entry.add("name", named.name);
+    entry.add("summary", named.summary);
+    if (!named.parameters.empty()) entry.add("parameters", named.parameters);
+    Json::Array objectives;
+    for (const Objective objective : named.objectives) objectives.emplace_back(to_string(objective));
+    if (!objectives.empty()) entry.add("objectives", std::move(objectives));
+  }
+  return array;
+}
 
 class ListQuestion final : public Question {
  public:
   bool needs_scenario() const noexcept override { return false; }
   std::vector<Option> options() override { return {}; }
   void answer(const Attendance&) override {}
-  std::string json() const override { return list_json(builtin_listing()); }
+  std::string json() const override {
+    const Listing listing = builtin_listing();
+    Json object;
+    object.add("solvers", allot::json(listing.solvers));
+    object.add("policies", allot::json(listing.policies));
+    object.add("distributions", allot::json(listing.distributions));
+    object.add("disciplines", allot::json(listing.disciplines));
+    return object.text();
+  }
 };
 
 }  // namespace
+
+Listing builtin_listing() {
+  Listing listing;
+  for (const SolverInfo* solver : builtin_solvers()) {
+    Named& named = listing.solvers.emplace_back(Named{solver->name, solver->summary, {}, {}});
+    for (const ObjectiveInfo& known : objectives()) {
+      const Objective objective = known.objective;
+      if (supports(*solver, objective)) named.objectives.push_back(objective);
+    }
+  }
+  for (const PolicyInfo* policy : builtin_policies())
+    listing.policies.push_back({policy->name, policy->summary, {}, {}});
+  for (const DistributionInfo* kind : builtin_distributions())
+    listing.distributions.push_back({kind->name, kind->summary, kind->parameters, {}});
+  listing.disciplines = {
+      {"ps",
+       "processor sharing: all tasks of a resource run at once, each at an even part of its speed",
+       {},
+       {}},
+      {"fcfs", "first come, first served: each unit works on one task at a time, the others wait", {}, {}},
+  };
+  return listing;
+}
 
 namespace questions {
 

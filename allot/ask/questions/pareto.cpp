@@ -1,7 +1,7 @@
 #include "allot/ask/questions/pareto.hpp"
 
 #include "allot/ask/detail/common.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot {

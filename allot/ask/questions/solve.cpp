@@ -6,7 +6,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/base/words.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/solve/solution_json.hpp"
 
 namespace allot {
 namespace {
@@ -52,31 +52,67 @@ void add_settings(std::vector<Option>& options, Settings& settings) {
 
 }  // namespace
 
+Option SolutionQuestion::service_option() {
+  return word_option("service", service, {"even", "planned"},
+                     "the tasks at a resource share it evenly (default), or each free unit takes what a plan says")
+      .unless_said("'planned' where there are threads, arrivals or a power_cap, or the objective needs it");
+}
+
+bool SolutionQuestion::is_planned(Objective objective, std::string_view question) {
+  std::string why;
+  if (!scenario->threads.empty()) why = "[[threads]] run several task types";
+  if (!scenario->arrivals.empty()) why = "[[arrivals]] come from outside";
+  if (scenario->power_cap) why = "there is a power_cap";
+  if (info(objective).is_planned)
+    why = "the objective " + quote::name(to_string(objective)) + " is for planned service";
+  if (!scenario->population.empty())
+    throw InvalidModel("population", "'" + std::string(question) +
+                                         "' does not take [[population]]: its counts change over time; 'simulate' does");
+  if (service == Service::kEven && !why.empty())
+    throw InvalidModel("service", "'even' is not possible: " + why + "; use 'planned'");
+  if (service) return service == Service::kPlanned;
+  if (!why.empty()) note = "planned service, as " + why;
+  return !why.empty();
+}
+
 void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective,
                                    const Attendance& attendance) {
   const System& system = scenario->system;
   SolveOptions options = how;
   options.stop = attendance.limits(time_limit_s);
   options.progress = attendance.proof;
-  solution = solve(solver, Problem{system, objective}, options);
+  options.price_limits = explains;
+  Problem problem{system, objective};
+  if (solver.plans_service) {
+    problem.threads = scenario->threads;
+    problem.arrivals = scenario->arrivals;
+    problem.power_cap = scenario->power_cap;
+  }
+  solution = solve(solver, problem, options);
   was_refused = solver.is_all_or_nothing && solution.outcome == Outcome::kBudget;
-  if (explains) explanation = explain(system, solution.assignment);
+  if (explains && !solution.is_planned) explanation = explain(system, solution.assignment);
   if (options.progress) {
-    options.progress({solution.performance.throughput, solution.gap() ? solution.upper_bound : std::nullopt});
+    options.progress({solution.performance.value, solution.gap() ? solution.upper_bound : std::nullopt});
   }
   if (!compares || was_refused || system.population() == 0 || solution.outcome == Outcome::kInfeasible)
     return;
   options.progress = nullptr;
+  options.keep_proof = false;
+  if (solution.is_planned) {
+    if (!scenario->is_static() || scenario->power_cap) return;
+    even = solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
+    if (even->outcome == Outcome::kTimeLimit || even->outcome == Outcome::kInterrupted) even.reset();
+    return;
+  }
   if (const SolverInfo* const home = find_solver("best-fit"); home != nullptr && home != &solver)
     best_fit = solve(*home, Problem{system, Objective::kThroughput});
   if (objective == Objective::kThroughput) return;
-  options.keep_proof = false;
   fastest = solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
   if (fastest->outcome == Outcome::kTimeLimit || fastest->outcome == Outcome::kInterrupted) fastest.reset();
 }
 
 std::string SolutionQuestion::json() const {
-  return solution_json(scenario->system, solution, explains ? &explanation : nullptr);
+  return solution_json(scenario->system, solution, explains && !solution.is_planned ? &explanation : nullptr);
 }
 
 // ---- solve
@@ -110,19 +146,23 @@ std::pair<const SolverInfo*, Objective> SolveQuestion::chosen() const {
 
 std::vector<Option> SolveQuestion::options() {
   std::vector<Option> options;
-  options.push_back(word_option("objective", objective, {"throughput", "priority"},
-                                "complete the most tasks per second (default), or match the shares that the "
-                                "priorities ask for")
-                        .leading());
+  std::vector<std::string_view> words;
+  std::string meanings;
+  for (const ObjectiveInfo& known : objectives()) {
+    words.push_back(known.name);
+    meanings += (meanings.empty() ? "" : "; ") + std::string(known.summary) + (meanings.empty() ? " (default)" : "");
+  }
+  options.push_back(word_option("objective", objective, words, meanings).leading());
   options.push_back(text_option("solver", solver, "'allot list' names them all")
-                        .unless_said("'best' for throughput, 'mis' for priority; or the one that another "
-                                     "option is about")
+                        .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "
+                                     "or the one that another option is about")
                         .shown_as("NAME")
                         .leading());
+  options.push_back(service_option());
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time, with the best so far, as in 30 or 10m"));
   options.push_back(ask::seed_option(how.seed));
-  options.push_back(flag_option("explain", explains, "say what moving a task elsewhere would change"));
+  options.push_back(flag_option("explain", explains, "say what moving a task elsewhere would change, or what relaxing a limit would bring"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
   options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));
@@ -131,9 +171,18 @@ std::vector<Option> SolveQuestion::options() {
 }
 
 void SolveQuestion::answer(const Attendance& attendance) {
-  const auto [meant, wanted] = chosen();
-  ask::require_constant_work(*scenario, "solve");
-  if (wanted == Objective::kPriority) ask::require_priorities(scenario->system, "the priority objective");
+  auto [meant, wanted] = chosen();
+  if (meant->plans_service && !service) service = Service::kPlanned;
+  if (is_planned(wanted, "solve") && !meant->plans_service) {
+    if (!solver.empty())
+      throw InvalidModel("solver", quote::name(solver) + " does not plan service; use 'planned'" +
+                                       (note.empty() ? "" : ": " + note));
+    meant = find_solver("planned");
+  }
+  if (service == Service::kEven && meant->plans_service)
+    throw InvalidModel("service", "'even' is not what the solver 'planned' is for");
+  if (info(wanted).needs_shares)
+    ask::require_priorities(scenario->system, "the " + std::string(to_string(wanted)) + " objective");
   answer_with(*meant, wanted, attendance);
 }
 

@@ -61,6 +61,7 @@ class PlannedSearch {
         solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
     }
     solution_.plan = std::move(plan_);
+    solution_.is_planned = true;
     return std::move(solution_);
   }
 

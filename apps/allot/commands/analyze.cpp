@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "allot/analyze/analysis_json.hpp"
 #include "apps/allot/asking.hpp"
 #include "apps/allot/terminal/grid.hpp"
 #include "apps/allot/terminal/report.hpp"
@@ -118,6 +119,7 @@ void print_analysis(Console& console, const PolicyInfo& policy, const System& sy
   print_means(console, system, analysis);
   console.gap();
   print_comparison_with_best(console, policy, analysis);
+  print_sentences(console, analysis_fields(), system, analysis);
 }
 
 /// Too many states are a limit of the machine, not a wrong use of the option.

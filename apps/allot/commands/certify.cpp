@@ -40,13 +40,15 @@ std::string why_nothing_is_proven(const System& system, const Solution& solution
 int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
 
 void print_verdict(Console& console, const System& system, const Solution& solution) {
-  const double throughput = solution.performance.throughput;
+  const double throughput = solution.performance.value;
+  const std::string unit = system.has_worths() ? " of value per second" : " tasks/s";
+  const std::string none_completes = solution.is_planned ? "no policy reaches" : "no assignment completes";
   const auto say = [&](Style style, const std::string& text) { console.paragraph(text, style); };
   if (solution.outcome == Outcome::kInfeasible) {
     say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
     say(Style::kGood,
-        "Proven optimal: no assignment completes more than " + number(throughput) + " tasks/s.");
+        "Proven optimal: " + none_completes + " more than " + number(throughput) + unit + ".");
   } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
     const int digits = digits_for(*solution.gap());
     say(Style::kBold, "Within " + percent(*solution.gap()) +
@@ -88,7 +90,11 @@ Exit run_certify(Arguments& arguments, Console& console) {
     print_headline(console, solution.performance, !system.shares().empty());
     console.print("{}\n\n", console.styled(Style::kDim, std::string(solution.solver) + " in " +
                                                             duration(solution.seconds)));
-    print_assignment(console, system, solution.assignment, solution.performance);
+    if (solution.is_planned) {
+      print_plan(console, *question.scenario, solution);
+    } else {
+      print_assignment(console, system, solution.assignment, solution.performance);
+    }
     console.gap();
     print_comparison(console, question);
   }

@@ -1,8 +1,8 @@
 // allot list: what is built in, with a line on each.
+#include "allot/ask/questions/list.hpp"
 #include <string>
 #include <vector>
 
-#include "allot/io/result_json.hpp"
 #include "apps/allot/asking.hpp"
 #include "apps/allot/terminal/text.hpp"
 

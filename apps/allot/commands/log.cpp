@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/journal_text.hpp"
 #include "allot/jobs/attempt.hpp"
+#include "allot/jobs/journal_text.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/journal_input.hpp"
 #include "apps/allot/input.hpp"

@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "allot/base/own_file.hpp"
-#include "allot/io/job_reader.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_writer.hpp"
+#include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/worker/process.hpp"

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "allot/ask/option.hpp"
-#include "allot/io/certificate_json.hpp"
+#include "allot/solve/certificate_json.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -20,6 +20,9 @@ Option proof_option(std::string& path) {
 
 void write_proof(const std::string& path, const System& system, const Solution& solution) {
   if (path.empty()) return;
+  if (solution.is_planned) {
+    throw Failure(Exit::kFailed, "--proof: plans have no certificates yet; " + in_quotes(path) + " is not written");
+  }
   if (solution.proof == nullptr) {
     throw Failure(Exit::kFailed, "--proof: nothing is proven about this answer of " +
                                      in_quotes(solution.solver) + ", so " + in_quotes(path) +

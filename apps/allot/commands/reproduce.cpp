@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "allot/base/words.hpp"
-#include "allot/io/sweep_json.hpp"
+#include "allot/sweep/sweep_json.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/sweep_run.hpp"
 #include "apps/allot/options.hpp"

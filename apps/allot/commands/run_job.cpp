@@ -13,7 +13,7 @@
 
 #include "allot/base/digest.hpp"
 #include "allot/base/words.hpp"
-#include "allot/io/job_reader.hpp"
+#include "allot/jobs/job_reader.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "allot/io/journal_text.hpp"
+#include "allot/jobs/journal_text.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"

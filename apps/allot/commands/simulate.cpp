@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "allot/simulate/simulation_json.hpp"
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/simulation.hpp"
 #include "apps/allot/interrupt.hpp"
@@ -72,6 +73,7 @@ void print_result(Console& console, const System& system, const SimulationResult
                 number(result.little, 5));
   console.print("Energy {} J a task, energy-delay product {} J s.\n", number(result.energy_per_task),
                 number(result.edp));
+  print_sentences(console, simulation_fields(), system, result);
 }
 
 Exit run_simulate(Arguments& arguments, Console& console) {

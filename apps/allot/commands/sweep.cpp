@@ -3,8 +3,8 @@
 #include <string>
 
 #include "allot/ask/study.hpp"
-#include "allot/io/sweep_json.hpp"
-#include "allot/io/sweep_reader.hpp"
+#include "allot/sweep/sweep_json.hpp"
+#include "allot/sweep/sweep_reader.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/sweep_run.hpp"
 #include "apps/allot/terminal/text.hpp"

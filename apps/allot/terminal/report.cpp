@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "apps/allot/terminal/grid.hpp"
 #include "apps/allot/terminal/text.hpp"
@@ -158,18 +159,43 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   }
 }
 
-void print_bound(Console& console, const Solution& solution) {
-  if (solution.relaxed_throughput) {
-    console.print("With fractions of tasks allowed it would be {} tasks/s; this is the best rounding.\n",
-                  number(*solution.relaxed_throughput));
+/// What is used of each resource, and what one more unit of it would add.
+void print_capacities(Console& console, const Solution& solution) {
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  table.row({{"capacity", Style::kDim}, {"units", Style::kDim}, {"used", Style::kDim}, {"one more adds", Style::kDim}});
+  for (const CapacityUse& use : solution.plan.capacities) {
+    const bool is_dear = use.price > kSame * std::abs(solution.objective_value);
+    table.row({{shown(use.name), Style::kPlain},
+               {number(use.amount), Style::kPlain},
+               {fmt::format("{:.1f}%", use.amount > 0 ? 100 * use.used / use.amount : 0.0), Style::kPlain},
+               {is_dear ? number(use.price) : none(), is_dear ? Style::kBold : Style::kDim}});
   }
+  console.gap();
+  console.print("{}", table.text(console));
+}
+
+void print_limits(Console& console, const Solution& solution) {
+  for (const BindingLimit& limit : solution.plan.limits) {
+    console.paragraph(shown(limit.what) + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
+                      ") binds: relaxed by 10%, " + number(limit.relaxed) + " more.");
+  }
+  if (solution.plan.unserved.empty()) return;
+  std::string names;
+  for (const std::string& name : solution.plan.unserved) names += (names.empty() ? "" : ", ") + in_quotes(name);
+  console.paragraph("Nothing of " + names +
+                    " is completed. To change that, give it a floor, a share (objective priority or max-min), or a worth.");
+}
+
+void print_bound(Console& console, const System& system, const Solution& solution) {
+  print_sentences(console, solution_fields(), system, solution);
   if (!solution.upper_bound || solution.proven_optimal) return;
   const std::string bound = number_above(*solution.upper_bound);
+  const char* const unit = system.has_worths() ? " of value per second" : " tasks/s";
   if (solution.performance.approximate) {
-    console.print("No assignment completes more than {} tasks/s.\n", bound);
+    console.print("No {} more than {}{}.\n", solution.is_planned ? "policy has" : "assignment completes", bound, unit);
   } else {
-    console.print("No assignment completes more than {} tasks/s: this is within {} of it.\n", bound,
-                  percent(*solution.gap()));
+    console.print("No {} more than {}{}: this is within {} of it.\n", solution.is_planned ? "policy has" : "assignment completes",
+                  bound, unit, percent(*solution.gap()));
   }
 }
 
@@ -208,11 +234,47 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 }
 
 void print_headline(Console& console, const Performance& performance, bool with_error) {
+  const bool has_worths =
+      std::abs(performance.value - performance.throughput) > kSame * std::abs(performance.throughput);
   std::string text = number(performance.throughput) + " tasks/s";
+  if (has_worths) text = "value " + number(performance.value) + " per second, " + text;
   if (performance.response_time) text += ", mean response time " + duration(*performance.response_time);
   if (with_error && performance.priority_error)
     text += ", priority error " + error_number(*performance.priority_error);
   console.paragraph(text, Style::kBold);
+}
+
+void print_plan(Console& console, const Scenario& scenario, const Solution& solution) {
+  const System& system = scenario.system;
+  if (solution.outcome == Outcome::kInfeasible) return;
+  Grid grid;
+  grid.rows = shown_names(system.tasks());
+  grid.columns = shown_names(system.resources());
+  const PairSpan shares(solution.time_shares, system.resource_count());
+  for (const TaskType i : system.types()) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (const ResourceId j : system.resource_ids())
+      row.push_back(cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j))));
+  }
+  grid.right = task_margins(system, solution.performance);
+  console.print("Plan: how many units of a resource work on each type, on average\n\n");
+  console.print("{}", grid_text(grid, console));
+  print_capacities(console, solution);
+  console.gap();
+  for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k) {
+    const std::string& name = scenario.threads[k].name;
+    console.paragraph((name.empty() ? "Group " + std::to_string(k + 1) : shown(name)) + ": " +
+                      number(solution.plan.rounds[k]) + " rounds/s");
+  }
+  if (solution.plan.headroom) {
+    const double load = *solution.plan.headroom;
+    console.paragraph(load >= 1 ? "The machine can carry " + number(load) + " times the load that arrives."
+                                : "The load cannot be carried: the machine completes " + percent(load) + " of what arrives.",
+                      load >= 1 ? Style::kPlain : Style::kBad);
+  }
+  if (scenario.power_cap || solution.objective == Objective::kEnergy)
+    console.paragraph("Mean power " + number(*solution.plan.mean_power) + " W");
+  print_limits(console, solution);
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
@@ -220,21 +282,45 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
   print_headline(console, solution.performance, !system.shares().empty());
   print_ending(console, solution);
   console.gap();
-  print_assignment(console, system, solution.assignment, solution.performance);
-  if (!solution.time_shares.empty()) print_time_shares(console, system, solution);
+  if (solution.is_planned) {
+    print_plan(console, scenario, solution);
+  } else {
+    print_assignment(console, system, solution.assignment, solution.performance);
+    if (!solution.time_shares.empty()) print_time_shares(console, system, solution);
+  }
   console.gap();
-  if (system.population() == 0) console.print("There are no threads, so there is nothing to place.\n");
+  if (system.population() == 0 && scenario.is_static()) console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
     console.paragraph(
         "Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
         "the true throughput tends to be higher.");
   }
-  print_bound(console, solution);
+  print_bound(console, system, solution);
+}
+
+std::optional<std::string> number_text(const Kept& value) {
+  return std::visit(
+      [](const auto* at) -> std::optional<std::string> {
+        using Value = std::remove_cvref_t<decltype(*at)>;
+        if constexpr (std::is_same_v<Value, double>) return number(*at);
+        if constexpr (std::is_same_v<Value, std::optional<double>>)
+          return *at ? std::optional(number(**at)) : std::nullopt;
+        if constexpr (std::is_unsigned_v<Value>) return whole(static_cast<Count>(*at));
+        return std::nullopt;
+      },
+      value);
 }
 
 void print_comparison(Console& console, const SolutionQuestion& question) {
   const Solution& solution = question.solution;
-  const double throughput = solution.performance.throughput;
+  const double throughput = solution.performance.value;
+  const std::string unit = question.scenario->system.has_worths() ? " of value per second" : " tasks/s";
+  if (!question.note.empty()) console.paragraph("Note: " + question.note + ".", Style::kDim);
+  if (question.even) {
+    console.paragraph("With even sharing " + std::string(question.even->solver) + " finds " +
+                      number(question.even->performance.value) + unit + ": " +
+                      compared(question.even->performance.value, throughput) + ".");
+  }
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority
                ? ", with a priority error of " + error_number(*other.performance.priority_error)
@@ -242,11 +328,11 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   };
   if (question.best_fit) {
     const Solution& plain = *question.best_fit;
-    const std::string verdict = compared(plain.performance.throughput, throughput);
+    const std::string verdict = compared(plain.performance.value, throughput);
     std::string text = verdict == "the same"
                            ? "Best Fit (every task at home) would complete the same" + error_of(plain) + "."
                            : "Best Fit (every task at home) would complete " +
-                                 number(plain.performance.throughput) + " tasks/s: " + verdict +
+                                 number(plain.performance.value) + unit + ": " + verdict +
                                  error_of(plain) + ".";
     if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
     console.paragraph(text);
@@ -254,8 +340,8 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   if (question.fastest) {
     const Solution& fastest = *question.fastest;
     console.paragraph("For throughput alone, " + std::string(fastest.solver) + " finds " +
-                      number(fastest.performance.throughput) +
-                      " tasks/s: " + compared(fastest.performance.throughput, throughput) +
+                      number(fastest.performance.value) + unit + ": " +
+                      compared(fastest.performance.value, throughput) +
                       error_of(fastest) + ". 'allot pareto' shows the choices in between.");
   }
 }

@@ -1,9 +1,13 @@
 // A solver's answer as text for people; shared by the commands that show one.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "allot/ask/questions/solve.hpp"
+#include "allot/format/result_field.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/solution.hpp"
@@ -22,7 +26,23 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
 /// The whole answer: headline, how it ended, assignment, time shares, bounds.
+/// Time shares, what each type completes, and the capacities.
+void print_plan(Console& console, const Scenario& scenario, const Solution& solution);
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution);
+
+/// A number as it stands in a sentence; nothing where there is none.
+std::optional<std::string> number_text(const Kept& value);
+/// What the rows of a result's table have to say of their values.
+template <typename Result>
+void print_sentences(Console& console, std::span<const ResultField<Result>> fields, const System& system,
+                     const Result& result) {
+  for (const ResultField<Result>& field : fields) {
+    if (field.sentence.empty() || (field.has_value != nullptr && !field.has_value(system, result))) continue;
+    const std::size_t at = field.sentence.find("{}");
+    if (const auto number = number_text(kept(field, result)))
+      console.print("{}{}{}\n", field.sentence.substr(0, at), *number, field.sentence.substr(at + 2));
+  }
+}
 
 /// How the answer compares with the plain ways: Best Fit, and for priorities the throughput given up.
 void print_comparison(Console& console, const SolutionQuestion& question);

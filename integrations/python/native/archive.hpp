@@ -11,15 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "allot/analyze/analyze.hpp"
+#include "allot/analyze/analysis_json.hpp"
 #include "allot/base/version.hpp"
 #include "allot/dispatch/plan.hpp"
-#include "allot/simulate/simulate.hpp"
+#include "allot/simulate/simulation_json.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/pareto.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
 #include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/result_fields.hpp"
 
 namespace allot::python {
 
@@ -154,8 +156,8 @@ void fields(auto& archive, Performance& p) {
           p.response_time_by_task, p.shares, p.priority_error, p.approximate);
 }
 void fields(auto& archive, Solution& s) {
-  archive(s.solver, s.objective, s.outcome, s.assignment, s.performance, s.upper_bound, s.proven_optimal,
-          s.reason, s.seconds, s.relaxed_assignment, s.relaxed_throughput, s.time_shares, s.binding);
+  archive_fields(archive, solution_fields(), s);
+  archive(s.objective, s.outcome);
 }
 void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
 void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
@@ -170,19 +172,15 @@ void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
 void fields(auto& archive, ReplicationMark& m) { archive(m.number, m.complete); }
 void fields(auto& archive, SimulationResult& r) {
-  archive(r.policy, r.distribution, r.seed, r.replications, r.completions, r.warmup, r.partial, r.precise,
-          r.population, r.throughput, r.response_time, r.p50, r.p95, r.p99, r.throughput_by_task,
-          r.throughput_by_resource, r.response_time_by_task, r.utilization, r.energy_per_task, r.edp,
-          r.little, r.little_residual, r.throughput_by_replication, r.replication_marks, r.notes,
-          r.wall_seconds, r.completions_per_second);
+  archive_fields(archive, simulation_fields(), r);
+  archive(r.throughput, r.response_time, r.throughput_by_task, r.throughput_by_resource,
+          r.response_time_by_task, r.replication_marks);
 }
 void fields(auto& archive, Difference& d) { archive(d.policy, d.against, d.throughput, d.significant); }
 void fields(auto& archive, Comparison& c) { archive(c.policies, c.differences); }
 void fields(auto& archive, Analysis& a) {
-  archive(a.states, a.classes, a.lowest_throughput, a.highest_throughput, a.throughput, a.throughput_by_task,
-          a.throughput_by_resource, a.response_time, a.response_time_by_task, a.occupancy,
-          a.best_state_probability, a.best_state_throughput, a.best_state_approximate,
-          a.optimal_control_throughput, a.note, a.stopped);
+  archive_fields(archive, analysis_fields(), a);
+  archive(a.stopped);
 }
 /// But for its system.
 void fields(auto& archive, Plan& p) {

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "allot/io/diagnostic.hpp"
-#include "allot/io/document.hpp"
+#include "allot/format/diagnostic.hpp"
+#include "allot/format/document.hpp"
 #include "allot/model/assignment.hpp"
 #include "allot/model/scenario.hpp"
 

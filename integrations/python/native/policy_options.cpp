@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-#include "allot/io/assignment_reader.hpp"
-#include "allot/io/probabilities_reader.hpp"
+#include "allot/format/assignment_reader.hpp"
+#include "allot/format/probabilities_reader.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/values.hpp"
 

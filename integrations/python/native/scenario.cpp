@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "allot/io/scenario_reader.hpp"
-#include "allot/io/scenario_writer.hpp"
+#include "allot/format/scenario_reader.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/model/fields.hpp"
 #include "allot/model/throughput.hpp"
 #include "integrations/python/native/convert.hpp"

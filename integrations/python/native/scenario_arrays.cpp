@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
-#include "allot/io/scenario_reader.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/model/fields.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/values.hpp"

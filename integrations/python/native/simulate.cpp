@@ -7,7 +7,7 @@
 #include <system_error>
 #include <vector>
 
-#include "allot/io/trace_csv.hpp"
+#include "allot/simulate/trace_csv.hpp"
 #include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/attend.hpp"
 #include "integrations/python/native/convert.hpp"

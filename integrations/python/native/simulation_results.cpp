@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "allot/io/result_json.hpp"
+#include "allot/simulate/simulation_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/module.hpp"
+#include "integrations/python/native/result_fields.hpp"
 
 namespace allot::python {
 namespace {
@@ -179,27 +180,44 @@ void bind_simulation(py::module_& module) {
                                   ">>> bool(run.p50 < run.response_time.mean < run.p99)\n"
                                   "True\n");
   in_package(bound);
-  bound.def_property_readonly(
-      "scenario", [](const SimulationRun& self) { return self.scenario; }, "What was simulated.");
-  add_field(bound, "policy", &SimulationResult::policy, "The name of the policy.");
-  add_field(bound, "distribution", &SimulationResult::distribution, "Of the sizes of tasks.");
-  add_field(bound, "seed", &SimulationResult::seed, "Of all random numbers.");
-  add_field(bound, "replications", &SimulationResult::replications, "How many were completed.");
-  add_field(bound, "completions", &SimulationResult::completions, "Of each replication.");
-  add_field(bound, "warmup", &SimulationResult::warmup, "Completions that were not counted.");
-  add_field(bound, "partial", &SimulationResult::partial, "The time limit came first.");
-  add_field(bound, "precise", &SimulationResult::precise,
-            "The precision asked for was reached; False where nothing was measured.");
-  add_field(bound, "population", &SimulationResult::population, "Mean number of tasks in the system.");
-  add_measures(bound);
-  bound.def_property_readonly(
-      "throughput_by_replication",
-      [](const SimulationRun& run) { return to_array(run.result.throughput_by_replication); },
-      "Tasks per second in each replication.");
-  add_field(bound, "notes", &SimulationResult::notes, "What a careful reader should know.");
-  add_field(bound, "wall_seconds", &SimulationResult::wall_seconds, "How long the simulation took.");
-  add_field(bound, "completions_per_second", &SimulationResult::completions_per_second,
-            "How many completions were simulated in a second of that.");
+  const auto property = [&](const char* name, auto get, const char* doc) {
+    bound.def_property_readonly(
+        name, [get](const SimulationRun& self) { return get(self); }, doc);
+  };
+  property(
+      "scenario", [](const SimulationRun& run) { return run.scenario; }, "What was simulated.");
+  add_attributes(bound, simulation_fields(), &SimulationRun::result);
+  property(
+      "throughput",
+      [](const SimulationRun& run) {
+        return run.measured() ? run.result.throughput : Estimate{kUnknown, {}};
+      },
+      "Tasks per second; NaN where the time limit came before anything was measured.");
+  property(
+      "response_time",
+      [](const SimulationRun& run) -> std::optional<Estimate> {
+        if (!run.completes()) return {};
+        return run.result.response_time;
+      },
+      "Seconds; None where nothing completed.");
+  property(
+      "throughput_by_task",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
+      "Tasks per second of each type.");
+  property(
+      "throughput_by_resource",
+      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_resource); },
+      "Tasks per second of each resource.");
+  property(
+      "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
+      "Seconds, for each type; NaN where nothing completed.");
+  property(
+      "utilization",
+      [](const SimulationRun& run) {
+        if (run.measured()) return to_array(run.result.utilization);
+        return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
+      },
+      "Mean busy servers / servers.");
   const auto text = [](const SimulationRun& self) {
     return simulation_json(self.scenario->system, self.result);
   };

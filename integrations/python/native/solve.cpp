@@ -11,11 +11,12 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
-#include "allot/io/result_json.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/module.hpp"
+#include "integrations/python/native/result_fields.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -27,7 +28,6 @@ struct SolveResult {
   std::optional<std::vector<Placement>> explanation;
 
   const System& system() const noexcept { return scenario->system; }
-  const Performance& performance() const noexcept { return solution.performance; }
 };
 
 struct ParetoResult {
@@ -58,11 +58,6 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
   SolveResult result{scenario, std::move(question.solution), {}};
   if (question.explains) result.explanation = std::move(question.explanation);
   return result;
-}
-
-const char* word(Change::What what) {
-  constexpr const char* kWords[] = {"server", "thread", "rate"};
-  return kWords[static_cast<std::size_t>(what)];
 }
 
 /// X_ij, row-major.
@@ -179,25 +174,25 @@ void bind_solution(py::module_& module) {
                                 ">>> answer.throughput_by_resource.round(3)\n"
                                 "array([8.   , 6.643])\n");
   in_package(bound);
-  bound.def_property_readonly(
-      "scenario", [](const SolveResult& self) { return self.scenario; }, "What was solved.");
-  bound.def_property_readonly(
-      "solver", [](const SolveResult& r) { return r.solution.solver; }, "The name of the solver.");
-  bound.def_property_readonly(
+  const auto property = [&](const char* name, auto get, const char* doc) {
+    bound.def_property_readonly(
+        name, [get](const SolveResult& self) { return get(self); }, doc);
+  };
+  property(
+      "scenario", [](const SolveResult& r) { return r.scenario; }, "What was solved.");
+  property(
       "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
       "'throughput' or 'priority'.");
   bound.def_property_readonly(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
-  bound.def_property_readonly(
-      "reason", [](const SolveResult& r) { return r.solution.reason; }, "Why, where that needs saying.");
-  bound.def_property_readonly(
-      "assignment", [](const SolveResult& r) { return to_matrix(r.solution.assignment); },
-      "Tasks of each type (rows) at each resource (columns).");
-  add_performance(bound);
-  add_special_results(bound);
-  bound.def_property_readonly(
-      "seconds", [](const SolveResult& r) { return r.solution.seconds; }, "How long the solver took.");
+  property(
+      "throughput_by_pair",
+      [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
+      "Completions per second of each type (rows) at each resource (columns).");
+  property(
+      "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
+  add_attributes(bound, solution_fields(), &SolveResult::solution);
   add_json(bound, "solve", &solution_text, &from_json);
   add_pickle(bound);
 }
@@ -295,8 +290,8 @@ void bind_what_if(py::module_& module) {
               change.resource ? py::object(py::str(system.resource(*change.resource).name)) : py::none();
           const py::object task =
               change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
-          changes.append(
-              kind(word(change.what), resource, task, change.throughput, change.gain, change.approximate));
+          changes.append(kind(to_string(change.what), resource, task, change.throughput, change.gain,
+                              change.approximate));
         }
         return changes;
       },

@@ -1,0 +1,54 @@
+#include "allot/analyze/analysis_json.hpp"
+
+#include <array>
+
+namespace allot {
+namespace {
+
+bool has_threads(const System& system, const Analysis&) { return system.population() > 0; }
+
+// clang-format off
+constexpr auto kFields = std::to_array<ResultField<Analysis>>({
+    {.key = "note", .help = "What the policy says about its target; mostly empty.",
+     .kept = [](Analysis& a) -> Kept { return &a.note; }, .may_be_empty = true},
+    {.key = "tasks", .json = [](const System& system, const Analysis&) { return Json::names(system.tasks()); }},
+    {.key = "resources", .json = [](const System& system, const Analysis&) { return Json::names(system.resources()); }},
+    {.key = "population", .json = [](const System& system, const Analysis&) { return Json(system.population()); }},
+    {.key = "states", .help = "The number of states that can be reached, the policy's memory included.",
+     .kept = [](Analysis& a) -> Kept { return &a.states; }},
+    {.key = "classes", .help = "Closed classes: sets of states never left once entered.",
+     .kept = [](Analysis& a) -> Kept { return &a.classes; }},
+    {.key = "throughput", .help = "Tasks per second in the long run.", .kept = [](Analysis& a) -> Kept { return &a.throughput; }},
+    {.key = "lowest_throughput", .help = "Of the closed classes.", .kept = [](Analysis& a) -> Kept { return &a.lowest_throughput; }},
+    {.key = "highest_throughput", .help = "Of the closed classes.", .kept = [](Analysis& a) -> Kept { return &a.highest_throughput; }},
+    {.key = "throughput_by_task", .help = "Tasks per second of each type.",
+     .kept = [](Analysis& a) -> Kept { return &a.throughput_by_task; }},
+    {.key = "throughput_by_resource", .help = "Tasks per second of each resource.",
+     .kept = [](Analysis& a) -> Kept { return &a.throughput_by_resource; }},
+    {.key = "response_time", .help = "Seconds; None without threads.", .kept = [](Analysis& a) -> Kept { return &a.response_time; },
+     .has_value = has_threads},
+    {.key = "response_time_by_task", .kept = [](Analysis& a) -> Kept { return &a.response_time_by_task; }},
+    {.key = "occupancy", .help = "Mean number of tasks of each type (rows) at each resource (columns).",
+     .kept = [](Analysis& a) -> Kept { return &a.occupancy; }, .is_matrix = true},
+    {.key = "best_state_probability", .help = "Of being in a state of the largest throughput.",
+     .kept = [](Analysis& a) -> Kept { return &a.best_state_probability; }, .has_value = has_threads},
+    {.key = "best_state_throughput", .help = "The largest throughput of a state.",
+     .kept = [](Analysis& a) -> Kept { return &a.best_state_throughput; }},
+    {.key = "best_state_approximate", .help = "That throughput has no exact formula: tasks wait for several fcfs servers.",
+     .kept = [](Analysis& a) -> Kept { return &a.best_state_approximate; }},
+    {.key = "optimal_control_throughput", .help = "The best that any policy could reach, where it was asked for; else None.",
+     .kept = [](Analysis& a) -> Kept { return &a.optimal_control_throughput; }},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const ResultField<Analysis>> analysis_fields() noexcept { return kFields; }
+
+std::string analysis_json(const System& system, std::string_view policy, const Analysis& analysis) {
+  Json object;
+  object.add("policy", policy);
+  return json_object(analysis_fields(), system, analysis, std::move(object)).text();
+}
+
+}  // namespace allot

@@ -1,0 +1,29 @@
+// What is built in, with a line on each.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "allot/solve/solution.hpp"
+
+namespace allot {
+
+/// A thing that a user can name, with a line on it.
+struct Named {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view parameters;        ///< of a distribution: what it takes, with the defaults
+  std::vector<Objective> objectives;  ///< of a solver: what it can optimise
+};
+
+/// Everything built in, in the order of the tables.
+struct Listing {
+  std::vector<Named> solvers;
+  std::vector<Named> policies;
+  std::vector<Named> distributions;
+  std::vector<Named> disciplines;
+};
+
+Listing builtin_listing();
+
+}  // namespace allot

@@ -1,0 +1,66 @@
+// A field of a result, once: JSON, Python's attributes, pickles and stubs, and what the command says of it
+// come from rows of these.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "allot/format/json.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot {
+
+/// Where a result keeps a value. The type says what kind of value it is.
+using Kept = std::variant<bool*, std::uint32_t*, std::uint64_t*, double*, std::optional<double>*,
+                          std::string*, std::string_view*, Assignment*, std::vector<double>*,
+                          std::vector<std::optional<double>>*, std::vector<std::string>*>;
+
+template <typename Result>
+struct ResultField {
+  std::string_view key;
+  std::string_view help = {};       ///< Python's docstring; empty: Python says it by code of its own
+  Kept (*kept)(Result&) = nullptr;  ///< null: it follows from others, or is kept as nothing else is
+  bool is_matrix = false;           ///< by task type and resource, row-major
+  bool may_be_empty = false;        ///< then there is no value
+  bool is_left_out = false;         ///< of the JSON, where there is no value; else it is null there
+  bool is_inside = false;           ///< the JSON has it inside of another field
+  bool (*has_value)(const System&, const Result&) = nullptr;  ///< null: it always has one
+  /// What the command says where there is a value, with {} for the number; empty: says it by code of its own.
+  std::string_view sentence = {};
+  Json (*json)(const System&, const Result&) = nullptr;  ///< instead of the value as it is kept
+};
+
+/// The value of a field. Only read it.
+template <typename Result>
+Kept kept(const ResultField<Result>& field, const Result& result) {
+  return field.kept(const_cast<Result&>(result));
+}
+
+/// Null where there is no value. `columns` of a matrix; else 0.
+Json json_of(const Kept& value, std::size_t columns, bool may_be_empty);
+
+template <typename Result>
+Json json_of(const ResultField<Result>& field, const System& system, const Result& result) {
+  if (field.json != nullptr) return field.json(system, result);
+  if (field.has_value != nullptr && !field.has_value(system, result)) return {};
+  return json_of(kept(field, result), field.is_matrix ? system.resource_count() : 0, field.may_be_empty);
+}
+
+/// The object with all fields added, in the order of the table.
+template <typename Result>
+Json json_object(std::span<const ResultField<Result>> fields, const System& system, const Result& result,
+                 Json object = {}) {
+  for (const ResultField<Result>& field : fields) {
+    if (field.is_inside) continue;
+    Json value = json_of(field, system, result);
+    if (!(field.is_left_out && value.is_null())) object.add(field.key, std::move(value));
+  }
+  return object;
+}
+
+}  // namespace allot

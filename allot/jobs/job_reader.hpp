@@ -1,0 +1,43 @@
+// Job files: a Job, or every problem of the file and of those it names. The shape is in
+// docs/reference/jobs.md.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "allot/format/diagnostic.hpp"
+#include "allot/format/document.hpp"
+#include "allot/jobs/job.hpp"
+
+namespace allot {
+
+/// Reads a job file, `.toml` or `.json` by its extension, with the inputs that it names; `-` is JSON from
+/// standard input, and so may be one of its `inputs_from`. Never throws for what is in the files.
+ReadResult<Job> read_job(const std::string& path);
+
+/// A job of one task type, given without a file.
+struct JobCommand {
+  struct Part {
+    std::string resource;  ///< empty: all
+    std::string script;    ///< for `sh -c`
+  };
+  std::string name = "task";                             ///< of the type
+  std::vector<std::pair<std::string, Count>> resources;  ///< names and servers
+  std::vector<Part> commands;
+  std::optional<std::string> output;
+  std::optional<double> timeout_s;
+  InputTable inputs;
+};
+
+/// The job that a file with this content would make: the same rules, the same messages.
+ReadResult<Job> make_job(const JobCommand& command);
+
+/// The same for a text at hand. Paths in it are relative to `folder`; more tasks than `most` are refused.
+ReadResult<Job> read_job_text(std::string_view text, FileFormat format, std::string source = {},
+                              const std::string& folder = ".", std::size_t most = kMostInputs);
+
+}  // namespace allot

@@ -1,0 +1,119 @@
+#include "allot/simulate/simulation_json.hpp"
+
+#include <array>
+#include <utility>
+
+namespace allot {
+namespace {
+
+using Run = SimulationResult;
+
+bool completes(const System&, const Run& run) { return run.throughput.mean > 0; }
+
+Json json(const Estimate& value) {
+  Json object;
+  object.add("mean", value.mean);
+  object.add("half_width", value.half_width);
+  return object;
+}
+
+Json json(const std::vector<Estimate>& values) {
+  Json::Array array;
+  for (const Estimate& value : values) array.push_back(json(value));
+  return array;
+}
+
+Json response_time(const System& system, const Run& run) {
+  const auto known = [&](const auto& value) { return completes(system, run) ? Json(value) : Json(); };
+  Json object;
+  object.add("mean", known(run.response_time.mean));
+  object.add("half_width", known(run.response_time.half_width));
+  object.add("p50", known(run.p50));
+  object.add("p95", known(run.p95));
+  object.add("p99", known(run.p99));
+  return object;
+}
+
+Json response_time_by_task(const System&, const Run& run) {
+  Json::Array array;
+  for (std::size_t i = 0; i < run.response_time_by_task.size(); ++i) {
+    const bool any = run.throughput_by_task[i].mean > 0;
+    array.push_back(any ? json(run.response_time_by_task[i]) : Json());
+  }
+  return array;
+}
+
+// clang-format off
+constexpr auto kFields = std::to_array<ResultField<Run>>({
+    {.key = "policy", .help = "The name of the policy.", .kept = [](Run& r) -> Kept { return &r.policy; }},
+    {.key = "distribution", .help = "Of the sizes of tasks.", .kept = [](Run& r) -> Kept { return &r.distribution; }},
+    {.key = "seed", .help = "Of all random numbers.", .kept = [](Run& r) -> Kept { return &r.seed; }},
+    {.key = "replications", .help = "How many were completed.", .kept = [](Run& r) -> Kept { return &r.replications; }},
+    {.key = "completions", .help = "Of each replication.", .kept = [](Run& r) -> Kept { return &r.completions; }},
+    {.key = "warmup", .help = "Completions that were not counted.", .kept = [](Run& r) -> Kept { return &r.warmup; }},
+    {.key = "partial", .help = "The time limit came first.", .kept = [](Run& r) -> Kept { return &r.partial; }},
+    {.key = "precise", .help = "The precision asked for was reached; False where nothing was measured.",
+     .kept = [](Run& r) -> Kept { return &r.precise; }},
+    {.key = "population", .help = "Mean number of tasks in the system.", .kept = [](Run& r) -> Kept { return &r.population; }},
+    {.key = "throughput", .json = [](const System&, const Run& r) { return json(r.throughput); }},
+    {.key = "response_time", .json = response_time},
+    {.key = "p50", .help = "Median of the response time.", .kept = [](Run& r) -> Kept { return &r.p50; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "p95", .help = "95th percentile of the response time.", .kept = [](Run& r) -> Kept { return &r.p95; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "p99", .help = "99th percentile of the response time.", .kept = [](Run& r) -> Kept { return &r.p99; }, .is_inside = true,
+     .has_value = completes},
+    {.key = "throughput_by_task", .json = [](const System&, const Run& r) { return json(r.throughput_by_task); }},
+    {.key = "throughput_by_resource", .json = [](const System&, const Run& r) { return json(r.throughput_by_resource); }},
+    {.key = "response_time_by_task", .json = response_time_by_task},
+    {.key = "utilization", .kept = [](Run& r) -> Kept { return &r.utilization; }},
+    {.key = "energy_per_task", .help = "Joules.", .kept = [](Run& r) -> Kept { return &r.energy_per_task; }, .has_value = completes},
+    {.key = "edp", .help = "Energy per task times mean response time.", .kept = [](Run& r) -> Kept { return &r.edp; },
+     .has_value = completes},
+    {.key = "little", .help = "Throughput times response time, to be compared with population.",
+     .kept = [](Run& r) -> Kept { return &r.little; }},
+    {.key = "little_residual", .help = "The largest relative error of Little's law as an identity of each replication.",
+     .kept = [](Run& r) -> Kept { return &r.little_residual; }},
+    {.key = "throughput_by_replication", .help = "Tasks per second in each replication.",
+     .kept = [](Run& r) -> Kept { return &r.throughput_by_replication; }},
+    {.key = "notes", .help = "What a careful reader should know.", .kept = [](Run& r) -> Kept { return &r.notes; }},
+    {.key = "wall_seconds", .help = "How long the simulation took.", .kept = [](Run& r) -> Kept { return &r.wall_seconds; }},
+    {.key = "completions_per_second", .help = "How many completions were simulated in a second of that.",
+     .kept = [](Run& r) -> Kept { return &r.completions_per_second; }},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const ResultField<SimulationResult>> simulation_fields() noexcept { return kFields; }
+
+std::string simulation_json(const System& system, const SimulationResult& result) {
+  Json object = json_object(simulation_fields(), system, result);
+  object.add("tasks", Json::names(system.tasks()));
+  object.add("resources", Json::names(system.resources()));
+  return object.text();
+}
+
+std::string comparison_json(const System& system, const Comparison& comparison, const Solution* best) {
+  Json::Array policies;
+  for (const SimulationResult& result : comparison.policies)
+    policies.push_back(json_object(simulation_fields(), system, result));
+  Json::Array differences;
+  for (const Difference& difference : comparison.differences) {
+    Json& entry = differences.emplace_back();
+    entry.add("policy", difference.policy);
+    entry.add("against", difference.against);
+    entry.add("throughput", json(difference.throughput));
+    entry.add("significant", difference.significant);
+  }
+  Json object;
+  object.add("tasks", Json::names(system.tasks()));
+  object.add("resources", Json::names(system.resources()));
+  object.add("policies", std::move(policies));
+  object.add("differences", std::move(differences));
+  object.add("best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput));
+  object.add("best_assignment_proven", best != nullptr && best->proven_optimal);
+  return object.text();
+}
+
+}  // namespace allot

@@ -1,0 +1,174 @@
+#include "allot/solve/solution_json.hpp"
+
+#include <array>
+#include <utility>
+
+namespace allot {
+namespace {
+
+Json capacities(const Solution& solution) {
+  if (solution.plan.capacities.empty()) return {};
+  Json::Array array;
+  for (const CapacityUse& use : solution.plan.capacities) {
+    Json& entry = array.emplace_back();
+    entry.add("name", use.name);
+    entry.add("amount", use.amount);
+    entry.add("used", use.used);
+    entry.add("price", use.price);
+  }
+  return array;
+}
+
+Json limits(const Solution& solution) {
+  if (solution.plan.limits.empty()) return {};
+  Json::Array array;
+  for (const BindingLimit& limit : solution.plan.limits) {
+    Json& entry = array.emplace_back();
+    entry.add("limit", limit.what);
+    entry.add("amount", limit.amount);
+    entry.add("gain_if_relaxed", limit.relaxed);
+  }
+  return array;
+}
+
+// clang-format off
+constexpr auto kFields = std::to_array<ResultField<Solution>>({
+    {.key = "solver", .help = "The name of the solver.", .kept = [](Solution& s) -> Kept { return &s.solver; }},
+    {.key = "objective", .json = [](const System&, const Solution& s) { return Json(to_string(s.objective)); }},
+    {.key = "outcome", .json = [](const System&, const Solution& s) { return Json(to_string(s.outcome)); }},
+    {.key = "service", .json = [](const System&, const Solution& s) { return Json(s.is_planned ? "planned" : "even"); }},
+    {.key = "reason", .help = "Why, where that needs saying.", .kept = [](Solution& s) -> Kept { return &s.reason; }, .may_be_empty = true},
+    {.key = "tasks", .json = [](const System& system, const Solution&) { return Json::names(system.tasks()); }},
+    {.key = "resources", .json = [](const System& system, const Solution&) { return Json::names(system.resources()); }},
+    {.key = "population", .json = [](const System& system, const Solution&) { return Json(system.population()); }},
+    {.key = "assignment", .help = "Tasks of each type (rows) at each resource (columns).",
+     .kept = [](Solution& s) -> Kept { return &s.assignment; },
+     .has_value = [](const System&, const Solution& s) { return !s.is_planned; }},
+    {.key = "value", .help = "Value per second: worth times throughput, summed; with threads of several stages worth times rounds.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.value; }},
+    {.key = "throughput", .help = "Tasks per second.", .kept = [](Solution& s) -> Kept { return &s.performance.throughput; }},
+    {.key = "throughput_by_task", .help = "Tasks per second of each type.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.throughput_by_task; }},
+    {.key = "throughput_by_resource", .help = "Tasks per second of each resource.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.throughput_by_resource; }},
+    {.key = "response_time", .help = "Seconds, or None.", .kept = [](Solution& s) -> Kept { return &s.performance.response_time; }},
+    {.key = "response_time_by_task", .help = "Seconds, for each type; NaN where nothing completes.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.response_time_by_task; }},
+    {.key = "objective_value", .help = "What was optimised, of this answer.", .kept = [](Solution& s) -> Kept { return &s.objective_value; }},
+    {.key = "objective_bound", .help = "No answer is better than this, or None where nothing is proven.",
+     .kept = [](Solution& s) -> Kept { return &s.objective_bound; }},
+    {.key = "upper_bound", .help = "No answer has more value, or None where nothing is proven.",
+     .kept = [](Solution& s) -> Kept { return &s.upper_bound; }},
+    {.key = "gap", .json = [](const System&, const Solution& s) { return Json(s.gap()); }},
+    {.key = "proven_optimal", .help = "Whether no assignment is better, proven.",
+     .kept = [](Solution& s) -> Kept { return &s.proven_optimal; }},
+    {.key = "shares", .help = "The part of all completions that each type has, or None where nothing completes.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.shares; }, .may_be_empty = true},
+    {.key = "priority_error", .help = "The sum of the squared distances between these shares and those asked for, or None.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.priority_error; }},
+    {.key = "approximate", .help = "Some resource is in a state whose throughput has no exact formula.",
+     .kept = [](Solution& s) -> Kept { return &s.performance.approximate; }},
+    {.key = "relaxed_assignment", .help = "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.relaxed_assignment; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
+    {.key = "relaxed_throughput", .help = "Of 'slsqp': the throughput of that; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.relaxed_throughput; }, .is_left_out = true,
+     .sentence = "With fractions of tasks allowed it would be {} tasks/s; this is the best rounding."},
+    {.key = "time_shares", .help = "Of 'weighted' and planned service: the units of each resource (columns) that each type (rows) is to have; else None.",
+     .kept = [](Solution& s) -> Kept { return &s.time_shares; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
+    {.key = "capacity_use", .is_left_out = true, .json = [](const System&, const Solution& s) { return capacities(s); }},
+    {.key = "packing_bound", .help = "Planned service: whole tasks can have no more value than this.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.packing_bound; }, .is_left_out = true},
+    {.key = "rounds", .help = "Planned service: rounds per second of each group of threads.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.rounds; }, .may_be_empty = true, .is_left_out = true},
+    {.key = "headroom", .help = "Planned service: the multiple of the arrivals that the machine can carry.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.headroom; }, .is_left_out = true},
+    {.key = "mean_power", .help = "Planned service: watts of the whole machine, on average.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.mean_power; }, .is_left_out = true},
+    {.key = "limits", .is_left_out = true, .json = [](const System&, const Solution& s) { return limits(s); }},
+    {.key = "unserved", .help = "Planned service: task types that complete nothing.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.unserved; }, .may_be_empty = true, .is_left_out = true},
+    {.key = "conflict", .help = "Planned service: limits that cannot hold together.",
+     .kept = [](Solution& s) -> Kept { return &s.plan.conflict; }, .may_be_empty = true, .is_left_out = true},
+    {.key = "binding", .help = "Of 'weighted': what keeps the throughput from being larger, in words.",
+     .kept = [](Solution& s) -> Kept { return &s.binding; }, .may_be_empty = true, .is_left_out = true},
+    {.key = "seconds", .help = "How long the solver took.", .kept = [](Solution& s) -> Kept { return &s.seconds; }},
+});
+// clang-format on
+
+Json explanation_array(const System& system, const std::vector<Placement>& placements) {
+  Json::Array array;
+  for (const Placement& placement : placements) {
+    Json::Array alternatives;
+    for (const Alternative& alternative : placement.alternatives) {
+      Json& entry = alternatives.emplace_back();
+      entry.add("resource", system.resource(alternative.resource).name);
+      entry.add("gain", alternative.gain);
+      entry.add("error_change", alternative.error_change);
+      entry.add("allowed", alternative.allowed);
+    }
+    Json& entry = array.emplace_back();
+    entry.add("task", system.task(placement.task).name);
+    entry.add("resource", system.resource(placement.resource).name);
+    entry.add("count", placement.count);
+    entry.add("alternatives", std::move(alternatives));
+  }
+  return array;
+}
+
+Json point_object(const ParetoPoint& point) {
+  Json object;
+  object.add("throughput", point.throughput);
+  object.add("value", point.value);
+  object.add("priority_error", point.priority_error);
+  object.add("assignment", point.assignment);
+  return object;
+}
+
+}  // namespace
+
+std::span<const ResultField<Solution>> solution_fields() noexcept { return kFields; }
+
+std::string solution_json(const System& system, const Solution& solution,
+                          const std::vector<Placement>* explanation) {
+  Json object = json_object(solution_fields(), system, solution);
+  if (explanation != nullptr) object.add("explanation", explanation_array(system, *explanation));
+  return object.text();
+}
+
+std::string pareto_json(const System& system, const ParetoFrontier& frontier, const Solution* weighted) {
+  Json::Array points;
+  for (const ParetoPoint& point : frontier.points) points.push_back(point_object(point));
+  Json object;
+  object.add("outcome", to_string(frontier.outcome));
+  object.add("exhaustive", frontier.exhaustive);
+  object.add("approximate", frontier.approximate);
+  object.add("tasks", Json::names(system.tasks()));
+  object.add("resources", Json::names(system.resources()));
+  object.add("points", std::move(points));
+  object.add("advised", frontier.points.empty() ? Json() : point_object(frontier.advised));
+  object.add("weighted", weighted == nullptr ? Json() : json_object(solution_fields(), system, *weighted));
+  return object.text();
+}
+
+std::string what_if_json(const System& system, const WhatIf& what_if) {
+  Json::Array changes;
+  for (const Change& change : what_if.changes) {
+    Json& entry = changes.emplace_back();
+    entry.add("change", to_string(change.what));
+    entry.add("resource", change.resource ? Json(system.resource(*change.resource).name) : Json());
+    entry.add("task", change.task ? Json(system.task(*change.task).name) : Json());
+    entry.add("throughput", change.throughput);
+    entry.add("value", change.value);
+    entry.add("gain", change.gain);
+    entry.add("approximate", change.approximate);
+  }
+  Json object;
+  object.add("outcome", to_string(what_if.outcome));
+  object.add("base", what_if.base.performance.throughput);
+  object.add("value", what_if.base.performance.value);
+  object.add("assignment", what_if.base.assignment);
+  object.add("changes", std::move(changes));
+  return object.text();
+}
+
+}  // namespace allot

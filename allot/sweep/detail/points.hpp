@@ -1,0 +1,29 @@
+// The systems of a sweep: a scenario, or random ones, with values set.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "allot/sweep/detail/read_vary.hpp"
+
+namespace allot::detail {
+
+/// What points are made of: the scenario, or the table of `generate`.
+struct Base {
+  Document document;
+  bool is_generated = false;
+};
+
+/// Problems of the scenario's own file go `elsewhere`.
+std::optional<Base> read_base(const TableReader& root, const std::filesystem::path& folder,
+                              Problems& problems, std::vector<Diagnostic>& elsewhere);
+
+/// What is wrong with the base by itself.
+std::vector<Diagnostic> check_base(const Base& base);
+
+/// The systems of all points. Where one cannot be, the value that is to blame is a problem.
+std::vector<SweepPoint> make_points(const Base& base, std::span<const Vary> varied, Problems& problems);
+
+}  // namespace allot::detail
