@@ -15,8 +15,9 @@ SweepPlan plan_of(const std::string& more) {
                            "\n[generate]\ngps = 2\nsas = 0\nthreads = 4\n"
                            "[[vary]]\nfield = \"generate.threads\"\nlabel = \"threads\"\nvalues = [4, 6]\n";
   ReadResult<SweepPlan> plan = read_sweep_text(text, FileFormat::kToml);
+  if (plan) return std::move(plan).value();
   for (const Diagnostic& diagnostic : plan.diagnostics()) ADD_FAILURE() << to_string(diagnostic);
-  return std::move(plan).value();
+  return {};
 }
 
 std::vector<std::vector<UnitResult>> run_all(const Study& study) {

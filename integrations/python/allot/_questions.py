@@ -175,13 +175,14 @@ def simulate(
     max_replications: int = 1000,
     start: str = "random",
     seed: int = 1,
-    threads: Optional[int] = None,
+    jobs: Optional[int] = None,
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
     shares: str = "exact",
     trace: Optional[Union[str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
+    threads: Optional[int] = None,
 ) -> Simulation:
     """Simulate a policy, with confidence intervals.
 
@@ -198,13 +199,14 @@ def simulate(
     max_replications: where '--precision' gives up.
     start: threads enter the empty system in a random order or as the file lists them.
     seed: random seed; the same seed gives the same result.
-    threads: worker threads; the result does not depend on it; None: all cores.
+    jobs: worker threads; the result does not depend on it; None: all cores.
     assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
+    threads: the old name of jobs.
     progress: called with the share of the work done, 0 to 1.
 
     >>> import allot
@@ -223,12 +225,13 @@ def simulate(
         "max_replications": max_replications,
         "start": start,
         "seed": seed,
-        "threads": threads,
+        "jobs": jobs,
         "assignment": assignment,
         "probabilities": probabilities,
         "shares": shares,
         "trace": trace,
         "time_limit": time_limit,
+        "threads": threads,
     }, progress)
     return answer
 
@@ -245,13 +248,14 @@ def compare(
     max_replications: int = 1000,
     start: str = "random",
     seed: int = 1,
-    threads: Optional[int] = None,
+    jobs: Optional[int] = None,
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
     shares: str = "exact",
     trace: Optional[Union[str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
+    threads: Optional[int] = None,
 ) -> Comparison:
     """Compare policies by simulation, on the same random numbers.
 
@@ -269,13 +273,14 @@ def compare(
     max_replications: where '--precision' gives up.
     start: threads enter the empty system in a random order or as the file lists them.
     seed: random seed; the same seed gives the same result.
-    threads: worker threads; the result does not depend on it; None: all cores.
+    jobs: worker threads; the result does not depend on it; None: all cores.
     assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
+    threads: the old name of jobs.
     progress: called with the share of the work done, 0 to 1.
 
     >>> import allot
@@ -294,12 +299,13 @@ def compare(
         "max_replications": max_replications,
         "start": start,
         "seed": seed,
-        "threads": threads,
+        "jobs": jobs,
         "assignment": assignment,
         "probabilities": probabilities,
         "shares": shares,
         "trace": trace,
         "time_limit": time_limit,
+        "threads": threads,
     }, progress)
     return answer
 
