@@ -47,7 +47,6 @@ class Json {
     for (const Entry& entry : entries) array.emplace_back(entry.name);
     return array;
   }
-  static Json object() { return Json(Object()); }
 
   /// Appends a field to an object, or an element to an array. A null becomes either.
   void add(std::string_view key, Json value);
@@ -59,7 +58,6 @@ class Json {
   std::string text() const;
 
  private:
-  explicit Json(Object fields) : content_(std::move(fields)) {}
   void lay_out(std::size_t indent, std::string& out) const;
 
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object>
