@@ -53,8 +53,9 @@ void add_settings(std::vector<Option>& options, Settings& settings) {
 }  // namespace
 
 Option SolutionQuestion::service_option() {
-  return word_option("service", service, {"even", "planned"},
-                     "the tasks at a resource share it evenly (default), or each free unit takes what a plan says")
+  return word_option(
+             "service", service, {"even", "planned"},
+             "the tasks at a resource share it evenly (default), or each free unit takes what a plan says")
       .unless_said("'planned' where there are threads, arrivals or a power_cap, or the objective needs it");
 }
 
@@ -66,8 +67,9 @@ bool SolutionQuestion::is_planned(Objective objective, std::string_view question
   if (info(objective).is_planned)
     why = "the objective " + quote::name(to_string(objective)) + " is for planned service";
   if (!scenario->population.empty())
-    throw InvalidModel("population", "'" + std::string(question) +
-                                         "' does not take [[population]]: its counts change over time; 'simulate' does");
+    throw InvalidModel("population",
+                       "'" + std::string(question) +
+                           "' does not take [[population]]: its counts change over time; 'simulate' does");
   if (service == Service::kEven && !why.empty())
     throw InvalidModel("service", "'even' is not possible: " + why + "; use 'planned'");
   if (service) return service == Service::kPlanned;
@@ -150,19 +152,23 @@ std::vector<Option> SolveQuestion::options() {
   std::string meanings;
   for (const ObjectiveInfo& known : objectives()) {
     words.push_back(known.name);
-    meanings += (meanings.empty() ? "" : "; ") + std::string(known.summary) + (meanings.empty() ? " (default)" : "");
+    meanings +=
+        (meanings.empty() ? "" : "; ") + std::string(known.summary) + (meanings.empty() ? " (default)" : "");
   }
   options.push_back(word_option("objective", objective, words, meanings).leading());
-  options.push_back(text_option("solver", solver, "'allot list' names them all")
-                        .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "
-                                     "or the one that another option is about")
-                        .shown_as("NAME")
-                        .leading());
+  options.push_back(
+      text_option("solver", solver, "'allot list' names them all")
+          .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "
+                       "or the one that another option is about")
+          .shown_as("NAME")
+          .leading());
   options.push_back(service_option());
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time, with the best so far, as in 30 or 10m"));
   options.push_back(ask::seed_option(how.seed));
-  options.push_back(flag_option("explain", explains, "say what moving a task elsewhere would change, or what relaxing a limit would bring"));
+  options.push_back(
+      flag_option("explain", explains,
+                  "say what moving a task elsewhere would change, or what relaxing a limit would bring"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
   options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));

@@ -47,8 +47,7 @@ void print_verdict(Console& console, const System& system, const Solution& solut
   if (solution.outcome == Outcome::kInfeasible) {
     say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
-    say(Style::kGood,
-        "Proven optimal: " + none_completes + " more than " + number(throughput) + unit + ".");
+    say(Style::kGood, "Proven optimal: " + none_completes + " more than " + number(throughput) + unit + ".");
   } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
     const int digits = digits_for(*solution.gap());
     say(Style::kBold, "Within " + percent(*solution.gap()) +

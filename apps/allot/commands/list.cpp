@@ -1,5 +1,6 @@
 // allot list: what is built in, with a line on each.
 #include "allot/ask/questions/list.hpp"
+
 #include <string>
 #include <vector>
 

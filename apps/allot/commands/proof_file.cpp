@@ -21,7 +21,8 @@ Option proof_option(std::string& path) {
 void write_proof(const std::string& path, const System& system, const Solution& solution) {
   if (path.empty()) return;
   if (solution.is_planned) {
-    throw Failure(Exit::kFailed, "--proof: plans have no certificates yet; " + in_quotes(path) + " is not written");
+    throw Failure(Exit::kFailed,
+                  "--proof: plans have no certificates yet; " + in_quotes(path) + " is not written");
   }
   if (solution.proof == nullptr) {
     throw Failure(Exit::kFailed, "--proof: nothing is proven about this answer of " +

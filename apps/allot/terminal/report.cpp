@@ -1,6 +1,7 @@
 #include "apps/allot/terminal/report.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 
@@ -162,7 +163,10 @@ void print_time_shares(Console& console, const System& system, const Solution& s
 /// What is used of each resource, and what one more unit of it would add.
 void print_capacities(Console& console, const Solution& solution) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.row({{"capacity", Style::kDim}, {"units", Style::kDim}, {"used", Style::kDim}, {"one more adds", Style::kDim}});
+  table.row({{"capacity", Style::kDim},
+             {"units", Style::kDim},
+             {"used", Style::kDim},
+             {"one more adds", Style::kDim}});
   for (const CapacityUse& use : solution.plan.capacities) {
     const bool is_dear = use.price > kSame * std::abs(solution.objective_value);
     table.row({{shown(use.name), Style::kPlain},
@@ -176,14 +180,18 @@ void print_capacities(Console& console, const Solution& solution) {
 
 void print_limits(Console& console, const Solution& solution) {
   for (const BindingLimit& limit : solution.plan.limits) {
-    console.paragraph(shown(limit.what) + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
+    std::string what = shown(limit.what);
+    what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
+    console.paragraph(what + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
                       ") binds: relaxed by 10%, " + number(limit.relaxed) + " more.");
   }
   if (solution.plan.unserved.empty()) return;
   std::string names;
-  for (const std::string& name : solution.plan.unserved) names += (names.empty() ? "" : ", ") + in_quotes(name);
-  console.paragraph("Nothing of " + names +
-                    " is completed. To change that, give it a floor, a share (objective priority or max-min), or a worth.");
+  for (const std::string& name : solution.plan.unserved)
+    names += (names.empty() ? "" : ", ") + in_quotes(name);
+  console.paragraph(
+      "Nothing of " + names +
+      " is completed. To change that, give it a floor, a share (objective priority or max-min), or a worth.");
 }
 
 void print_bound(Console& console, const System& system, const Solution& solution) {
@@ -192,10 +200,12 @@ void print_bound(Console& console, const System& system, const Solution& solutio
   const std::string bound = number_above(*solution.upper_bound);
   const char* const unit = system.has_worths() ? " of value per second" : " tasks/s";
   if (solution.performance.approximate) {
-    console.print("No {} more than {}{}.\n", solution.is_planned ? "policy has" : "assignment completes", bound, unit);
+    console.print("No {} more than {}{}.\n", solution.is_planned ? "policy has" : "assignment completes",
+                  bound, unit);
   } else {
-    console.print("No {} more than {}{}: this is within {} of it.\n", solution.is_planned ? "policy has" : "assignment completes",
-                  bound, unit, percent(*solution.gap()));
+    console.print("No {} more than {}{}: this is within {} of it.\n",
+                  solution.is_planned ? "policy has" : "assignment completes", bound, unit,
+                  percent(*solution.gap()));
   }
 }
 
@@ -269,7 +279,8 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   if (solution.plan.headroom) {
     const double load = *solution.plan.headroom;
     console.paragraph(load >= 1 ? "The machine can carry " + number(load) + " times the load that arrives."
-                                : "The load cannot be carried: the machine completes " + percent(load) + " of what arrives.",
+                                : "The load cannot be carried: the machine completes " + percent(load) +
+                                      " of what arrives.",
                       load >= 1 ? Style::kPlain : Style::kBad);
   }
   if (scenario.power_cap || solution.objective == Objective::kEnergy)
@@ -289,7 +300,8 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
     if (!solution.time_shares.empty()) print_time_shares(console, system, solution);
   }
   console.gap();
-  if (system.population() == 0 && scenario.is_static()) console.print("There are no threads, so there is nothing to place.\n");
+  if (system.population() == 0 && scenario.is_static())
+    console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
     console.paragraph(
         "Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
@@ -332,8 +344,8 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
     std::string text = verdict == "the same"
                            ? "Best Fit (every task at home) would complete the same" + error_of(plain) + "."
                            : "Best Fit (every task at home) would complete " +
-                                 number(plain.performance.value) + unit + ": " + verdict +
-                                 error_of(plain) + ".";
+                                 number(plain.performance.value) + unit + ": " + verdict + error_of(plain) +
+                                 ".";
     if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
     console.paragraph(text);
   }
@@ -341,8 +353,8 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
     const Solution& fastest = *question.fastest;
     console.paragraph("For throughput alone, " + std::string(fastest.solver) + " finds " +
                       number(fastest.performance.value) + unit + ": " +
-                      compared(fastest.performance.value, throughput) +
-                      error_of(fastest) + ". 'allot pareto' shows the choices in between.");
+                      compared(fastest.performance.value, throughput) + error_of(fastest) +
+                      ". 'allot pareto' shows the choices in between.");
   }
 }
 
