@@ -49,6 +49,10 @@ export interface DraftTask {
   priority: Field;
   /** at least this many completions per second */
   floor: Field;
+  /** the value of one completion */
+  worth: Field;
+  /** mean seconds from ready to done, at most this */
+  max_response: Field;
   /** By resource, in their order. */
   rates: Field[];
 }
@@ -59,4 +63,6 @@ export const taskFields: FieldInfo[] = [
   {"key": "home", "kind": "resource", "unit": "", "help": "where the type belongs; it must be able to run there", "default": null, "words": [], "least": 0},
   {"key": "priority", "kind": "number", "unit": "", "help": "weight of its desired share of all completions; for all types or for none, not all 0. Weights are divided by their sum", "default": null, "words": [], "least": 0},
   {"key": "floor", "kind": "number", "unit": "tasks/s", "help": "at least this many completions per second", "default": null, "words": [], "least": 0},
+  {"key": "worth", "kind": "number", "unit": "", "help": "the value of one completion", "default": 1.0, "words": [], "least": 0},
+  {"key": "max_response", "kind": "number", "unit": "s", "help": "mean seconds from ready to done, at most this", "default": null, "words": [], "least": 0},
 ];

@@ -21,6 +21,7 @@ def solve(
     objective: Optional[str] = None,
     solver: Optional[str] = None,
     *,
+    service: Optional[str] = None,
     time_limit: Optional[float] = None,
     seed: int = 1,
     explain: bool = False,
@@ -31,18 +32,23 @@ def solve(
     max_states: float = 1000000000.0,
     slsqp_occupied: bool = True,
     mis_moves: str = "both",
+    keep: float = 0.9,
     progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
 ) -> Solution:
     """Find where each task should run.
 
     progress: called with the best throughput and the proven bound so far, None where there is none.
 
-    objective: complete the most tasks per second, or match the shares that the priorities ask for.
-    solver: 'allot list' names them all; None: 'best' for throughput, 'mis' for priority; or the one that another option
-        is about.
+    objective: the most value per second ; completions in the shares that the priorities ask for; the most for the task
+        type that completes least for its priority, then for the next; proportional fairness: the largest sum of
+        priority times log of completions; the least power that keeps most of the value.
+    solver: 'allot list' names them all; None: 'best' for throughput, 'mis' for priority, 'planned' for planned service;
+        or the one that another option is about.
+    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
+        there are threads, arrivals or a power_cap, or the objective needs it.
     time_limit: stop after this time, with the best so far, as in 30 or 10m; None: no limit.
     seed: random seed; the same seed gives the same result.
-    explain: say what moving a task elsewhere would change.
+    explain: say what moving a task elsewhere would change, or what relaxing a limit would bring.
     start: an assignment to begin from.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
     sensitivity: map, mis: rate a move by the exact difference or by the derivative.
@@ -51,6 +57,7 @@ def solve(
     max_states: exhaustive: refuse a system of more states.
     slsqp_occupied: False: slsqp: let the relaxation leave resources almost empty.
     mis_moves: mis: move tasks both ways or only towards the more sensitive resource.
+    keep: planned: objective energy: the part of the most value to keep.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])
@@ -64,6 +71,7 @@ def solve(
     answer: Solution = _native.ask("solve", scenario_of(scenario), {
         "objective": objective,
         "solver": solver,
+        "service": service,
         "time_limit": time_limit,
         "seed": seed,
         "explain": explain,
@@ -74,6 +82,7 @@ def solve(
         "max_states": max_states,
         "slsqp_occupied": slsqp_occupied,
         "mis_moves": mis_moves,
+        "keep": keep,
     }, progress)
     return answer
 
@@ -81,6 +90,7 @@ def solve(
 def certify(
     scenario: ScenarioLike,
     *,
+    service: Optional[str] = None,
     time_limit: Optional[float] = 10.0,
     seed: int = 1,
     gap: float = 1e-10,
@@ -90,6 +100,8 @@ def certify(
 
     progress: called with the best throughput and the proven bound so far, None where there is none.
 
+    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
+        there are threads, arrivals or a power_cap, or the objective needs it.
     time_limit: stop after this time with what is proven by then.
     seed: random seed; the same seed gives the same result.
     gap: be content when proven within this part of the optimum, as in 0.1%.
@@ -100,6 +112,7 @@ def certify(
     (True, True)
     """
     answer: Solution = _native.ask("certify", scenario_of(scenario), {
+        "service": service,
         "time_limit": time_limit,
         "seed": seed,
         "gap": gap,

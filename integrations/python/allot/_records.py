@@ -28,6 +28,7 @@ class Change(NamedTuple):
     throughput: float
     gain: float
     approximate: bool
+    value: float
 
 
 class Difference(NamedTuple):

@@ -152,21 +152,23 @@ class Unpacker {
 // What the structs are made of.
 
 void fields(auto& archive, Performance& p) {
-  archive(p.throughput, p.throughput_by_task, p.throughput_by_resource, p.response_time,
+  archive(p.throughput, p.value, p.throughput_by_task, p.throughput_by_resource, p.response_time,
           p.response_time_by_task, p.shares, p.priority_error, p.approximate);
 }
+void fields(auto& archive, CapacityUse& c) { archive(c.name, c.amount, c.used, c.price); }
+void fields(auto& archive, BindingLimit& l) { archive(l.what, l.amount, l.unit, l.relaxed); }
 void fields(auto& archive, Solution& s) {
   archive_fields(archive, solution_fields(), s);
-  archive(s.objective, s.outcome);
+  archive(s.objective, s.outcome, s.is_planned, s.plan.capacities, s.plan.limits);
 }
 void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
 void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
-void fields(auto& archive, ParetoPoint& p) { archive(p.assignment, p.throughput, p.priority_error); }
+void fields(auto& archive, ParetoPoint& p) { archive(p.assignment, p.value, p.priority_error, p.throughput); }
 void fields(auto& archive, ParetoFrontier& f) {
   archive(f.points, f.advised, f.exhaustive, f.approximate, f.outcome);
 }
 void fields(auto& archive, Change& c) {
-  archive(c.what, c.task, c.resource, c.throughput, c.gain, c.approximate);
+  archive(c.what, c.task, c.resource, c.throughput, c.value, c.gain, c.approximate);
 }
 void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }

@@ -108,68 +108,6 @@ void bind_estimates(py::module_& module) {
                       }));
 }
 
-/// A member of the result.
-void add_field(py::class_<SimulationRun>& bound, const char* name, auto member, const char* doc) {
-  bound.def_property_readonly(
-      name, [member](const SimulationRun& self) { return self.result.*member; }, doc);
-}
-
-/// The same, or None where nothing completed.
-void add_measured(py::class_<SimulationRun>& bound, const char* name, double SimulationResult::*member,
-                  const char* doc) {
-  bound.def_property_readonly(
-      name,
-      [member](const SimulationRun& self) -> std::optional<double> {
-        if (!self.completes()) return {};
-        return self.result.*member;
-      },
-      doc);
-}
-
-/// What was measured, as a whole and by type and resource.
-void add_measures(py::class_<SimulationRun>& bound) {
-  bound.def_property_readonly(
-      "throughput",
-      [](const SimulationRun& run) {
-        return run.measured() ? run.result.throughput : Estimate{kUnknown, {}};
-      },
-      "Tasks per second; NaN where the time limit came before anything was measured.");
-  bound.def_property_readonly(
-      "response_time",
-      [](const SimulationRun& run) -> std::optional<Estimate> {
-        if (!run.completes()) return {};
-        return run.result.response_time;
-      },
-      "Seconds; None where nothing completed.");
-  add_measured(bound, "p50", &SimulationResult::p50, "Median of the response time.");
-  add_measured(bound, "p95", &SimulationResult::p95, "95th percentile of the response time.");
-  add_measured(bound, "p99", &SimulationResult::p99, "99th percentile of the response time.");
-  bound.def_property_readonly(
-      "throughput_by_task",
-      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
-      "Tasks per second of each type.");
-  bound.def_property_readonly(
-      "throughput_by_resource",
-      [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_resource); },
-      "Tasks per second of each resource.");
-  bound.def_property_readonly(
-      "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
-      "Seconds, for each type; NaN where nothing completed.");
-  bound.def_property_readonly(
-      "utilization",
-      [](const SimulationRun& run) {
-        if (run.measured()) return to_array(run.result.utilization);
-        return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
-      },
-      "Mean busy servers / servers.");
-  add_measured(bound, "energy_per_task", &SimulationResult::energy_per_task, "Joules.");
-  add_measured(bound, "edp", &SimulationResult::edp, "Energy per task times mean response time.");
-  add_field(bound, "little", &SimulationResult::little,
-            "Throughput times response time, to be compared with population.");
-  add_field(bound, "little_residual", &SimulationResult::little_residual,
-            "The largest relative error of Little's law as an identity of each replication.");
-}
-
 void bind_simulation(py::module_& module) {
   py::class_<SimulationRun> bound(module, "Simulation",
                                   "What a policy did in simulation, with 95% confidence intervals.\n\n"

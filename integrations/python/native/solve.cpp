@@ -93,76 +93,6 @@ std::string what_if_text(const WhatIfResult& result) {
   return what_if_json(result.scenario->system, result.what_if);
 }
 
-/// How good the assignment is, and how sure that is.
-void add_performance(py::class_<SolveResult>& bound) {
-  bound.def_property_readonly(
-      "throughput", [](const SolveResult& r) { return r.performance().throughput; }, "Tasks per second.");
-  bound.def_property_readonly(
-      "throughput_by_task", [](const SolveResult& r) { return to_array(r.performance().throughput_by_task); },
-      "Tasks per second of each type.");
-  bound.def_property_readonly(
-      "throughput_by_resource",
-      [](const SolveResult& r) { return to_array(r.performance().throughput_by_resource); },
-      "Tasks per second of each resource.");
-  bound.def_property_readonly(
-      "response_time", [](const SolveResult& r) { return r.performance().response_time; },
-      "Seconds, or None.");
-  bound.def_property_readonly(
-      "response_time_by_task",
-      [](const SolveResult& r) { return to_array(r.performance().response_time_by_task); },
-      "Seconds, for each type; NaN where nothing completes.");
-  bound.def_property_readonly(
-      "throughput_by_pair",
-      [](const SolveResult& r) { return to_matrix(throughput_by_pair(r), r.system().resource_count()); },
-      "Completions per second of each type (rows) at each resource (columns).");
-  bound.def_property_readonly(
-      "upper_bound",
-      [](const SolveResult& r) { return r.solution.gap() ? r.solution.upper_bound : std::nullopt; },
-      "No assignment completes more, or None where nothing is proven.");
-  bound.def_property_readonly(
-      "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
-  bound.def_property_readonly(
-      "proven_optimal", [](const SolveResult& r) { return r.solution.proven_optimal; },
-      "Whether no assignment is better, proven.");
-  bound.def_property_readonly(
-      "shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.performance().shares.empty()) return py::none();
-        return to_array(r.performance().shares);
-      },
-      "The part of all completions that each type has, or None where nothing completes.");
-  bound.def_property_readonly(
-      "priority_error", [](const SolveResult& r) { return r.performance().priority_error; },
-      "The sum of the squared distances between these shares and those asked for, or None.");
-  bound.def_property_readonly(
-      "approximate", [](const SolveResult& r) { return r.performance().approximate; },
-      "Some resource is in a state whose throughput has no exact formula.");
-}
-
-/// What some solvers alone find.
-void add_special_results(py::class_<SolveResult>& bound) {
-  bound.def_property_readonly(
-      "relaxed_assignment",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.relaxed_assignment.empty()) return py::none();
-        return to_matrix(r.solution.relaxed_assignment, r.system().resource_count());
-      },
-      "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.");
-  bound.def_property_readonly(
-      "relaxed_throughput", [](const SolveResult& r) { return r.solution.relaxed_throughput; },
-      "Of 'slsqp': the throughput of that; else None.");
-  bound.def_property_readonly(
-      "time_shares",
-      [](const SolveResult& r) -> py::object {
-        if (r.solution.time_shares.empty()) return py::none();
-        return to_matrix(r.solution.time_shares, r.system().resource_count());
-      },
-      "Of 'weighted': the units of each resource (columns) that each type (rows) is to have; else None.");
-  bound.def_property_readonly(
-      "binding", [](const SolveResult& r) { return r.solution.binding; },
-      "Of 'weighted': what keeps the throughput from being larger, in words.");
-}
-
 void bind_solution(py::module_& module) {
   py::class_<SolveResult> bound(module, "Solution",
                                 "What a solver found.\n\n"
@@ -182,7 +112,7 @@ void bind_solution(py::module_& module) {
       "scenario", [](const SolveResult& r) { return r.scenario; }, "What was solved.");
   property(
       "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
-      "'throughput' or 'priority'.");
+      "What was optimised.");
   bound.def_property_readonly(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
@@ -192,6 +122,20 @@ void bind_solution(py::module_& module) {
       "Completions per second of each type (rows) at each resource (columns).");
   property(
       "gap", [](const SolveResult& r) { return r.solution.gap(); }, "(bound - throughput) / bound, or None.");
+  property(
+      "service", [](const SolveResult& r) { return r.solution.is_planned ? "planned" : "even"; },
+      "'even' or 'planned'.");
+  property(
+      "capacity_use",
+      [](const SolveResult& r) {
+        py::list uses;
+        for (const CapacityUse& use : r.solution.plan.capacities) {
+          uses.append(py::dict(py::arg("name") = use.name, py::arg("amount") = use.amount,
+                               py::arg("used") = use.used, py::arg("price") = use.price));
+        }
+        return uses;
+      },
+      "Planned service: for each capacity a dict of name, amount, used, and the price of one more unit.");
   add_attributes(bound, solution_fields(), &SolveResult::solution);
   add_json(bound, "solve", &solution_text, &from_json);
   add_pickle(bound);
@@ -230,6 +174,9 @@ void bind_pareto(py::module_& module) {
   bound.def_property_readonly(
       "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
       "Tasks per second of each point, falling.");
+  bound.def_property_readonly(
+      "values", [values](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
+      "Value per second of each point, falling.");
   bound.def_property_readonly(
       "priority_errors",
       [values](const ParetoResult& self) { return values(self, &ParetoPoint::priority_error); },
@@ -291,12 +238,12 @@ void bind_what_if(py::module_& module) {
           const py::object task =
               change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
           changes.append(kind(to_string(change.what), resource, task, change.throughput, change.gain,
-                              change.approximate));
+                              change.approximate, change.value));
         }
         return changes;
       },
       "A list of allot.Change: change ('server', 'thread' or 'rate'), resource, task, throughput, gain, "
-      "approximate.");
+      "approximate, value.");
   add_json(bound, "whatif", &what_if_text, &from_json);
   add_pickle(bound);
 }
