@@ -105,20 +105,35 @@ void init(unsigned context) {
   });
 }
 
+/// Policies that programs know by a symbol.
+struct Exported {
+  std::string_view policy;
+  starpu_sched_policy* symbol;
+};
+constexpr Exported kExported[] = {
+    {"map", &allot_starpu_map}, {"mis", &allot_starpu_mis}, {"weighted", &allot_starpu_weighted}};
+
 /// What StarPU is offered: those of the library's policies that say what they do there. Ends with null.
 struct Offer {
   std::deque<std::string> names;  // these stay where they are, as do the policies
-  std::deque<starpu_sched_policy> policies;
+  std::deque<starpu_sched_policy> others;
   std::vector<starpu_sched_policy*> list;
 
   Offer() {
     for (const PolicyInfo* policy : builtin_policies()) {
       if (policy->runtime_summary == nullptr) continue;
       names.push_back(std::string(kPrefix).append(policy->name));
-      policies.push_back(make_policy(names.back().c_str(), policy->runtime_summary, init));
-      list.push_back(&policies.back());
+      list.push_back(place_of(policy->name));
+      *list.back() = make_policy(names.back().c_str(), policy->runtime_summary, init);
     }
     list.push_back(nullptr);
+  }
+
+  starpu_sched_policy* place_of(std::string_view name) {
+    for (const Exported& exported : kExported) {
+      if (exported.policy == name) return exported.symbol;
+    }
+    return &others.emplace_back();
   }
 };
 
@@ -155,9 +170,9 @@ starpu_sched_policy make_policy(const char* name, const char* description, void 
 
 extern "C" {
 
-starpu_sched_policy allot_starpu_map = *allot_starpu_policy("allot-map");
-starpu_sched_policy allot_starpu_mis = *allot_starpu_policy("allot-mis");
-starpu_sched_policy allot_starpu_weighted = *allot_starpu_policy("allot-weighted");
+starpu_sched_policy allot_starpu_map;
+starpu_sched_policy allot_starpu_mis;
+starpu_sched_policy allot_starpu_weighted;
 
 /// For StarPU 1.4 and later, which load the library that STARPU_SCHED_LIB names.
 starpu_sched_policy** starpu_get_sched_lib_policies(void) {
@@ -175,3 +190,6 @@ starpu_sched_policy* allot_starpu_policy(const char* name) {
 
 starpu_sched_policy* starpu_get_sched_lib_policy(const char* name) { return allot_starpu_policy(name); }
 }
+
+// Programs use the symbols without asking for the list first.
+[[maybe_unused]] static starpu_sched_policy** const filled = starpu_get_sched_lib_policies();
