@@ -67,7 +67,7 @@ std::vector<Field<TaskClass>> task_rows() {
   for (const Field<TaskClass>& field : task_fields()) {
     const bool has_own =
         std::any_of(kTask.begin(), kTask.end(), [&](const auto& own) { return own.key == field.key; });
-    if (!has_own) rows.push_back(field);
+    if (!has_own && field.is_for_jobs) rows.push_back(field);
   }
   return rows;
 }

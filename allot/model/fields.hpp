@@ -39,6 +39,7 @@ struct Field {
   std::string_view unit = {};               ///< of a number; what is in "s" may be a text such as "10m"
   std::string_view column = {};             ///< what Python calls the values of all entries
   std::span<const std::string_view> words;  ///< of an enumeration, in its order
+  bool is_for_jobs = true;                  ///< job files have it, too
 };
 
 // In the order in which files are written and keys are listed.

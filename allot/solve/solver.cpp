@@ -108,8 +108,14 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
                              ? evaluate(problem.system, solution.assignment)
                              : evaluate_time_shares(problem.system, solution.time_shares);
   if (solution.is_planned) {
-    if (problem.system.has_worths() || !problem.threads.empty())
-      solution.performance.value = solution.plan.value;
+    Performance& performance = solution.performance;
+    if (problem.system.has_worths() || !problem.threads.empty()) performance.value = solution.plan.value;
+    // Little's law is about the threads of a type, and all its completions must be theirs.
+    if (!problem.threads.empty() || !problem.arrivals.empty()) performance.response_time.reset();
+    const auto forget = [&](TaskType i) { performance.response_time_by_task[index(i)].reset(); };
+    for (const Arrivals& stream : problem.arrivals) forget(stream.task);
+    for (const ThreadGroup& group : problem.threads)
+      std::for_each(group.sequence.begin(), group.sequence.end(), forget);
     return solution;
   }
   if (wanted.weight != nullptr) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/dense_simplex.hpp"
@@ -496,6 +497,45 @@ TEST(Planned, TakesTheLeastPowerThatKeepsThePartAskedFor) {
       }
     }
   }
+}
+
+/// The optimum is concave in each capacity: a price lies between what one unit more adds and what one less
+/// takes.
+TEST(Planned, PricesAreWhatCapacitiesAdd) {
+  int dear = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Scenario scenario = random_scenario(seed);
+    if (scenario.power_cap || !has_closed_work(scenario)) continue;  // idle servers take power
+    const Solution found = planned(problem_of(scenario));
+    if (found.outcome == Outcome::kInfeasible) continue;
+    for (const ResourceId j : scenario.system.resource_ids()) {
+      const double price = found.plan.capacities[index(j)].price;
+      const double slack = 1e-6 * (1 + found.performance.value);
+      const Count servers = scenario.system.resource(j).servers;
+      Scenario other = scenario;
+      other.system = scenario.system.with_servers(j, servers + 1);
+      EXPECT_LE(planned(problem_of(other)).performance.value, found.performance.value + price + slack);
+      dear += price > slack ? 1 : 0;
+      if (servers == 1) continue;
+      other.system = scenario.system.with_servers(j, servers - 1);
+      const Solution less = planned(problem_of(other));
+      if (less.outcome != Outcome::kInfeasible) {
+        EXPECT_LE(price, found.performance.value - less.performance.value + slack);
+      }
+    }
+  }
+  EXPECT_GT(dear, 100);
+}
+
+TEST(Planned, RefusesWhatCannotBeMeant) {
+  const System system({{.name = "a"}}, {{.name = "x", .count = 1}}, Rates(1, 1, {1}));
+  EXPECT_THROW(planned({system, Objective::kEnergy}, {.settings = {{"keep", 2}}}), InvalidModel);
+  EXPECT_THROW(planned({system, Objective::kThroughput}, {.settings = {{"keep", 0.5}}}), InvalidModel);
+  const Problem open{
+      system.with_counts(std::vector<Count>{0}), Objective::kMaxMin, {}, {{task_type(0), 1.0}}, {}};
+  EXPECT_THROW(planned(open), InvalidModel);
+  EXPECT_THROW(solve(*find_solver("map"), {system, Objective::kThroughput, {}, {}, 100.0}), InvalidModel);
 }
 
 TEST(Planned, SaysHowMuchOfTheArrivalsCanBeCarried) {

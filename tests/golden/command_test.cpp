@@ -55,7 +55,8 @@ std::vector<std::string> replay(const std::string& command) {
   return lines_of(finished.out);
 }
 
-/// The file with every transcript in it replayed. Output that differs in running times only is left as it is.
+/// The file with every transcript in it replayed; files that it shows are read again. Output that differs in
+/// running times only is left as it is.
 std::string replayed(const fs::path& path) {
   const std::vector<std::string> lines = lines_of(read_file(path));
   const bool is_markdown = path.extension() == ".md";
@@ -65,7 +66,7 @@ std::string replayed(const fs::path& path) {
     const std::string& line = lines[at++];
     result += line + "\n";
     if (is_markdown && line.starts_with("```")) inside = line == "```console";
-    if (!inside || !line.starts_with("$ allot")) continue;
+    if (!inside || !(line.starts_with("$ allot") || line.starts_with("$ cat "))) continue;
     std::vector<std::string> expected;
     while (at < lines.size() && !lines[at].starts_with("$ ") &&
            !(is_markdown && lines[at].starts_with("```"))) {
@@ -91,11 +92,12 @@ std::vector<fs::path> transcripts() {
   for (const auto& entry : fs::directory_iterator(kRoot / "tests/golden")) {
     if (entry.path().extension() == ".txt") paths.push_back(entry.path());
   }
+  const auto add_page = [&](const fs::path& path) {
+    if (read_file(path).find("```console\n$ allot") != std::string::npos) paths.push_back(path);
+  };
+  add_page(kRoot / "README.md");
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
-    if (entry.path().extension() == ".md" &&
-        read_file(entry.path()).find("```console\n$ allot") != std::string::npos) {
-      paths.push_back(entry.path());
-    }
+    if (entry.path().extension() == ".md") add_page(entry.path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -127,9 +129,12 @@ INSTANTIATE_TEST_SUITE_P(Golden, Transcript, ::testing::ValuesIn(transcripts()),
 TEST(Transcript, ThereIsOneForEveryExample) {
   std::string all;
   for (const fs::path& path : transcripts()) all += read_file(path);
-  for (const auto& entry : fs::directory_iterator(kRoot / "examples")) {
-    if (entry.path().extension() != ".toml") continue;
-    EXPECT_NE(all.find("examples/" + entry.path().filename().string()), std::string::npos) << entry.path();
+  for (const char* const folder : {"examples", "examples/plans"}) {
+    for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
+      if (entry.path().extension() != ".toml") continue;
+      const std::string name = fs::relative(entry.path(), kRoot).string();
+      EXPECT_NE(all.find("$ allot solve " + name), std::string::npos) << name;
+    }
   }
 }
 

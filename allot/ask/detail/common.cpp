@@ -35,6 +35,10 @@ Option start_option(bool& random_start) {
 }
 
 void require_constant_work(const Scenario& scenario, std::string_view question) {
+  if (scenario.power_cap) {
+    throw InvalidModel("power_cap",
+                       "'" + std::string(question) + "' does not take a power_cap; 'solve' and 'certify' do");
+  }
   if (scenario.is_static()) return;
   std::vector<std::string> varying;
   if (!scenario.threads.empty()) varying.emplace_back("[[threads]]");

@@ -101,7 +101,7 @@ void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective
   options.progress = nullptr;
   options.keep_proof = false;
   if (solution.is_planned) {
-    if (!scenario->is_static() || scenario->power_cap) return;
+    if (!scenario->is_static() || scenario->power_cap || objective != Objective::kThroughput) return;
     even = solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
     if (even->outcome == Outcome::kTimeLimit || even->outcome == Outcome::kInterrupted) even.reset();
     return;
@@ -178,7 +178,7 @@ std::vector<Option> SolveQuestion::options() {
 
 void SolveQuestion::answer(const Attendance& attendance) {
   auto [meant, wanted] = chosen();
-  if (meant->plans_service && !service) service = Service::kPlanned;
+  if (meant->plans_service && !service && !solver.empty()) service = Service::kPlanned;
   if (is_planned(wanted, "solve") && !meant->plans_service) {
     if (!solver.empty())
       throw InvalidModel("solver", quote::name(solver) + " does not plan service; use 'planned'" +

@@ -19,7 +19,8 @@ class BoundedProgram {
 
   /// lower <= row <= upper; either may be infinite.
   std::size_t add_row(double lower, double upper);
-  /// 0 <= column <= most, which must be finite and > 0: no solution has more.
+  /// 0 <= column <= most, which must be finite and > 0: no solution comes near it, so that all prices are
+  /// those of rows.
   std::size_t add_column(double most, double gain = 0);
   void add_entry(std::size_t row, std::size_t column, double value);
   void set_row(std::size_t row, double lower, double upper);

@@ -6,6 +6,12 @@
 #include "allot/base/quote.hpp"
 
 namespace allot::detail {
+namespace {
+
+/// Columns could be so many times what rows allow, so that none of them is ever at its limit.
+constexpr double kNeverReached = 2;
+
+}  // namespace
 
 ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), system_(problem.system) {
   for (const ResourceId j : system_.resource_ids()) {
@@ -36,7 +42,7 @@ void ServiceProgram::serve(TaskType i, double threads, std::optional<std::size_t
                            std::optional<std::size_t> flow, bool is_counted) {
   for (const ResourceId j : system_.resources_for(i)) {
     const double most = std::min(threads, static_cast<double>(system_.resource(j).servers));
-    const std::size_t column = program_.add_column(most);
+    const std::size_t column = program_.add_column(kNeverReached * most);
     program_.add_entry(capacity_rows_[index(j)], column, 1);
     if (threads_row) program_.add_entry(*threads_row, column, 1);
     if (flow) program_.add_entry(*flow, column, system_.rate(i, j));
@@ -62,7 +68,7 @@ void ServiceProgram::add_groups() {
     for (const TaskType i : group.sequence) ++visits[i];
     double most = kInfinity;
     for (const auto& [i, times] : visits) most = std::min(most, most_alone(i, threads) / times);
-    const std::size_t round = program_.add_column(most);
+    const std::size_t round = program_.add_column(kNeverReached * most);
     rounds_.push_back(round);
     most_rounds_.push_back(most);
     const std::size_t threads_row = program_.add_row(-kInfinity, threads);
@@ -80,7 +86,7 @@ void ServiceProgram::add_arrivals() {
     if (stream.rate > 0) most = std::min(most, most_alone(stream.task, kInfinity) / stream.rate);
   }
   if (!(most < kInfinity)) return;
-  arrivals_ = program_.add_column(most);
+  arrivals_ = program_.add_column(kNeverReached * most);
   for (const Arrivals& stream : problem_.arrivals) {
     if (!(stream.rate > 0)) continue;
     const std::size_t flow = program_.add_row(0, kInfinity);

@@ -17,6 +17,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/service_program.hpp"
 #include "allot/solve/solver.hpp"
@@ -68,7 +70,21 @@ class PlannedSearch {
  private:
   BoundedProgram& program() noexcept { return service_.program(); }
 
+  void refuse_what_cannot_be() const {
+    if (!service_.has_closed_work() && service_.has_arrivals() &&
+        problem_.objective != Objective::kThroughput)
+      throw InvalidModel("objective",
+                         "'" + std::string(to_string(problem_.objective)) +
+                             "' is about work that has threads, and here is nothing but arrivals; "
+                             "'throughput' says how much of them can be carried");
+    if (!options_.settings.has(kKeep.name)) return;
+    if (problem_.objective != Objective::kEnergy) throw InvalidModel("keep", "is for the objective 'energy'");
+    if (const double keep = options_.settings.get(kKeep); keep > 1)
+      throw InvalidModel("keep", "must be from 0 to 1, is " + quote::number(keep));
+  }
+
   Answer optimise() {
+    refuse_what_cannot_be();
     if (!service_.has_closed_work()) return optimise_headroom();
     switch (problem_.objective) {
       case Objective::kPriority:
@@ -115,7 +131,7 @@ class PlannedSearch {
         fastest = std::max(fastest, problem_.system.rate(i, j));
       most += fastest * static_cast<double>(problem_.system.resource(j).servers);
     }
-    const std::size_t level = program().add_column(std::max(most, 1e-300));
+    const std::size_t level = program().add_column(2 * std::max(most, 1e-300));
     for (std::size_t i = 0; i < rows.size(); ++i)
       program().add_entry(rows[i], level, -problem_.system.shares()[i]);
     service_.aim_at_column(level);
@@ -127,18 +143,21 @@ class PlannedSearch {
     double most = 0;
     for (const Party& party : parties) most = std::max(most, party.most / party.weight);
     if (!(most > 0)) return optimise_headroom();
-    const std::size_t level = program().add_column(most);
+    const std::size_t level = program().add_column(2 * most);
     std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
     for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
     for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
-    Answer answer;
-    bool is_first = true;
+    std::vector<double> prices;  // of the least level, which is what is optimised
     for (std::size_t left = parties.size(); left > 0;) {
-      answer = program().maximise(poll_);
+      const Answer answer = program().maximise(poll_);
       if (!answer.is_optimal()) return answer;
-      if (std::exchange(is_first, false)) optimum(answer);
+      if (prices.empty()) {
+        prices = answer.prices;
+        optimum(answer);
+      }
+      levels_are_proven_ = levels_are_proven_ && answer.bound <= answer.value * (1 + kSame);
       const double reached = answer.columns[level];
       // Weights times prices of those that cannot rise sum to 1.
       double largest = 0;
@@ -154,7 +173,9 @@ class PlannedSearch {
       }
     }
     service_.aim_at_value();  // for those without a weight
-    return program().maximise(poll_);
+    Answer answer = program().maximise(poll_);
+    answer.prices = std::move(prices);
+    return answer;
   }
 
   Answer optimise_logarithms() {
@@ -167,7 +188,7 @@ class PlannedSearch {
     double offset = 0;  // of the sum of logarithms
     std::vector<std::size_t> depths;
     for (const Party& party : parties) {
-      depths.push_back(program().add_column(kDeepest, party.weight));  // kDeepest + log of the part
+      depths.push_back(program().add_column(2 * kDeepest, party.weight));  // kDeepest + log of the part
       weights += party.weight;
       offset += party.weight * std::log(party.most);
     }
@@ -241,12 +262,7 @@ class PlannedSearch {
     }
     find_unserved();
     if (options_.price_limits) price_limits(answer);
-    if (service_.has_arrivals() && !plan_.headroom) {
-      ServiceProgram other(problem_);
-      other.aim_at_headroom();
-      const Answer carried = other.program().maximise(poll_);
-      if (carried.is_optimal()) plan_.headroom = other.carried(carried.columns);
-    }
+    if (service_.has_arrivals() && !plan_.headroom) find_headroom();
   }
 
   void find_unserved() {
@@ -262,8 +278,7 @@ class PlannedSearch {
   /// What 10% less of each limit that binds would bring.
   void price_limits(const Answer& answer) {
     for (const ServiceProgram::Limit& limit : service_.limits()) {
-      const double price = answer.prices[limit.row];
-      if (price == 0 || poll_.stopped()) continue;
+      if (poll_.stopped()) break;
       const bool is_floor = limit.kind == ServiceProgram::Limit::Kind::kFloor ||
                             limit.kind == ServiceProgram::Limit::Kind::kArrivals;
       service_.impose(limit, limit.amount * (is_floor ? 0.9 : 1.1));
@@ -295,19 +310,45 @@ class PlannedSearch {
     std::string list;
     for (const ServiceProgram::Limit& limit : needed) {
       plan_.conflict.push_back(service_.name_of(limit));
-      char amount[64];
-      std::snprintf(amount, sizeof amount, " (%.6g%s%s)", limit.amount,
-                    ServiceProgram::unit_of(limit).empty() ? "" : " ", ServiceProgram::unit_of(limit).data());
+      const std::string_view unit = ServiceProgram::unit_of(limit);
+      std::string amount = " (" + quote::number(limit.amount) + " " + std::string(unit) + ")";
+      if (unit.empty()) amount.clear();
       list += (list.empty()                             ? ""
                : plan_.conflict.size() == needed.size() ? " and "
                                                         : ", ") +
-              plan_.conflict.back() + (limit.kind == ServiceProgram::Limit::Kind::kArrivals ? "" : amount);
+              plan_.conflict.back() + amount;
     }
-    solution_.reason = needed.size() == 1
-                           ? list + " is more than the machine can do, whatever else is given up"
-                           : list + " cannot hold together: without any one of them the others can";
-    if (needed.size() == 1 && needed.front().kind == ServiceProgram::Limit::Kind::kPower)
-      solution_.reason = list + " is below the power of the idle machine";
+    if (needed.size() == 1) {
+      solution_.reason = list + " " + too_much(needed.front());
+    } else if (needed.size() == 2) {
+      solution_.reason = list + " cannot hold together: each could without the other";
+    } else {
+      solution_.reason = list + " cannot hold together: without any one of them the others could";
+    }
+    if (service_.has_arrivals()) find_headroom();
+  }
+
+  /// Why a limit cannot be kept, even alone.
+  static std::string too_much(const ServiceProgram::Limit& limit) {
+    switch (limit.kind) {
+      case ServiceProgram::Limit::Kind::kFloor:
+        return "is more than the machine can do, whatever else is given up";
+      case ServiceProgram::Limit::Kind::kResponse:
+      case ServiceProgram::Limit::Kind::kRoundResponse:
+        return "is shorter than the machine can do, whatever else is given up";
+      case ServiceProgram::Limit::Kind::kPower:
+        return "is below the power of the idle machine";
+      case ServiceProgram::Limit::Kind::kArrivals:
+        break;
+    }
+    return "are more than the machine can carry";
+  }
+
+  void find_headroom() {
+    ServiceProgram other(problem_);
+    other.aim_at_headroom();
+    const Answer carried = other.program().maximise(poll_);
+    if (carried.is_optimal()) plan_.headroom = other.carried(carried.columns);
   }
 
   const Problem& problem_;
@@ -316,6 +357,7 @@ class PlannedSearch {
   ServiceProgram service_;
   Solution solution_;
   ServicePlan plan_;
+  bool levels_are_proven_ = true;
   double margin_ = 0;  // within which bound and value of the objective are the same
 };
 

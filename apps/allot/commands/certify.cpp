@@ -39,20 +39,21 @@ std::string why_nothing_is_proven(const System& system, const Solution& solution
 /// Digits that show the bound apart from the throughput.
 int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
 
-void print_verdict(Console& console, const System& system, const Solution& solution) {
+void print_verdict(Console& console, const Scenario& scenario, const Solution& solution) {
+  const System& system = scenario.system;
   const double throughput = solution.performance.value;
-  const std::string unit = system.has_worths() ? " of value per second" : " tasks/s";
+  const std::string unit = value_unit(scenario);
   const std::string none_completes = solution.is_planned ? "no policy reaches" : "no assignment completes";
   const auto say = [&](Style style, const std::string& text) { console.paragraph(text, style); };
   if (solution.outcome == Outcome::kInfeasible) {
-    say(Style::kBad, "No feasible assignment (" + shown(solution.reason) + ").");
+    say(Style::kBad, "No feasible " + std::string(solution.is_planned ? "plan" : "assignment") + " (" +
+                         shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
     say(Style::kGood, "Proven optimal: " + none_completes + " more than " + number(throughput) + unit + ".");
   } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
     const int digits = digits_for(*solution.gap());
-    say(Style::kBold, "Within " + percent(*solution.gap()) +
-                          " of the optimum, proven: this assignment completes " + number(throughput, digits) +
-                          " tasks/s, and none completes more than " +
+    say(Style::kBold, "Within " + percent(*solution.gap()) + " of the optimum, proven: this reaches " +
+                          number(throughput, digits) + unit + ", and " + none_completes + " more than " +
                           number_above(*solution.upper_bound, digits) + ".");
   } else {
     say(Style::kBad, (solution.performance.approximate ? "Nothing can be proven about this assignment: "
@@ -84,7 +85,7 @@ Exit run_certify(Arguments& arguments, Console& console) {
     console.document(question.json());
   } else {
     print_system(console, *question.scenario);
-    print_verdict(console, system, solution);
+    print_verdict(console, *question.scenario, solution);
     console.gap();
     print_headline(console, solution.performance, !system.shares().empty());
     console.print("{}\n\n", console.styled(Style::kDim, std::string(solution.solver) + " in " +

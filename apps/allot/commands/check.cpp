@@ -1,6 +1,7 @@
 // allot check: verifies a certificate.
 #include "allot/check/check.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -85,6 +86,9 @@ std::string verdict_json(const check::Certificate& certificate, const check::Ver
 std::string accepted_text(const check::Certificate& certificate, const check::Verdict& verdict) {
   const check::Claim& claim = certificate.claim;
   const bool shares = certificate.objective == check::Objective::kShares;
+  const bool has_worths = std::any_of(certificate.machine.tasks.begin(), certificate.machine.tasks.end(),
+                                      [](const check::Task& task) { return task.worth != 1; });
+  const std::string unit = has_worths && !shares ? " of value per second" : " tasks/s";
   const std::string whatever =
       shares ? "no time shares that keep the priorities exactly complete" : "no assignment completes";
   if (claim.infeasible) {
@@ -92,13 +96,13 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
                   : "Accepted: no assignment keeps every least depth and meets every floor.";
   }
   if (claim.assignment.empty()) {
-    return "Accepted: " + whatever + " more than " + number_above(claim.at_most, 10) + " tasks/s.";
+    return "Accepted: " + whatever + " more than " + number_above(claim.at_most, 10) + unit + ".";
   }
   if (verdict.optimal) {
-    return "Accepted: optimal. The answer completes " + number(claim.at_least) + " tasks/s, and " + whatever +
+    return "Accepted: optimal. The answer completes " + number(claim.at_least) + unit + ", and " + whatever +
            " more.";
   }
-  return "Accepted: the answer completes at least " + number(claim.at_least, 10) + " tasks/s, and " +
+  return "Accepted: the answer completes at least " + number(claim.at_least, 10) + unit + ", and " +
          whatever + " more than " + number_above(claim.at_most, 10) + ": it is within " +
          percent(gap_of(claim)) + " of the optimum.";
 }

@@ -44,6 +44,7 @@ Exit run_solve(Arguments& arguments, Console& console) {
                                      "; 'allot certify' proves optima of larger systems");
   } else {
     print_system(console, *question.scenario);
+    if (!question.note.empty()) console.line("Note: " + question.note + ".", Style::kDim);
     print_solution(console, *question.scenario, solution);
     print_comparison(console, question);
     if (question.explains) print_explanation(console, system, solution, question.explanation);

@@ -36,19 +36,19 @@ std::string described(const System& system, const Change& change) {
 void print_changes(Console& console, const System& system, const WhatIf& result, std::size_t top) {
   const std::size_t count = top == 0 ? result.changes.size() : std::min(top, result.changes.size());
   std::vector<double> throughputs;
-  for (const Change& change : result.changes) throughputs.push_back(change.throughput);
+  for (const Change& change : result.changes) throughputs.push_back(change.value);
   const ColumnFormat throughput(throughputs, 5);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
-  table.title({"change", "tasks/s", "gain", ""});
+  table.title({"change", system.has_worths() ? "value/s" : "tasks/s", "gain", ""});
   for (std::size_t at = 0; at < count; ++at) {
     const Change& change = result.changes[at];
     const bool none = std::abs(change.gain) < 1e-9;
     const Style style = none ? Style::kDim : change.gain > 0 ? Style::kGood : Style::kBad;
     table.row({{described(system, change), none ? Style::kDim : Style::kPlain},
-               {throughput(change.throughput), none ? Style::kDim : Style::kPlain},
-               {!(result.base.performance.throughput > 0) ? "-"
-                : none                                    ? "0%"
-                       : (change.gain > 0 ? "+" : "") + percent(change.gain),
+               {throughput(change.value), none ? Style::kDim : Style::kPlain},
+               {!(result.base.performance.value > 0) ? "-"
+                : none                               ? "0%"
+                                                     : (change.gain > 0 ? "+" : "") + percent(change.gain),
                 style},
                {change.approximate ? "approximate" : "", Style::kDim}});
   }
@@ -64,7 +64,8 @@ void print_result(Console& console, const System& system, const WhatIf& result, 
     console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
     if (result.changes.empty()) return;
   }
-  const std::string today = "Today at best " + number(result.base.performance.throughput) + " tasks/s.";
+  const std::string today = "Today at best " + number(result.base.performance.value) +
+                            (system.has_worths() ? " of value per second." : " tasks/s.");
   console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();

@@ -118,7 +118,8 @@ void print_ending(Console& console, const Solution& solution) {
       say(Style::kBad, "interrupted after " + took + ", the best so far");
       break;
     case Outcome::kInfeasible:
-      say(Style::kBad, "no feasible answer found; this is the nearest");
+      say(Style::kBad,
+          solution.is_planned ? "no plan keeps all limits" : "no feasible answer found; this is the nearest");
       break;
   }
   if (!solution.reason.empty()) console.paragraph(shown(solution.reason));
@@ -160,13 +161,30 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   }
 }
 
+/// What plans add to, with a space before it.
+std::string unit_of_gain(const Scenario& scenario, Objective objective) {
+  switch (objective) {
+    case Objective::kThroughput:
+      if (scenario.system.population() == 0 && scenario.threads.empty()) return " times the load";
+      return scenario.system.has_worths() || !scenario.threads.empty() ? " value/s" : " tasks/s";
+    case Objective::kPriority:
+      return " tasks/s";
+    case Objective::kEnergy:
+      return " W";
+    case Objective::kMaxMin:
+      return " to the least";
+    case Objective::kProportional:
+      break;
+  }
+  return " to the sum of logs";
+}
+
 /// What is used of each resource, and what one more unit of it would add.
-void print_capacities(Console& console, const Solution& solution) {
+void print_capacities(Console& console, const Scenario& scenario, const Solution& solution) {
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
-  table.row({{"capacity", Style::kDim},
-             {"units", Style::kDim},
-             {"used", Style::kDim},
-             {"one more adds", Style::kDim}});
+  const bool saves = solution.objective == Objective::kEnergy;
+  table.title({"capacity", "units", "used",
+               (saves ? "one more saves" : "one more adds") + unit_of_gain(scenario, solution.objective)});
   for (const CapacityUse& use : solution.plan.capacities) {
     const bool is_dear = use.price > kSame * std::abs(solution.objective_value);
     table.row({{shown(use.name), Style::kPlain},
@@ -178,12 +196,14 @@ void print_capacities(Console& console, const Solution& solution) {
   console.print("{}", table.text(console));
 }
 
-void print_limits(Console& console, const Solution& solution) {
+void print_limits(Console& console, const Scenario& scenario, const Solution& solution) {
   for (const BindingLimit& limit : solution.plan.limits) {
     std::string what = shown(limit.what);
     what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
     console.paragraph(what + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
-                      ") binds: relaxed by 10%, " + number(limit.relaxed) + " more.");
+                      ") binds: relaxed by 10%, it adds " + number(limit.relaxed) +
+                      unit_of_gain(scenario, solution.objective) +
+                      ".");
   }
   if (solution.plan.unserved.empty()) return;
   std::string names;
@@ -198,7 +218,7 @@ void print_bound(Console& console, const System& system, const Solution& solutio
   print_sentences(console, solution_fields(), system, solution);
   if (!solution.upper_bound || solution.proven_optimal) return;
   const std::string bound = number_above(*solution.upper_bound);
-  const char* const unit = system.has_worths() ? " of value per second" : " tasks/s";
+  const std::string unit = system.has_worths() ? " of value per second" : " tasks/s";
   if (solution.performance.approximate) {
     console.print("No {} more than {}{}.\n", solution.is_planned ? "policy has" : "assignment completes",
                   bound, unit);
@@ -217,6 +237,10 @@ std::string compared(double value, double with) {
 }
 
 }  // namespace
+
+std::string value_unit(const Scenario& scenario) {
+  return scenario.system.has_worths() || !scenario.threads.empty() ? " of value per second" : " tasks/s";
+}
 
 void print_system(Console& console, const Scenario& scenario) {
   const System& system = scenario.system;
@@ -256,7 +280,12 @@ void print_headline(Console& console, const Performance& performance, bool with_
 
 void print_plan(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
-  if (solution.outcome == Outcome::kInfeasible) return;
+  if (solution.outcome == Outcome::kInfeasible) {
+    if (solution.plan.headroom)
+      console.paragraph("Of the arrivals " + percent(std::min(1.0, *solution.plan.headroom)) +
+                        " could be carried.");
+    return;
+  }
   Grid grid;
   grid.rows = shown_names(system.tasks());
   grid.columns = shown_names(system.resources());
@@ -267,9 +296,14 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
       row.push_back(cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j))));
   }
   grid.right = task_margins(system, solution.performance);
+  if (system.population() == 0) {
+    std::erase_if(grid.right, [](const Margin& margin) {
+      return margin.title == "threads" || margin.title == "response";
+    });
+  }
   console.print("Plan: how many units of a resource work on each type, on average\n\n");
   console.print("{}", grid_text(grid, console));
-  print_capacities(console, solution);
+  print_capacities(console, scenario, solution);
   console.gap();
   for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k) {
     const std::string& name = scenario.threads[k].name;
@@ -285,12 +319,13 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   }
   if (scenario.power_cap || solution.objective == Objective::kEnergy)
     console.paragraph("Mean power " + number(*solution.plan.mean_power) + " W");
-  print_limits(console, solution);
+  print_limits(console, scenario, solution);
 }
 
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
-  print_headline(console, solution.performance, !system.shares().empty());
+  if (!solution.is_planned || solution.outcome != Outcome::kInfeasible)
+    print_headline(console, solution.performance, !system.shares().empty());
   print_ending(console, solution);
   console.gap();
   if (solution.is_planned) {
@@ -326,8 +361,7 @@ std::optional<std::string> number_text(const Kept& value) {
 void print_comparison(Console& console, const SolutionQuestion& question) {
   const Solution& solution = question.solution;
   const double throughput = solution.performance.value;
-  const std::string unit = question.scenario->system.has_worths() ? " of value per second" : " tasks/s";
-  if (!question.note.empty()) console.paragraph("Note: " + question.note + ".", Style::kDim);
+  const std::string unit = value_unit(*question.scenario);
   if (question.even) {
     console.paragraph("With even sharing " + std::string(question.even->solver) + " finds " +
                       number(question.even->performance.value) + unit + ": " +
@@ -342,10 +376,9 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
     const Solution& plain = *question.best_fit;
     const std::string verdict = compared(plain.performance.value, throughput);
     std::string text = verdict == "the same"
-                           ? "Best Fit (every task at home) would complete the same" + error_of(plain) + "."
-                           : "Best Fit (every task at home) would complete " +
-                                 number(plain.performance.value) + unit + ": " + verdict + error_of(plain) +
-                                 ".";
+                           ? "Best Fit (every task at home) would reach the same" + error_of(plain) + "."
+                           : "Best Fit (every task at home) would reach " + number(plain.performance.value) +
+                                 unit + ": " + verdict + error_of(plain) + ".";
     if (plain.outcome == Outcome::kInfeasible) text += " But " + shown(plain.reason) + ".";
     console.paragraph(text);
   }
@@ -388,7 +421,7 @@ void print_explanation(Console& console, const System& system, const Solution& s
     table.row({{"one " + task + " of " + whole(placement.count), Style::kPlain},
                {"from " + from + " to " + shown(system.resource(best->resource).name), Style::kPlain},
                {change(best->gain), helps && !by_error ? Style::kGood : Style::kBold},
-               {"tasks/s", Style::kPlain},
+               {system.has_worths() ? "value/s" : "tasks/s", Style::kPlain},
                {with_error ? "error " + change(best->error_change) : "",
                 helps && by_error ? Style::kGood : Style::kPlain}});
   }

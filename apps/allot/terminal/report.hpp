@@ -26,6 +26,8 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
 /// The whole answer: headline, how it ended, assignment, time shares, bounds.
+/// Of what solvers maximise, with a space before it.
+std::string value_unit(const Scenario& scenario);
 /// Time shares, what each type completes, and the capacities.
 void print_plan(Console& console, const Scenario& scenario, const Solution& solution);
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution);
