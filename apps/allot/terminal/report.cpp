@@ -202,8 +202,7 @@ void print_limits(Console& console, const Scenario& scenario, const Solution& so
     what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
     console.paragraph(what + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
                       ") binds: relaxed by 10%, it adds " + number(limit.relaxed) +
-                      unit_of_gain(scenario, solution.objective) +
-                      ".");
+                      unit_of_gain(scenario, solution.objective) + ".");
   }
   if (solution.plan.unserved.empty()) return;
   std::string names;
