@@ -100,11 +100,10 @@ TEST(Questions, AnswerWithWhatOthersWouldReach) {
 
 TEST(Questions, RefuseWhatVariesAndWhatNoPolicyTakes) {
   Scenario scenario = *small();
-  scenario.arrivals.push_back({task_type(0), 1.0});
+  scenario.population.push_back({1.0, task_type(0), 1});
   CertifyQuestion certify;
   certify.scenario = std::make_shared<const Scenario>(scenario);
-  EXPECT_THAT(refusal(certify), HasSubstr("arrivals: 'certify' needs constant counts and does not take "
-                                          "[[arrivals]]; 'simulate' does"));
+  EXPECT_THAT(refusal(certify), HasSubstr("population: 'certify' does not take [[population]]"));
   SimulateQuestion simulate;
   simulate.scenario = small();
   simulate.how.policy.placement_probabilities = {1};

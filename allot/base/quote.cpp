@@ -127,12 +127,6 @@ std::string shell(std::string_view word) {
   return out += "'";
 }
 
-std::string ssh(std::span<const std::string> words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : " ") + shell(word);
-  return out;
-}
-
 std::string terminal(std::string_view text, std::size_t most) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

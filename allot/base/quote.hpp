@@ -12,10 +12,6 @@ namespace allot::quote {
 /// One word for a POSIX shell: in single quotes where it needs any.
 std::string shell(std::string_view word);
 
-/// Words for `ssh` and its kin, which join their arguments with blanks and hand them to a shell at the far
-/// end.
-std::string ssh(std::span<const std::string> words);
-
 /// For a terminal, on one line: control characters (also C1, and the line end), marks that change the
 /// direction of text, separators of lines and bytes that are no UTF-8 become visible escapes, `\x1b` or
 /// `\u202e`. Beyond `most` bytes it ends with "...".

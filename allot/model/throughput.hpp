@@ -33,6 +33,12 @@ struct ColumnSums {
   ColumnSums plus(const System& system, TaskType i, ResourceId j, Count n) const noexcept {
     return plus(n, system.value_rate(i, j), system.seconds_per_task(i, j), system.worth(i));
   }
+  /// The same but for sums that the discipline does not need.
+  ColumnSums plus(const System& system, TaskType i, ResourceId j, Count n,
+                  Discipline discipline) const noexcept {
+    if (discipline != Discipline::kPs) return plus(system, i, j, n);
+    return {tasks + n, rates + static_cast<double>(n) * system.value_rate(i, j), seconds, worths};
+  }
 };
 
 /// Value per second of a resource with `servers` units under `discipline`. O(1).

@@ -29,6 +29,11 @@ struct Problem {
   std::optional<double> power_cap = {};
 };
 
+/// What planned service is asked of a scenario.
+inline Problem planned_problem(const Scenario& scenario, Objective objective) {
+  return {scenario.system, objective, scenario.threads, scenario.arrivals, scenario.power_cap};
+}
+
 /// How a solver ended. All of these are answers, not errors.
 enum class Outcome {
   kOptimal,      ///< proven best

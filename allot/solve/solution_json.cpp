@@ -166,7 +166,8 @@ std::string what_if_json(const System& system, const WhatIf& what_if) {
   object.add("outcome", to_string(what_if.outcome));
   object.add("base", what_if.base.performance.throughput);
   object.add("value", what_if.base.performance.value);
-  object.add("assignment", what_if.base.assignment);
+  object.add("assignment", what_if.base.is_planned ? Json() : Json(what_if.base.assignment));
+  if (what_if.base.plan.headroom) object.add("headroom", *what_if.base.plan.headroom);
   object.add("changes", std::move(changes));
   return object.text();
 }

@@ -130,12 +130,14 @@ TEST(SolutionJson, NamesThePlacesOfAnExplanation) {
 TEST(SolutionJson, HoldsTheFrontierAndTheWeightedAnswerBesideIt) {
   const System system = two_by_two(0.5);
   ParetoFrontier frontier;
-  frontier.points = {{home_assignment(system), 16, 0.01}};
+  frontier.points = {{home_assignment(system), 32, 0.01, 16}};
   frontier.exhaustive = true;
   const Solution weighted = answer(system);
   const Json json = Json::parse(pareto_json(system, frontier, &weighted));
-  EXPECT_EQ(json.at("points"),
-            Json::parse(R"([{"throughput": 16.0, "priority_error": 0.01, "assignment": [[4, 0], [0, 4]]}])"));
+  EXPECT_EQ(
+      json.at("points"),
+      Json::parse(
+          R"([{"throughput": 16.0, "value": 32.0, "priority_error": 0.01, "assignment": [[4, 0], [0, 4]]}])"));
   EXPECT_EQ(json.at("weighted").at("throughput"), 12.0);
   EXPECT_EQ(json.at("exhaustive"), true);
   EXPECT_TRUE(Json::parse(pareto_json(system, frontier)).at("weighted").is_null());
@@ -145,13 +147,13 @@ TEST(SolutionJson, NamesWhatEachChangeConcerns) {
   const System system = two_by_two(std::nullopt);
   WhatIf what_if;
   what_if.base = answer(system);
-  what_if.changes = {{Change::What::kServer, std::nullopt, resource_id(1), 20, 0.25, false},
-                     {Change::What::kThread, task_type(0), std::nullopt, 16, 0, false},
-                     {Change::What::kRate, task_type(1), resource_id(1), 16.7, 0.04375, true}};
+  what_if.changes = {{Change::What::kServer, std::nullopt, resource_id(1), 20, 40, 0.25, false},
+                     {Change::What::kThread, task_type(0), std::nullopt, 16, 16, 0, false},
+                     {Change::What::kRate, task_type(1), resource_id(1), 16.7, 16.7, 0.04375, true}};
   const Json json = Json::parse(what_if_json(system, what_if));
   EXPECT_EQ(json.at("base"), 12.0);
   EXPECT_EQ(json.at("changes").at(0), Json::parse(R"({"change": "server", "resource": "gpu", "task": null,
-      "throughput": 20.0, "gain": 0.25, "approximate": false})"));
+      "throughput": 20.0, "value": 40.0, "gain": 0.25, "approximate": false})"));
   EXPECT_EQ(json.at("changes").at(1).at("change"), "thread");
   EXPECT_TRUE(json.at("changes").at(1).at("resource").is_null());
   EXPECT_EQ(json.at("changes").at(2).at("task"), "scan");

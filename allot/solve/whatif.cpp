@@ -4,6 +4,7 @@
 
 #include "allot/solve/best.hpp"
 #include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
@@ -17,7 +18,9 @@ Solution best_of(const System& system, SolveOptions options, const Assignment& s
   return best_known(system, options);
 }
 
-std::vector<Change> possible_changes(const System& system) {
+/// `visits`: whether a type has work besides that of threads of its own.
+template <typename Visits>
+std::vector<Change> possible_changes(const System& system, Visits&& visits) {
   std::vector<Change> changes;
   for (const ResourceId j : system.resource_ids()) {
     if (system.resource(j).servers < kMaxCount) changes.push_back({Change::What::kServer, std::nullopt, j});
@@ -29,7 +32,7 @@ std::vector<Change> possible_changes(const System& system) {
   }
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resources_for(i)) {
-      if (system.count(i) > 0) changes.push_back({Change::What::kRate, i, j});
+      if (system.count(i) > 0 || visits(i)) changes.push_back({Change::What::kRate, i, j});
     }
   }
   return changes;
@@ -57,13 +60,22 @@ void take(Change& change, const Performance& performance) {
   change.approximate = performance.approximate;
 }
 
+/// The largest gain first.
+WhatIf finished(WhatIf result, const StopPoll& poll, const SolveOptions& options) {
+  std::stable_sort(result.changes.begin(), result.changes.end(),
+                   [](const Change& a, const Change& b) { return a.gain > b.gain; });
+  result.outcome = detail::outcome_of(poll);
+  if (options.share_done && !poll.stopped()) options.share_done(1.0);
+  return result;
+}
+
 }  // namespace
 
 WhatIf what_if(const System& system, const SolveOptions& options) {
   WhatIf result;
   StopPoll poll(options.stop, 1);
   result.base = best_known(system, options);
-  const std::vector<Change> possible = possible_changes(system);
+  const std::vector<Change> possible = possible_changes(system, [](TaskType) { return false; });
   SolveOptions each = options;
   each.stop.steps =
       std::min({options.stop.steps, kBestSteps, std::max(kLeastSteps, kStepsOfAll / (possible.size() + 1))});
@@ -103,11 +115,40 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
     }
     change.gain = base > 0 ? change.value / base - 1 : 0.0;
   }
-  std::stable_sort(result.changes.begin(), result.changes.end(),
-                   [](const Change& a, const Change& b) { return a.gain > b.gain; });
-  result.outcome = detail::outcome_of(poll);
-  if (options.share_done && !poll.stopped()) options.share_done(1.0);
-  return result;
+  return finished(std::move(result), poll, options);
+}
+
+WhatIf what_if_planned(const Problem& problem, const SolveOptions& options) {
+  const SolverInfo& planned = *find_solver("planned");
+  WhatIf result;
+  StopPoll poll(options.stop, 1);
+  result.base = solve(planned, problem, options);
+  const auto visits = [&](TaskType i) {
+    const auto has = [i](const ThreadGroup& group) {
+      return std::find(group.sequence.begin(), group.sequence.end(), i) != group.sequence.end();
+    };
+    return std::any_of(problem.threads.begin(), problem.threads.end(), has) ||
+           std::any_of(problem.arrivals.begin(), problem.arrivals.end(),
+                       [i](const Arrivals& stream) { return stream.task == i; });
+  };
+  std::vector<Change> possible = possible_changes(problem.system, visits);
+  std::erase_if(possible, [&](const Change& change) {
+    return change.what == Change::What::kThread && problem.system.count(*change.task) == 0;
+  });
+  const double base = result.base.objective_value;
+  for (std::size_t at = 0; at < possible.size() && !poll.should_stop_now(); ++at) {
+    if (options.share_done)
+      options.share_done(static_cast<double>(at) / static_cast<double>(possible.size()));
+    Change change = possible[at];
+    Problem other = problem;
+    other.system = changed(problem.system, change);
+    const Solution solution = solve(planned, other, options);
+    if (solution.outcome != Outcome::kOptimal && solution.outcome != Outcome::kConverged) continue;
+    take(change, solution.performance);
+    change.gain = base > 0 ? solution.objective_value / base - 1 : 0.0;
+    result.changes.push_back(change);
+  }
+  return finished(std::move(result), poll, options);
 }
 
 std::string_view to_string(Change::What what) noexcept {

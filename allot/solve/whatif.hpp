@@ -37,4 +37,8 @@ inline constexpr double kFasterPair = 1.1;
 /// answer and from its own starts. Many changes get fewer steps each.
 WhatIf what_if(const System& system, const SolveOptions& options = {});
 
+/// The same of planned service: each change is planned anew. With nothing but arrivals, gains are of the load
+/// that can be carried.
+WhatIf what_if_planned(const Problem& problem, const SolveOptions& options = {});
+
 }  // namespace allot

@@ -8,7 +8,9 @@
 
 #include "allot/ask/question.hpp"
 #include "allot/base/error.hpp"
+#include "allot/solve/solution.hpp"
 #include "apps/allot/command.hpp"
+#include "apps/allot/exit.hpp"
 
 namespace allot::app {
 
@@ -54,6 +56,11 @@ class Asking {
   std::vector<std::pair<std::string, std::shared_ptr<std::string>>> outputs_;  ///< options and their paths
   bool json_ = false;
 };
+
+/// How a command ends that has shown an answer.
+inline Exit exit_of(Outcome outcome) noexcept {
+  return outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+}
 
 /// A question of a known class, and what the command takes beside the question's own options.
 template <typename Class>

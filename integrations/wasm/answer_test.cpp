@@ -58,8 +58,9 @@ TEST(Answer, NamesEverythingThatIsWrongWithAScenario) {
   ASSERT_TRUE(bad.contains("diagnostics"));
   EXPECT_GE(bad["diagnostics"].size(), 2u);
   EXPECT_EQ(bad["diagnostics"][0]["place"], "resources[0].servers");
-  const Json varying = ask("solve", example("paper-2gp1sa.toml") + "[[arrivals]]\ntask = \"t1\"\nrate = 1\n");
-  EXPECT_EQ(varying["diagnostics"][0]["place"], "arrivals");
+  const Json varying =
+      ask("solve", example("paper-2gp1sa.toml") + "[[population]]\nat = 1\ntask = \"t1\"\nchange = 1\n");
+  EXPECT_EQ(varying["diagnostics"][0]["place"], "population");
 }
 
 TEST(Answer, RefusesOptionsThatMakeNoSense) {

@@ -147,7 +147,8 @@ TEST(Command, RefusesWrongUsage) {
   expect_usage_error({"solve", kWorkstation, "--seed", "1x"}, "--seed");
   expect_usage_error({"solve", kWorkstation, "--time-limit", "0"}, "--time-limit");
   expect_usage_error({"solve", kWorkstation, "--time-limit", "nan"}, "--time-limit");
-  expect_usage_error({"solve", kWorkstation, "--objective", "speed"}, "throughput or priority");
+  expect_usage_error({"solve", kWorkstation, "--objective", "speed"},
+                     "throughput, priority, max-min, proportional or energy");
   expect_usage_error({"pareto", kWorkstation, "--points", "1"}, "--points");
   expect_usage_error({"generate", "--rates", "3"}, "--rates");
   expect_usage_error({"generate", "--rates", "3,2"}, "LO < HI");
@@ -175,13 +176,46 @@ TEST(Command, ReportsEveryProblemOfAnInvalidFile) {
   expect_invalid_input({"solve", "/nonexistent.toml"}, "/nonexistent.toml");
 }
 
+std::string with_work(const std::string& work) {
+  return R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "a", "count": 1, "rates": {"cpu": 1}}], )" +
+         work + "}";
+}
+
 TEST(Command, RefusesWorkThatVariesOverTimeAndSaysWhatTakesIt) {
-  const TemporaryFile file(".json", R"({"resources": [{"name": "cpu"}], "tasks": [{"name": "a", "count": 1,
-      "rates": {"cpu": 1}}], "arrivals": [{"task": "a", "rate": 1}]})");
-  for (const char* const command : {"solve", "certify", "pareto", "whatif"}) {
-    expect_invalid_input({command, file.path()}, "simulate");
-    expect_invalid_input({command, file.path()}, "[[arrivals]]");
+  const TemporaryFile arrivals(".json", with_work(R"("arrivals": [{"task": "a", "rate": 0.5}])"));
+  for (const char* const command : {"pareto", "analyze"}) {
+    std::vector<std::string> words = {command, arrivals.path()};
+    if (words[0] == "analyze") words.insert(words.end(), {"--policy", "jsq"});
+    expect_invalid_input(words, "simulate");
+    expect_invalid_input(words, "[[arrivals]]");
   }
+  const TemporaryFile population(".json",
+                                 with_work(R"("population": [{"at": 1, "task": "a", "change": 1}])"));
+  for (const char* const command : {"solve", "certify", "whatif"}) {
+    expect_invalid_input({command, population.path()}, "simulate");
+    expect_invalid_input({command, population.path()}, "[[population]]");
+  }
+  for (const char* const command : {"solve", "certify", "whatif"}) {
+    EXPECT_EQ(run_allot({command, arrivals.path()}).status, 0) << command;
+    expect_usage_error({command, arrivals.path(), "--service", "even"}, "[[arrivals]]");
+  }
+}
+
+TEST(Command, PlansServiceWhereNothingElseWillDo) {
+  const TemporaryFile capped(".json", with_work(R"("power_cap": 100)"));
+  EXPECT_THAT(run_allot({"solve", capped.path()}).out,
+              HasSubstr("Note: planned service, as there is a power_cap."));
+  EXPECT_EQ(json_of({"solve", capped.path()}).at("service"), "planned");
+  expect_usage_error({"solve", capped.path(), "--solver", "map"}, "'map' does not plan service");
+  expect_usage_error({"solve", capped.path(), "--service", "even"}, "there is a power_cap");
+  expect_usage_error({"solve", kWorkstation, "--keep", "0.5"}, "objective 'energy'");
+  expect_usage_error({"solve", kWorkstation, "--objective", "energy", "--keep", "2"}, "from 0 to 1");
+  expect_invalid_input({"pareto", capped.path()}, "power_cap");
+  const TemporaryFile tight(".json", with_work(R"("power_cap": 0.5, "name": "tight")"));
+  // An idle server takes nothing, a busy one 1 W: half of the time it may work.
+  EXPECT_NEAR(json_of({"solve", tight.path()}).at("value").get<double>(), 0.5, 1e-9);
+  const TemporaryFile proof(".json", "");
+  EXPECT_EQ(run_allot({"certify", capped.path(), "--proof", proof.path()}).status, 1);
 }
 
 TEST(Command, AsksForPrioritiesWhereThePriorityObjectiveHasNone) {
@@ -336,7 +370,7 @@ TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
   const TemporaryFile raised(".json", certificate.dump());
   const Finished rejected = run_allot({"check", raised.path()});
   EXPECT_EQ(rejected.status, 1);
-  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment completes"));
+  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment is worth"));
 
   certificate["claim"].erase("at_most");
   const TemporaryFile broken(".json", certificate.dump());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
+#include "allot/solve/whatif.hpp"
 #include "tests/support/dense_simplex.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
@@ -526,6 +528,37 @@ TEST(Planned, PricesAreWhatCapacitiesAdd) {
     }
   }
   EXPECT_GT(dear, 100);
+}
+
+TEST(Planned, WhatIfPlansEachChangeAnew) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Scenario scenario = random_scenario(seed);
+    const Problem problem = problem_of(scenario);
+    const Solution base = planned(problem);
+    if (base.outcome == Outcome::kInfeasible || !(base.objective_value > 0)) continue;
+    const WhatIf found = what_if_planned(problem);
+    EXPECT_EQ(found.base.objective_value, base.objective_value);
+    double before = std::numeric_limits<double>::infinity();
+    std::size_t servers = 0;
+    for (const Change& change : found.changes) {
+      EXPECT_LE(change.gain, before);
+      before = change.gain;
+      if (change.what != Change::What::kServer) continue;
+      ++servers;
+      Problem other = problem;
+      other.system = problem.system.with_servers(*change.resource,
+                                                 problem.system.resource(*change.resource).servers + 1);
+      EXPECT_NEAR(change.gain, planned(other).objective_value / base.objective_value - 1, 1e-9);
+      // Idle servers take power, too.
+      if (!problem.power_cap) {
+        EXPECT_GE(change.gain, -1e-9);
+      }
+    }
+    if (!problem.power_cap) {
+      EXPECT_EQ(servers, problem.system.resource_count());
+    }
+  }
 }
 
 TEST(Planned, RefusesWhatCannotBeMeant) {

@@ -5,7 +5,7 @@ namespace allot {
 
 std::vector<Option> CertifyQuestion::options() {
   std::vector<Option> options;
-  options.push_back(service_option());
+  options.push_back(service.option());
   options.push_back(ask::time_limit_option(time_limit_s, "stop after this time with what is proven by then"));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(part_option("gap", how.gap_tolerance,
@@ -14,7 +14,7 @@ std::vector<Option> CertifyQuestion::options() {
 }
 
 void CertifyQuestion::answer(const Attendance& attendance) {
-  const bool plans = is_planned(Objective::kThroughput, "certify");
+  const bool plans = service.is_planned(*scenario, Objective::kThroughput, "certify");
   answer_with(*find_solver(plans ? "planned" : "exact"), Objective::kThroughput, attendance);
 }
 

@@ -52,31 +52,6 @@ void add_settings(std::vector<Option>& options, Settings& settings) {
 
 }  // namespace
 
-Option SolutionQuestion::service_option() {
-  return word_option(
-             "service", service, {"even", "planned"},
-             "the tasks at a resource share it evenly (default), or each free unit takes what a plan says")
-      .unless_said("'planned' where there are threads, arrivals or a power_cap, or the objective needs it");
-}
-
-bool SolutionQuestion::is_planned(Objective objective, std::string_view question) {
-  std::string why;
-  if (!scenario->threads.empty()) why = "[[threads]] run several task types";
-  if (!scenario->arrivals.empty()) why = "[[arrivals]] come from outside";
-  if (scenario->power_cap) why = "there is a power_cap";
-  if (info(objective).is_planned)
-    why = "the objective " + quote::name(to_string(objective)) + " is for planned service";
-  if (!scenario->population.empty())
-    throw InvalidModel("population",
-                       "'" + std::string(question) +
-                           "' does not take [[population]]: its counts change over time; 'simulate' does");
-  if (service == Service::kEven && !why.empty())
-    throw InvalidModel("service", "'even' is not possible: " + why + "; use 'planned'");
-  if (service) return service == Service::kPlanned;
-  if (!why.empty()) note = "planned service, as " + why;
-  return !why.empty();
-}
-
 void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective,
                                    const Attendance& attendance) {
   const System& system = scenario->system;
@@ -84,13 +59,9 @@ void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective
   options.stop = attendance.limits(time_limit_s);
   options.progress = attendance.proof;
   options.price_limits = explains;
-  Problem problem{system, objective};
-  if (solver.plans_service) {
-    problem.threads = scenario->threads;
-    problem.arrivals = scenario->arrivals;
-    problem.power_cap = scenario->power_cap;
-  }
-  solution = solve(solver, problem, options);
+  solution =
+      solve(solver, solver.plans_service ? planned_problem(*scenario, objective) : Problem{system, objective},
+            options);
   was_refused = solver.is_all_or_nothing && solution.outcome == Outcome::kBudget;
   if (explains && !solution.is_planned) explanation = explain(system, solution.assignment);
   if (options.progress) {
@@ -162,7 +133,7 @@ std::vector<Option> SolveQuestion::options() {
                        "or the one that another option is about")
           .shown_as("NAME")
           .leading());
-  options.push_back(service_option());
+  options.push_back(service.option());
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time, with the best so far, as in 30 or 10m"));
   options.push_back(ask::seed_option(how.seed));
@@ -178,14 +149,14 @@ std::vector<Option> SolveQuestion::options() {
 
 void SolveQuestion::answer(const Attendance& attendance) {
   auto [meant, wanted] = chosen();
-  if (meant->plans_service && !service && !solver.empty()) service = Service::kPlanned;
-  if (is_planned(wanted, "solve") && !meant->plans_service) {
+  if (meant->plans_service && !service.wanted && !solver.empty()) service.wanted = Service::kPlanned;
+  if (service.is_planned(*scenario, wanted, "solve") && !meant->plans_service) {
     if (!solver.empty())
       throw InvalidModel("solver", quote::name(solver) + " does not plan service; use 'planned'" +
-                                       (note.empty() ? "" : ": " + note));
+                                       (service.note.empty() ? "" : ": " + service.note));
     meant = find_solver("planned");
   }
-  if (service == Service::kEven && meant->plans_service)
+  if (service.wanted == Service::kEven && meant->plans_service)
     throw InvalidModel("service", "'even' is not what the solver 'planned' is for");
   if (info(wanted).needs_shares)
     ask::require_priorities(scenario->system, "the " + std::string(to_string(wanted)) + " objective");

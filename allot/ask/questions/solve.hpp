@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "allot/ask/question.hpp"
+#include "allot/ask/service_choice.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot {
-
-/// How a machine is shared: evenly among the tasks that wait at each resource, or as a plan says.
-enum class Service { kEven, kPlanned };
 
 /// What both questions answer.
 class SolutionQuestion : public Question {
@@ -21,7 +19,7 @@ class SolutionQuestion : public Question {
   std::optional<double> time_limit_s;
   SolveOptions how;
   bool explains = false;
-  std::optional<Service> service;  ///< absent: even, unless only planned service can answer
+  ServiceChoice service;
   /// Also find what others would reach, to be held against the answer.
   bool compares = false;
 
@@ -31,16 +29,12 @@ class SolutionQuestion : public Question {
   std::optional<Solution> best_fit;  ///< every task at home; absent where that is the answer itself
   std::optional<Solution> fastest;   ///< of a solution that is not for throughput: what would be
   std::optional<Solution> even;      ///< of a plan: the best that even sharing can do
-  std::string note;                  ///< where planned service was chosen, why
   /// The solver did not begin: the solution is none.
   bool was_refused = false;
 
   std::string json() const override;
 
  protected:
-  Option service_option();
-  /// Whether planned service is meant, by word or because nothing else will do. Refuses what cannot be.
-  bool is_planned(Objective objective, std::string_view question);
   void answer_with(const SolverInfo& solver, Objective objective, const Attendance& attendance);
 };
 

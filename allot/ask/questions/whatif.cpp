@@ -9,16 +9,18 @@ std::vector<Option> WhatIfQuestion::options() {
   std::vector<Option> options;
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time with the changes tried by then"));
+  options.push_back(service.option());
   options.push_back(ask::seed_option(how.seed));
   return options;
 }
 
 void WhatIfQuestion::answer(const Attendance& attendance) {
-  ask::require_constant_work(*scenario, "whatif");
+  const bool plans = service.is_planned(*scenario, Objective::kThroughput, "whatif");
   SolveOptions options = how;
   options.stop = attendance.limits(time_limit_s);
   options.share_done = attendance.share;
-  what_if = allot::what_if(scenario->system, options);
+  what_if = plans ? what_if_planned(planned_problem(*scenario, Objective::kThroughput), options)
+                  : allot::what_if(scenario->system, options);
 }
 
 std::string WhatIfQuestion::json() const { return what_if_json(scenario->system, what_if); }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "allot/ask/question.hpp"
+#include "allot/ask/service_choice.hpp"
 #include "allot/solve/whatif.hpp"
 
 namespace allot {
@@ -14,6 +15,7 @@ class WhatIfQuestion final : public Question {
   // ---- asked
   std::optional<double> time_limit_s;
   SolveOptions how;
+  ServiceChoice service;
 
   // ---- answered
   WhatIf what_if;

@@ -71,6 +71,7 @@ void SearchState::settle(ResourceId j) noexcept {
 }
 
 double SearchState::value_of(const std::vector<double>& by_task) const noexcept {
+  if (!system_->has_worths()) return std::accumulate(by_task.begin(), by_task.end(), 0.0);
   double value = 0;
   for (const TaskType i : system_->types()) value += system_->worth(i) * by_task[index(i)];
   return value;
@@ -119,9 +120,10 @@ bool SearchState::keeps_depths(const Exchange& e) const noexcept {
 ColumnSums SearchState::sums_after(const Exchange& e, bool at_source) const noexcept {
   const ResourceId j = at_source ? e.a : e.b;
   const Count sign = at_source ? -1 : 1;
-  ColumnSums sums = columns_[index(j)].sums.plus(*system_, e.i, j, sign * e.n);
+  const Discipline discipline = columns_[index(j)].discipline;
+  ColumnSums sums = columns_[index(j)].sums.plus(*system_, e.i, j, sign * e.n, discipline);
   if (e.back != 0) {
-    sums = sums.plus(*system_, e.k, j, -sign * e.back);
+    sums = sums.plus(*system_, e.k, j, -sign * e.back, discipline);
   }
   return sums;
 }
@@ -191,7 +193,8 @@ bool SearchState::keeps_depths(const Chain& c) const noexcept {
 double SearchState::cost_change(const Chain& c) const noexcept {
   if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
   const ColumnSums from = sums_plus(c.a, c.i, -c.n);
-  const ColumnSums through = sums_plus(c.b, c.i, c.n).plus(*system_, c.k, c.b, -c.out);
+  const ColumnSums through =
+      sums_plus(c.b, c.i, c.n).plus(*system_, c.k, c.b, -c.out, columns_[index(c.b)].discipline);
   const ColumnSums to = sums_plus(c.d, c.k, c.out);
   if (is_plain_) {
     double change = 0;

@@ -59,7 +59,8 @@ class SearchState {
   /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
   double change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
-    return column_value(column.discipline, column.servers, column.sums.plus(*system_, i, j, n)) -
+    return column_value(column.discipline, column.servers,
+                        column.sums.plus(*system_, i, j, n, column.discipline)) -
            column.value;
   }
 
@@ -120,7 +121,7 @@ class SearchState {
   double general_cost_change(const Exchange& e) const noexcept;
   ColumnSums sums_after(const Exchange& e, bool at_source) const noexcept;
   ColumnSums sums_plus(ResourceId j, TaskType i, Count n) const noexcept {
-    return columns_[index(j)].sums.plus(*system_, i, j, n);
+    return columns_[index(j)].sums.plus(*system_, i, j, n, columns_[index(j)].discipline);
   }
   void foresee_column(ResourceId j, const ColumnSums& sums) const noexcept;
   void foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i, Count n) const noexcept;

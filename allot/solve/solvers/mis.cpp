@@ -185,9 +185,12 @@ constexpr const Setting* kSettings[] = {&detail::kSensitivity, &kMisMoves};
 
 extern const SolverInfo mis;
 const SolverInfo mis{
-    "mis",      "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
-    false,      true,
-    mis_search, kSettings,
-    true,       true};
+    .name = "mis",
+    .summary = "the paper's MIS: moves towards the desired shares, from MAP's answer and other starts",
+    .minimises_priority_error = true,
+    .search = mis_search,
+    .settings = kSettings,
+    .is_default = true,
+    .is_quick = true};
 
 }  // namespace allot::solvers

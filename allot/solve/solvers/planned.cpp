@@ -3,8 +3,7 @@
 //
 //     throughput    the most value
 //     priority      completions in the desired shares: X_i = p_i L, and the largest L
-//     max-min       the largest t with X_i >= p_i t for all. Types whose price is above 0 can have no more,
-//     in
+//     max-min       the largest t with X_i >= p_i t for all. Types whose price is above 0 can have no more in
 //                   any solution: they keep what they have, and t is raised for the others, and so on
 //     proportional  the largest sum of p_i log X_i. Logarithms are below their tangents, so a program with
 //                   tangents for logarithms is a bound; tangents are added where its solution lies until the

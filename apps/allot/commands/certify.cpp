@@ -100,7 +100,7 @@ Exit run_certify(Arguments& arguments, Console& console) {
   }
   write_proof(arguments.proof, system, solution);
   if (interrupted()) return Exit::kInterrupted;
-  return solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+  return exit_of(solution.outcome);
 }
 
 }  // namespace

@@ -44,14 +44,14 @@ Exit run_solve(Arguments& arguments, Console& console) {
                                      "; 'allot certify' proves optima of larger systems");
   } else {
     print_system(console, *question.scenario);
-    if (!question.note.empty()) console.line("Note: " + question.note + ".", Style::kDim);
+    if (!question.service.note.empty()) console.line("Note: " + question.service.note + ".", Style::kDim);
     print_solution(console, *question.scenario, solution);
     print_comparison(console, question);
     if (question.explains) print_explanation(console, system, solution, question.explanation);
   }
   write_proof(arguments.proof, system, solution);
   if (interrupted()) return Exit::kInterrupted;
-  return question.was_refused || solution.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+  return question.was_refused ? Exit::kFailed : exit_of(solution.outcome);
 }
 
 }  // namespace

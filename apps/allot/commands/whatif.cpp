@@ -59,13 +59,16 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
   }
 }
 
-void print_result(Console& console, const System& system, const WhatIf& result, std::size_t top) {
+void print_result(Console& console, const Scenario& scenario, const WhatIf& result, std::size_t top) {
+  const System& system = scenario.system;
   if (result.base.outcome == Outcome::kInfeasible) {
     console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
     if (result.changes.empty()) return;
   }
-  const std::string today = "Today at best " + number(result.base.performance.value) +
-                            (system.has_worths() ? " of value per second." : " tasks/s.");
+  const std::optional<double>& headroom = result.base.plan.headroom;
+  const std::string today =
+      headroom ? "Today the machine can carry " + number(*headroom) + " times the load."
+               : "Today at best " + number(result.base.performance.value) + value_unit(scenario) + ".";
   console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();
@@ -89,10 +92,11 @@ Exit run_whatif(Arguments& arguments, Console& console) {
     console.document(question.json());
   } else {
     print_system(console, *question.scenario);
-    print_result(console, question.scenario->system, question.what_if, arguments.top);
+    if (!question.service.note.empty()) console.line("Note: " + question.service.note + ".", Style::kDim);
+    print_result(console, *question.scenario, question.what_if, arguments.top);
   }
   if (interrupted()) return Exit::kInterrupted;
-  return question.what_if.base.outcome == Outcome::kInfeasible ? Exit::kFailed : Exit::kOk;
+  return exit_of(question.what_if.base.outcome);
 }
 
 }  // namespace

@@ -154,6 +154,7 @@ def whatif(
     scenario: ScenarioLike,
     *,
     time_limit: Optional[float] = None,
+    service: Optional[str] = None,
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> WhatIf:
@@ -162,6 +163,8 @@ def whatif(
     The largest gain comes first.
 
     time_limit: stop after this time with the changes tried by then; None: no limit.
+    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
+        there are threads, arrivals or a power_cap, or the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -171,6 +174,7 @@ def whatif(
     """
     answer: WhatIf = _native.ask("whatif", scenario_of(scenario), {
         "time_limit": time_limit,
+        "service": service,
         "seed": seed,
     }, progress)
     return answer
