@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "allot/solve/solver.hpp"
+
 namespace allot {
 namespace {
 
@@ -53,7 +55,7 @@ Json claim_object(const System& system, const Solution& solution) {
     // Rounded down by more than the sums can be off, so that it is true of the exact throughput.
     const double terms = static_cast<double>(2 * system.type_count() + 2 * system.resource_count() + 16);
     const double reached =
-        is_linear(solution.objective) ? solution.performance.value : solution.performance.throughput;
+        is_linear(solution.objective) ? solution.objective_value : solution.performance.throughput;
     claim["at_least"] = reached * (1 - 2 * terms * std::numeric_limits<double>::epsilon());
   }
   claim["at_most"] = *solution.proof->bound;
@@ -89,8 +91,8 @@ std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 std::string certificate_json(const System& system, const Solution& solution) {
   std::string text = "{\n\"allot_certificate\": 1,\n\"objective\": ";
-  text += solution.objective == Objective::kThroughput ? "\"throughput\"" : "\"shares\"";
-  text += ",\n\"system\": " + line(system_object(system));
+  text += is_linear(solution.objective) ? "\"throughput\"" : "\"shares\"";
+  text += ",\n\"system\": " + line(system_object(weighted_for(system, solution.objective)));
   text += ",\n\"claim\": " + line(claim_object(system, solution)) + ",\n\"proof\": [";
   bool first = true;
   for (const ProofPart& part : solution.proof->parts) {

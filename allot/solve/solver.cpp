@@ -74,15 +74,15 @@ std::string missed_constraint(const System& system, const Solution& solution) {
   return {};
 }
 
-/// Solvers maximise value: what another linear objective counts is worth so much to them.
-Problem as_weighted(const Problem& problem, const ObjectiveInfo& wanted) {
-  if (wanted.weight == nullptr || problem.objective == Objective::kThroughput) return problem;
-  std::vector<double> weights;
-  for (const TaskType i : problem.system.types()) weights.push_back(wanted.weight(problem.system, i));
-  return {problem.system.with_worths(weights), problem.objective};
-}
-
 }  // namespace
+
+System weighted_for(const System& system, Objective objective) {
+  const auto weight = info(objective).weight;
+  if (weight == nullptr || objective == Objective::kThroughput) return system;
+  std::vector<double> weights;
+  for (const TaskType i : system.types()) weights.push_back(weight(system, i));
+  return system.with_worths(weights);
+}
 
 Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOptions& options) {
   if (!supports(solver, problem.objective)) {
@@ -100,7 +100,14 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
                                      "' takes no threads, arrivals or power_cap; 'planned' does");
   }
   const Clock::time_point start = Clock::now();
-  Solution solution = solver.search(as_weighted(problem, wanted), options);
+  const bool counts_worth = wanted.weight == nullptr || problem.objective == Objective::kThroughput;
+  const auto search = [&] {
+    if (counts_worth) return solver.search(problem, options);
+    Problem weighted = problem;
+    weighted.system = weighted_for(problem.system, problem.objective);
+    return solver.search(weighted, options);
+  };
+  Solution solution = search();
   solution.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   solution.solver = solver.name;
   solution.objective = problem.objective;
@@ -109,7 +116,10 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
                              : evaluate_time_shares(problem.system, solution.time_shares);
   if (solution.is_planned) {
     Performance& performance = solution.performance;
-    if (problem.system.has_worths() || !problem.threads.empty()) performance.value = solution.plan.value;
+    if (problem.objective == Objective::kThroughput &&
+        (problem.system.has_worths() || !problem.threads.empty())) {
+      performance.value = solution.plan.value;
+    }
     // Little's law is about the threads of a type, and all its completions must be theirs.
     if (!problem.threads.empty() || !problem.arrivals.empty()) performance.response_time.reset();
     const auto forget = [&](TaskType i) { performance.response_time_by_task[index(i)].reset(); };

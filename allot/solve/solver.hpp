@@ -42,6 +42,10 @@ bool supports(const SolverInfo& solver, Objective objective) noexcept;
 /// The one that `is_default` and supports the objective.
 const SolverInfo& default_solver(Objective objective) noexcept;
 
+/// The system as solvers see it, which maximise value: a completion is worth what it counts for an objective
+/// that is linear in the completions.
+System weighted_for(const System& system, Objective objective);
+
 /// Answers the problem: runs the solver, recomputes the performance of its answer from the model, checks
 /// floors and depths, and measures the time. Throws InvalidModel when the solver does not support the
 /// objective or the objective needs priorities that the system lacks. Thread-safe.

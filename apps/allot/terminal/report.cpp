@@ -174,9 +174,10 @@ std::string unit_of_gain(const Scenario& scenario, Objective objective) {
     case Objective::kMaxMin:
       return " to the least";
     case Objective::kProportional:
-      break;
+      return " to the sum of logs";
+    default:
+      return "";
   }
-  return " to the sum of logs";
 }
 
 /// What is used of each resource, and what one more unit of it would add.
