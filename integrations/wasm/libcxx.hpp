@@ -49,6 +49,17 @@ inline to_chars_result to_chars(char* first, char* last, double value) {
   return {first + result.size(), errc{}};
 }
 
+/// With so many decimals, or significant digits.
+inline to_chars_result to_chars(char* first, char* last, double value, chars_format format, int precision) {
+  char text[512];
+  const int size =
+      std::snprintf(text, sizeof text, format == chars_format::fixed ? "%.*f" : "%.*g", precision, value);
+  if (size < 0 || size >= static_cast<int>(sizeof text) || last - first < size)
+    return {last, errc::value_too_large};
+  std::memcpy(first, text, static_cast<std::size_t>(size));
+  return {first + size, errc{}};
+}
+
 inline from_chars_result from_chars(const char* first, const char* last, double& value) {
   const std::string text(first, last);
   // strtod takes more than from_chars: leading space, a plus, hexadecimal digits.
