@@ -116,8 +116,7 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
                              : evaluate_time_shares(problem.system, solution.time_shares);
   if (solution.is_planned) {
     Performance& performance = solution.performance;
-    if (problem.objective == Objective::kThroughput &&
-        (problem.system.has_worths() || !problem.threads.empty())) {
+    if (counts_worth && (problem.system.has_worths() || !problem.threads.empty())) {
       performance.value = solution.plan.value;
     }
     // Little's law is about the threads of a type, and all its completions must be theirs.

@@ -26,7 +26,7 @@ class DenseSimplex {
   }
 
   std::optional<long double> solve(std::vector<long double>* solution = nullptr) const {
-    constexpr long double kTiny = 1e-13L;
+    constexpr long double kNothing = 1e-13L;
     const std::size_t m = rows_.size();
     const std::size_t n = objective_.size();
     // Columns: variables, slacks, right-hand side. The last row holds the reduced costs.
@@ -42,12 +42,12 @@ class DenseSimplex {
     while (true) {
       std::size_t enter = n + m;
       for (std::size_t c = 0; c < n + m && enter == n + m; ++c) {
-        if (t[m][c] < -kTiny) enter = c;
+        if (t[m][c] < -kNothing) enter = c;
       }
       if (enter == n + m) break;
       std::size_t leave = m;
       for (std::size_t r = 0; r < m; ++r) {
-        if (t[r][enter] <= kTiny) continue;
+        if (t[r][enter] <= kNothing) continue;
         if (leave == m) {
           leave = r;
           continue;

@@ -274,8 +274,10 @@ class PlannedSearch {
     }
   }
 
-  /// What 10% less of each limit that binds would bring.
+  /// What 10% less of each limit that binds would bring. Fairness is not one program, whose optimum could be
+  /// compared.
   void price_limits(const Answer& answer) {
+    if (problem_.objective == Objective::kMaxMin || problem_.objective == Objective::kProportional) return;
     for (const ServiceProgram::Limit& limit : service_.limits()) {
       if (poll_.stopped()) break;
       const bool is_floor = limit.kind == ServiceProgram::Limit::Kind::kFloor ||
@@ -283,9 +285,10 @@ class PlannedSearch {
       service_.impose(limit, limit.amount * (is_floor ? 0.9 : 1.1));
       const Answer relaxed = program().maximise(poll_);
       service_.impose(limit, limit.amount);
-      if (!relaxed.is_optimal() || relaxed.value <= answer.value * (1 + kSame)) continue;
-      plan_.limits.push_back({service_.name_of(limit), limit.amount,
-                              std::string(ServiceProgram::unit_of(limit)), relaxed.value - answer.value});
+      const double gain = relaxed.value - answer.value;
+      if (!relaxed.is_optimal() || gain <= kSame * std::abs(answer.value)) continue;
+      plan_.limits.push_back(
+          {service_.name_of(limit), limit.amount, std::string(ServiceProgram::unit_of(limit)), gain});
     }
   }
 

@@ -202,8 +202,9 @@ void print_limits(Console& console, const Scenario& scenario, const Solution& so
     std::string what = shown(limit.what);
     what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
     console.paragraph(what + " (" + number(limit.amount) + (limit.unit.empty() ? "" : " ") + limit.unit +
-                      ") binds: relaxed by 10%, it adds " + number(limit.relaxed) +
-                      unit_of_gain(scenario, solution.objective) + ".");
+                      ") binds: relaxed by 10%, it " +
+                      (solution.objective == Objective::kEnergy ? "saves " : "adds ") +
+                      number(limit.relaxed) + unit_of_gain(scenario, solution.objective) + ".");
   }
   if (solution.plan.unserved.empty()) return;
   std::string names;
