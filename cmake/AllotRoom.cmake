@@ -13,29 +13,8 @@ include_guard(GLOBAL)
 file(STRINGS "${PROJECT_SOURCE_DIR}/allot/rooms.txt" ALLOT_ROOMS REGEX "^[a-z]")
 list(TRANSFORM ALLOT_ROOMS REPLACE " .*" "")
 
-# Off where the build is to show that each file includes what it needs, as in `release`.
-option(ALLOT_PRECOMPILE "Parse the standard headers once for all rooms" OFF)
-if(ALLOT_PRECOMPILE)
-  add_library(allot_room_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
-  target_link_libraries(allot_room_headers PRIVATE allot_settings)
-  target_precompile_headers(
-    allot_room_headers
-    PRIVATE
-    <algorithm>
-    <chrono>
-    <cmath>
-    <filesystem>
-    <functional>
-    <map>
-    <memory>
-    <optional>
-    <span>
-    <sstream>
-    <string>
-    <unordered_map>
-    <variant>
-    <vector>)
-endif()
+# Rooms that no speed depends on (AllotCompile.cmake).
+set(ALLOT_EDGE_ROOMS ask format jobs report run sweep worker)
 
 function(allot_room NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;TEST_FILES;LIBRARIES")
@@ -57,8 +36,10 @@ function(allot_room NAME)
   add_library(allot_${NAME} OBJECT ${files})
   target_include_directories(allot_${NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
   target_link_libraries(allot_${NAME} PRIVATE allot_settings ${ROOM_LIBRARIES})
-  if(ALLOT_PRECOMPILE)
-    target_precompile_headers(allot_${NAME} REUSE_FROM allot_room_headers)
+  if(NAME IN_LIST ALLOT_EDGE_ROOMS)
+    allot_compile(allot_${NAME} edge)
+  else()
+    allot_compile(allot_${NAME} room)
   endif()
   target_sources(allot PRIVATE "$<TARGET_OBJECTS:allot_${NAME}>")
   # Headers have done their work once the objects exist; only real libraries matter to those who link.

@@ -24,11 +24,7 @@ function(allot_test_kind KIND)
   target_link_libraries(${settings} INTERFACE allot allot_settings GTest::gmock_main rapidcheck_gmock rapidcheck_gtest)
   target_compile_options(${settings} INTERFACE ${ARGN})
   target_compile_definitions(${settings} INTERFACE ALLOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  # Else ccache would not keep what is compiled with precompiled headers.
-  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
-    target_compile_options(${settings} INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>"
-                                                 "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-  endif()
+  target_compile_options(${settings} INTERFACE ${ALLOT_PCH_FLAGS})
   # The headers of others that most tests include. As position-independent as programs are, else the compiler would not
   # take them.
   set(headers allot_${KIND}_test_headers)

@@ -139,7 +139,12 @@ detail::ServiceWeights weights_of(const System& system, const Policy& policy, Sh
   return weights;
 }
 
-void refuse_clairvoyance(const Policy& policy, std::string_view name) {
+/// What the state of the chain does not hold.
+void refuse_unknowable(const Policy& policy, std::string_view name) {
+  if (policy.bind_late() != nullptr)
+    throw InvalidModel("policy", std::string(name) +
+                                     " remembers how much service each type has received, and there is no "
+                                     "end to the states of that; simulate it");
   if (!policy.looks_at_sizes()) return;
   throw InvalidModel(
       "policy",
@@ -184,7 +189,7 @@ Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOp
 Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOptions& options,
                  const PolicyOptions& policy_options) {
   const std::unique_ptr<Policy> policy = named.make(system, policy_options);
-  refuse_clairvoyance(*policy, "'" + named.name + "'");
+  refuse_unknowable(*policy, "'" + named.name + "'");
   std::vector<Count> counts;
   for (const TaskType i : system.types()) counts.push_back(system.count(i));
   policy->set_population(counts);
@@ -213,7 +218,7 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
 
 Analysis analyze(const System& system, std::span<const ThreadGroup> threads, const Policy& policy,
                  const AnalyzeOptions& options) {
-  refuse_clairvoyance(policy, "the policy");
+  refuse_unknowable(policy, "the policy");
   if (!policy.time_shares().empty())
     throw InvalidModel("policy", "time shares need constant numbers of threads of each type");
   const detail::Network network(system, detail::changing_classes(system, threads));

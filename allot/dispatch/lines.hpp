@@ -9,7 +9,7 @@
 
 #include "allot/base/per.hpp"
 #include "allot/dispatch/line.hpp"
-#include "allot/dispatch/service_order.hpp"
+#include "allot/policy/service_order.hpp"
 
 namespace allot {
 

@@ -12,6 +12,8 @@
 
 #include "allot/base/random.hpp"
 #include "allot/base/stop.hpp"
+#include "allot/model/objective.hpp"
+#include "allot/model/scenario.hpp"
 #include "allot/model/system.hpp"
 #include "allot/solve/options.hpp"
 
@@ -26,6 +28,10 @@ struct Situation {
   /// Seconds of work left at each resource if it had it to itself: sum of remaining size / mu over its tasks,
   /// not divided by its servers. Empty unless the policy `looks_at_sizes()`.
   std::span<const double> remaining;
+  /// Late binding alone: tasks of each type that are ready and bound to no resource, and the time in seconds.
+  /// What `counts` has is in service.
+  std::span<const Count> waiting;
+  double now = 0;
 
   Count count(TaskType i, ResourceId j) const noexcept { return PairSpan(counts, totals.size())(i, j); }
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }
@@ -41,6 +47,28 @@ struct Choice {
   ResourceId resource{};
   double probability = 1;
   std::vector<std::uint32_t> memory;
+};
+
+/// Late binding: tasks that are ready wait in one line for each type, bound to no resource, and a server that
+/// is free asks which of them to take. It remembers what was served, so each host has one of its own. Not
+/// thread-safe.
+class LateBinding {
+ public:
+  virtual ~LateBinding() = default;
+
+  /// The type of which a free server of the resource takes a task now: one that can run there and has a task
+  /// waiting. None: the server stays idle until something changes, or `idle_until`. Does not throw.
+  virtual std::optional<TaskType> next(ResourceId j, const Situation& situation,
+                                       RandomStream& random) noexcept = 0;
+  /// When a resource that stays idle although tasks wait is to ask again; absent: when something changes.
+  virtual std::optional<double> idle_until(ResourceId j) const noexcept {
+    (void)j;
+    return std::nullopt;
+  }
+  /// A task has ended after so many seconds at a resource.
+  virtual void served(TaskType i, ResourceId j, double seconds) noexcept { (void)i, (void)j, (void)seconds; }
+  /// The policy has been told of another population.
+  virtual void renew() {}
 };
 
 /// Thread safety: `place` and `choices` are const and may be called from several threads, each with its own
@@ -69,6 +97,10 @@ class Policy {
   virtual void choices(TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
                        std::vector<Choice>& out) const;
 
+  /// For a policy that binds late: what says which task a free server takes. It looks at the policy for as
+  /// long as it lives. Null for all others, whose tasks are placed as soon as they are ready.
+  virtual std::unique_ptr<LateBinding> bind_late() const { return nullptr; }
+
   /// The assignment that the policy holds, if it holds one; and for weighted service the time shares it wants
   /// resources to divide by (row-major; empty: even sharing).
   virtual const Assignment* target() const noexcept { return nullptr; }
@@ -81,9 +113,12 @@ class Policy {
 
 /// What a policy may be told when it is made.
 struct PolicyOptions {
-  std::optional<Assignment> assignment;         ///< of `fixed`
-  ShareReading shares = ShareReading::kExact;   ///< of `weighted`
-  std::vector<double> placement_probabilities;  ///< of `random`, row-major: by type; empty: uniform
+  std::optional<Assignment> assignment;          ///< of `fixed`
+  ShareReading shares = ShareReading::kExact;    ///< of `weighted`
+  std::vector<double> placement_probabilities;   ///< of `random`, row-major: by type; empty: uniform
+  Objective objective = Objective::kThroughput;  ///< of `planned`
+  /// `planned`: the work besides the counts of the system. Looked at while the policy is made; may be null.
+  const Scenario* scenario = nullptr;
   /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
   /// that a target depends on the population alone; a deadline or a flag, which hold for `map` and `mis` too,
   /// is for when the result is no longer wanted.
@@ -107,6 +142,7 @@ struct PolicyInfo {
   bool holds_time_shares = false;    ///< see `Policy::time_shares`
   bool needs_assignment = false;     ///< see `PolicyOptions::assignment`
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
+  bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
   /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
   const char* runtime_summary = nullptr;
 };

@@ -307,10 +307,20 @@ INSTANTIATE_TEST_SUITE_P(Policies, PolicyConformance, ::testing::ValuesIn(polici
                          policy_name);
 
 TEST(BuiltinPolicies, StandInTheOrderOfTheList) {
-  const std::vector<std::string_view> expected{
-      "best-fit",     "random",       "load-balance",       "jsq",   "map",
-      "mis",          "optimal",      "weighted",           "fixed", "round-robin",
-      "power-of-two", "fastest-free", "min-completion-time"};
+  const std::vector<std::string_view> expected{"best-fit",
+                                               "random",
+                                               "load-balance",
+                                               "jsq",
+                                               "map",
+                                               "mis",
+                                               "optimal",
+                                               "weighted",
+                                               "fixed",
+                                               "round-robin",
+                                               "power-of-two",
+                                               "fastest-free",
+                                               "min-completion-time",
+                                               "planned"};
   std::vector<std::string_view> names;
   for (const PolicyInfo* policy : builtin_policies()) names.push_back(policy->name);
   EXPECT_EQ(names, expected);

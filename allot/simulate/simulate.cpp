@@ -69,6 +69,7 @@ class Campaign {
     StopLimits& solve = options_.policy.solve;
     if (solve.flag == nullptr) solve.flag = options_.stop.flag;
     if (!solve.deadline) solve.deadline = options_.stop.deadline;
+    options_.policy.scenario = &scenario_;
   }
 
   SimulationResult run() {

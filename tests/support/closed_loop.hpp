@@ -13,7 +13,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/dispatch/dispatcher.hpp"
-#include "allot/dispatch/service_order.hpp"
+#include "allot/policy/service_order.hpp"
 
 namespace allot::testing {
 

@@ -75,6 +75,7 @@ void add_policy_options(std::vector<Option>& options, PolicyOptions& policy) {
                         .unless_said("anywhere it can run, evenly")
                         .shown_as("P.json"));
   options.push_back(shares_option(policy.shares));
+  options.push_back(objective_option(policy.objective, "planned, what to plan for: "));
 }
 
 void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions& told) {

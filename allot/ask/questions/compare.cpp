@@ -33,7 +33,9 @@ void CompareQuestion::check_policies() const { ask::check_told(policies, how.pol
 
 void CompareQuestion::answer(const Attendance& attendance) {
   if (policies.empty()) {
-    policies = suitable_policies(scenario->system, how.policy);
+    PolicyOptions told = how.policy;
+    told.scenario = scenario.get();
+    policies = suitable_policies(scenario->system, told);
   } else {
     check_policies();
   }

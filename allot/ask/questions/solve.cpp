@@ -119,14 +119,7 @@ std::pair<const SolverInfo*, Objective> SolveQuestion::chosen() const {
 
 std::vector<Option> SolveQuestion::options() {
   std::vector<Option> options;
-  std::vector<std::string_view> words;
-  std::string meanings;
-  for (const ObjectiveInfo& known : objectives()) {
-    words.push_back(known.name);
-    meanings +=
-        (meanings.empty() ? "" : "; ") + std::string(known.summary) + (meanings.empty() ? " (default)" : "");
-  }
-  options.push_back(word_option("objective", objective, words, meanings).leading());
+  options.push_back(ask::objective_option(objective, "").leading());
   options.push_back(
       text_option("solver", solver, "'allot list' names them all")
           .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/simulate/detail/late_lines.hpp"
 #include "allot/simulate/detail/open_classes.hpp"
 #include "allot/simulate/detail/stations.hpp"
 #include "allot/simulate/detail/threads.hpp"
+#include "allot/simulate/detail/tracer.hpp"
 #include "allot/simulate/detail/window_meter.hpp"
 
 namespace allot::detail {
@@ -47,27 +49,30 @@ class EngineOf final : public Engine {
         policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
         looks_at_sizes_(setup.policy->looks_at_sizes()),
         open_(setup.scenario->arrivals, setup.seed, setup.replication),
-        meter_(types_, resources_) {
+        late_(setup.policy->bind_late(), types_),
+        meter_(types_, resources_),
+        tracer_(system_, threads_, late_.are_used()) {
     counts_.assign(types_, resources_, 0);
     totals_.assign(resources_, 0);
     population_.assign(types_, 0);
     retiring_.assign(types_, 0);
     memory_.assign(policy_.memory_size(), 0);
     if (looks_at_sizes_) remaining_.assign(resources_, 0.0);
-    situation_ = {&system_, counts_.values(), totals_, remaining_};
+    situation_ = {&system_, counts_.values(), totals_, remaining_, late_.waiting()};
     plan_ = scenario_.population;
     std::stable_sort(plan_.begin(), plan_.end(),
                      [](const PopulationChange& a, const PopulationChange& b) { return a.at < b.at; });
     make_threads();
     threads_.are_founders();
     if (!setup.policy_is_shared) policy_.set_population(population_);
+    if (late_.are_used()) late_.binding().renew();
     make_stations();
     enter_all(setup.random_start);
     begin_window();
   }
 
   std::uint64_t run(std::uint64_t completions) override {
-    const bool plain = constant_ && trace_ == nullptr && !looks_at_sizes_;
+    const bool plain = constant_ && !tracer_.is_on() && !looks_at_sizes_ && !late_.are_used();
     if (!plain) return run_loop<false, Mix::kAny>(completions);
     switch (mix_) {
       case Mix::kShared:
@@ -98,7 +103,7 @@ class EngineOf final : public Engine {
       now_ = at;
       ThreadId id = 0;
       if (!use_station<kMix>(j, [&](auto& station) { return station.leave(at, id); })) {
-        settle(j);
+        ask_and_settle(j);
         ++others;
         continue;
       }
@@ -120,16 +125,7 @@ class EngineOf final : public Engine {
     return meter_.end(now_, threads_.ages(now_), threads_.oldest(now_));
   }
 
-  void set_trace(TraceSink* sink) override {
-    trace_ = sink;
-    for (Station<Queue>& station : stations_) {
-      std::vector<ThreadId>* list = sink != nullptr ? &started_ : nullptr;
-      with_station(station, [&](auto& s) {
-        if constexpr (requires { s.started; }) s.started = list;
-      });
-    }
-    if (sink != nullptr) trace_present();
-  }
+  void set_trace(TraceSink* sink) override { tracer_.begin(sink, stations_, now_); }
 
  private:
   ThreadId new_thread(TaskType type) {
@@ -173,14 +169,18 @@ class EngineOf final : public Engine {
   void make_stations() {
     const bool weighted = !policy_.time_shares().empty();
     for (const Resource& resource : system_.resources()) {
-      stations_.push_back(make_station<Queue>(resource, types_, weighted, exact_shares_));
+      if (late_.are_used()) {
+        stations_.emplace_back(LateStation<Queue>(resource));
+      } else {
+        stations_.push_back(make_station<Queue>(resource, types_, weighted, exact_shares_));
+      }
     }
     const auto all_are = [&](std::size_t kind) {
       return std::all_of(stations_.begin(), stations_.end(),
                          [&](const Station<Queue>& station) { return station.index() == kind; });
     };
     mix_ = all_are(0) ? Mix::kShared : all_are(1) ? Mix::kSingle : Mix::kAny;
-    update_shares();
+    set_shares(stations_, policy_, types_, now_);
   }
 
   /// Calls `use` with the station of a resource.
@@ -193,24 +193,6 @@ class EngineOf final : public Engine {
       constexpr std::size_t kKind = kMix == Mix::kShared ? 0 : 1;
       if (station.index() != kKind) __builtin_unreachable();
       return use(*std::get_if<kKind>(&station));
-    }
-  }
-
-  /// Tells weighted stations the policy's time shares.
-  void update_shares() {
-    const PairSpan shares(policy_.time_shares(), resources_);
-    const Assignment* target = policy_.target();
-    if (shares.empty() || target == nullptr) return;
-    std::vector<TypeShare> column(types_);
-    for (std::size_t j = 0; j < resources_; ++j) {
-      for (std::size_t i = 0; i < types_; ++i) {
-        const double share = shares(task_type(i), resource_id(j));
-        const Count tasks = (*target)(task_type(i), resource_id(j));
-        column[i] = {share, tasks > 0 ? share / static_cast<double>(tasks) : share};
-      }
-      with_station(stations_[j], [&](auto& station) {
-        if constexpr (requires { station.set_shares(now_, column); }) station.set_shares(now_, column);
-      });
     }
   }
 
@@ -230,8 +212,7 @@ class EngineOf final : public Engine {
     }
     for (const ThreadId id : order) {
       look_at_stop();
-      const std::size_t j = place(id);
-      settle(j);
+      begin(id);
     }
   }
 
@@ -240,6 +221,66 @@ class EngineOf final : public Engine {
     const Thread& thread = threads_[id];
     if (!kPlain && thread.open != kNone) return open_.next_size(thread.open, sizes_);
     return threads_.next_size(id);
+  }
+
+  /// The thread's next task is ready.
+  void begin(ThreadId id) {
+    if (!late_.are_used()) {
+      settle(place(id));
+      return;
+    }
+    wait(id);
+    ask_all();
+  }
+
+  /// Its next task waits for a resource that takes it. The caller asks those that are free.
+  void wait(ThreadId id) {
+    Thread& thread = threads_[id];
+    thread.size = next_size<false>(id);
+    thread.entered = now_;
+    thread.resource = kNone;
+    late_.wait(thread.type, id);
+  }
+
+  /// A resource with free servers takes tasks that wait; whether anything has changed there.
+  bool ask(std::size_t j) {
+    auto& station = *std::get_if<LateStation<Queue>>(&stations_[j]);
+    const double wake = std::exchange(station.wake, kNever);
+    bool took = false;
+    situation_.now = now_;
+    while (station.has_room()) {
+      const std::optional<ThreadId> id = late_.take(resource_id(j), situation_, policy_random_);
+      if (!id) {
+        station.wake = late_.ask_again(resource_id(j));
+        break;
+      }
+      Thread& thread = threads_[*id];
+      thread.resource = static_cast<std::uint32_t>(j);
+      thread.task = tasks_placed_++;
+      ++counts_(task_type(thread.type), resource_id(j));
+      ++totals_[j];
+      station.enter(now_, job_of(*id));
+      if (tracer_.is_on()) tracer_.placed(*id, now_);
+      took = true;
+    }
+    return took || station.wake != wake;
+  }
+
+  void ask_and_settle(std::size_t j) {
+    if (late_.are_used()) ask(j);
+    settle(j);
+  }
+
+  void ask_all() {
+    for (std::size_t j = 0; j < resources_; ++j) {
+      if (ask(j)) settle(j);
+    }
+  }
+
+  Job job_of(ThreadId id) const noexcept {
+    const Thread& thread = threads_[id];
+    return {id, thread.type,
+            thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource))};
   }
 
   /// The thread's next task enters the resource that the policy says. The caller settles that resource.
@@ -259,9 +300,9 @@ class EngineOf final : public Engine {
     thread.task = tasks_placed_++;
     ++counts_(type, resource_id(j));
     ++totals_[j];
-    const Job job{id, thread.type, thread.size * system_.seconds_per_task(type, resource_id(j))};
+    const Job job = job_of(id);
     use_station<kMix>(j, [&](auto& station) { station.enter(now_, job); });
-    if (!kPlain && trace_ != nullptr) trace_placement(id, now_);
+    if (!kPlain && tracer_.is_on()) tracer_.placed(id, now_);
     return j;
   }
 
@@ -281,10 +322,7 @@ class EngineOf final : public Engine {
         threads_.fetch(station.next_thread());
     });
     meter_.set_busy(j, busy, now_);
-    if (!kPlain && !started_.empty()) {
-      for (const ThreadId id : started_) trace(TraceEvent::What::kStart, id, now_);
-      started_.clear();
-    }
+    if (!kPlain && tracer_.is_on()) tracer_.started(now_);
   }
 
   template <bool kPlain, Mix kMix>
@@ -296,9 +334,13 @@ class EngineOf final : public Engine {
     --totals_[j];
     if (--until_rebase_ == 0) rebase();
     if constexpr (!kPlain) {
-      if (trace_ != nullptr) trace(TraceEvent::What::kComplete, id, now_, response);
-      if (!constant_ && !goes_on(id)) {
-        settle(j);
+      if (tracer_.is_on()) tracer_.completed(id, now_, response);
+      if (late_.are_used()) late_.binding().served(task_type(thread.type), resource_id(j), job_of(id).work);
+      const bool is_over = !constant_ && !goes_on(id);
+      if (is_over || late_.are_used()) {
+        if (!is_over) wait(id);
+        ask_and_settle(j);
+        if (late_.are_used()) ask_all();
         return;
       }
     }
@@ -334,8 +376,9 @@ class EngineOf final : public Engine {
 
   void population_changed() {
     policy_.set_population(population_);
+    if (late_.are_used()) late_.binding().renew();
     if (policy_.time_shares().empty()) return;
-    update_shares();
+    set_shares(stations_, policy_, types_, now_);
     for (std::size_t j = 0; j < resources_; ++j) settle(j);
   }
 
@@ -363,7 +406,7 @@ class EngineOf final : public Engine {
         }
       }
       population_changed();
-      for (const ThreadId id : born) settle(place(id));
+      for (const ThreadId id : born) begin(id);
     }
     for (std::size_t open = 0; open < open_.size(); ++open) {
       if (open_.next(open) > now_) continue;
@@ -371,7 +414,7 @@ class EngineOf final : public Engine {
       const ThreadId id = new_thread(open_.task(open));
       threads_[id].open = static_cast<std::uint32_t>(open);
       population_changed();
-      settle(place(id));
+      begin(id);
       open_.draw(open, now_);
     }
     schedule_external();
@@ -382,54 +425,6 @@ class EngineOf final : public Engine {
   void rebase() noexcept {
     until_rebase_ = kRebaseInterval;
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
-  }
-
-  /// Those who are in the system already: when they were placed, and when their service began.
-  void trace_present() {
-    std::vector<TraceEvent> events;
-    for (ThreadId id = 0; id < threads_.size(); ++id) {
-      if (!threads_[id].alive) continue;
-      events.push_back(event_of(TraceEvent::What::kPlace, id, threads_[id].entered));
-      if (serves_at_once(id)) events.push_back(event_of(TraceEvent::What::kStart, id, threads_[id].entered));
-    }
-    for (Station<Queue>& station : stations_) {
-      with_station(station, [&](auto& s) {
-        if constexpr (requires { s.started; }) {
-          s.for_each_running([&](ThreadId id, double end) {
-            // Who runs does so without a break, so the beginning follows from the end, but for rounding.
-            const Thread& thread = threads_[id];
-            const double work =
-                thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
-            const double start = std::clamp(end - work, thread.entered, now_);
-            events.push_back(event_of(TraceEvent::What::kStart, id, start));
-          });
-        }
-      });
-    }
-    std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
-      if (a.time != b.time) return a.time < b.time;
-      return a.task != b.task ? a.task < b.task : a.what < b.what;
-    });
-    for (const TraceEvent& event : events) trace_->event(event);
-  }
-
-  TraceEvent event_of(TraceEvent::What what, ThreadId id, double time, double response = 0) const {
-    const Thread& thread = threads_[id];
-    return {what,        time,    thread.task, id, task_type(thread.type), resource_id(thread.resource),
-            thread.size, response};
-  }
-
-  bool serves_at_once(ThreadId id) const noexcept {
-    return system_.resource(resource_id(threads_[id].resource)).discipline == Discipline::kPs;
-  }
-
-  void trace(TraceEvent::What what, ThreadId id, double time, double response = 0) {
-    trace_->event(event_of(what, id, time, response));
-  }
-
-  void trace_placement(ThreadId id, double time) {
-    trace(TraceEvent::What::kPlace, id, time);
-    if (serves_at_once(id)) trace(TraceEvent::What::kStart, id, time);
   }
 
   static constexpr bool kMany = std::is_same_v<Queue, HeapQueue>;
@@ -468,12 +463,12 @@ class EngineOf final : public Engine {
   std::size_t next_change_ = 0;
   OpenClasses open_;
 
+  LateLines late_;
   WindowMeter meter_;
   std::uint64_t until_rebase_ = kRebaseInterval;
 
-  TraceSink* trace_ = nullptr;
+  Tracer tracer_;
   std::uint64_t tasks_placed_ = 0;
-  std::vector<ThreadId> started_;
 };
 
 }  // namespace

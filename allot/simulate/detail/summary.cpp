@@ -176,11 +176,23 @@ class Summary {
     }
   }
 
+  /// Whether a type that only arrives completes less than that, beyond doubt.
+  bool completes_less_than_arrives(const SimulationResult& result) const {
+    const Scenario& scenario = measured_.scenario;
+    std::vector<double> arriving(scenario.system.type_count(), 0.0);
+    for (const Arrivals& stream : scenario.arrivals) arriving[index(stream.task)] += stream.rate;
+    for (const TaskType i : scenario.system.types()) {
+      const Estimate& completed = result.throughput_by_task[index(i)];
+      if (completed.half_width && completed.mean + 2 * *completed.half_width < arriving[index(i)])
+        return true;
+    }
+    return false;
+  }
+
   /// Little's law needs a steady state: tasks that wait for ever are in the system, but in no response time.
   void note_growth(SimulationResult& result) const {
-    if (measured_.scenario.arrivals.empty() || !(result.population > 1.1 * result.little) ||
-        result.completions < 1000)
-      return;
+    if (measured_.scenario.arrivals.empty() || result.completions < 1000) return;
+    if (!(result.population > 1.1 * result.little) && !completes_less_than_arrives(result)) return;
     result.notes.emplace_back(
         "tasks pile up: more arrive than complete, so these means depend on the length of the run");
   }

@@ -1,5 +1,5 @@
 // ServiceOrder in Python: which of the waiting tasks a resource takes next.
-#include "allot/dispatch/service_order.hpp"
+#include "allot/policy/service_order.hpp"
 
 #include <pybind11/stl.h>
 

@@ -1,4 +1,4 @@
-#include "allot/dispatch/service_order.hpp"
+#include "allot/policy/service_order.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -38,11 +38,17 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
   const double present = may_idle ? now_ : minimum_;
   for (std::size_t i = 0; i < accounts_.size(); ++i) {
     Account& account = accounts_[i];
-    // Where units may idle, next to nothing counts as nothing: a type would wait for ages after one task.
-    const double least = may_idle ? stray : 0.0;
+    // Where units idle at once, next to nothing counts as nothing: a type would wait for ages after one task.
+    const double least = when_ahead_ == WhenAhead::kIdle ? stray : 0.0;
     const double weight = given(i) > least ? given(i) : stray;
     if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
     account.weight = weight;
+  }
+}
+
+void ServiceOrder::expect(std::span<const double> seconds) {
+  for (std::size_t i = 0; i < std::min(seconds.size(), accounts_.size()); ++i) {
+    if (accounts_[i].mean_service == 0) accounts_[i].mean_service = seconds[i];
   }
 }
 
@@ -75,7 +81,8 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
     const bool was_present = account.present;
     account.present = waiting[i] > 0 || account.in_service > 0;
     if (waiting[i] <= 0) continue;
-    if (!was_present) account.tag = std::max(account.tag, minimum_);
+    if (!was_present && when_ahead_ != WhenAhead::kIdleFarAhead)
+      account.tag = std::max(account.tag, minimum_);
     if (may_idle && idling_helps) {
       const double start_at = earliest_start(account);
       if (start_at > now) {

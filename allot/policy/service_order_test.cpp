@@ -1,4 +1,4 @@
-#include "allot/dispatch/service_order.hpp"
+#include "allot/policy/service_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ namespace allot {
 
 /// Takes next the type with the least (service received / weight), among those that have a task waiting; ties
 /// go to the lowest index. A type that comes back after an absence starts at the present minimum: it is owed
-/// nothing for the time it was away.
+/// nothing for the time it was away, but under a plan (kIdleFarAhead), where others kept it away.
 ///
 /// With the counts n_ij of a resource as weights, a device that runs one task after the other completes at
 /// the rate of processor sharing; with the time shares f_ij of `weighted`, every type gets its share.
@@ -35,6 +35,8 @@ class ServiceOrder {
   /// so by as many seconds of service.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
+  /// Mean seconds of service of each type, where no task of it has been seen; 0: not known.
+  void expect(std::span<const double> seconds);
 
   /// The type to start now, or none: nothing waits, or all that wait are ahead.
   /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back. Who knows

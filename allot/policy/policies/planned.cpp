@@ -1,0 +1,234 @@
+// Planned service, carried out by late binding: a free server takes the type that has received the least of
+// what the plan gives it there, and stays idle rather than run one that is far ahead of the plan.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "allot/base/error.hpp"
+#include "allot/policy/policy.hpp"
+#include "allot/policy/service_order.hpp"
+#include "allot/solve/solver.hpp"
+
+namespace allot::policies {
+namespace {
+
+/// The part of its load by which work that arrives may be served faster than it comes on average, where the
+/// machine can: what has piled up must go away again.
+constexpr double kRoom = 1.05;
+
+/// The part of a resource that is rounding, not a plan.
+constexpr double kNothing = 1e-9;
+
+/// Whether the population plan brings threads of the type.
+bool may_come(TaskType i, const PolicyOptions& options) {
+  if (options.scenario == nullptr) return true;  // somebody else counts
+  const auto& changes = options.scenario->population;
+  return std::any_of(changes.begin(), changes.end(),
+                     [&](const PopulationChange& change) { return change.task == i; });
+}
+
+/// The same work, but whatever was asked for that may be too much.
+Problem without_limits(Problem problem) {
+  std::vector<TaskClass> tasks = problem.system.tasks();
+  for (TaskClass& task : tasks) {
+    task.floor.reset();
+    task.max_response.reset();
+  }
+  for (ThreadGroup& group : problem.threads) group.max_response.reset();
+  problem.power_cap.reset();
+  problem.system = System(problem.system.resources(), std::move(tasks), problem.system.rates());
+  return problem;
+}
+
+class PlannedPolicy final : public Policy {
+ public:
+  PlannedPolicy(const System& system, const PolicyOptions& options)
+      : problem_{system, options.objective}, options_{.stop = options.solve} {
+    if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
+    for (const TaskType i : system.types())
+      has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
+    arrives_.assign(system.type_count(), false);
+    for (const ThreadGroup& group : problem_.threads) {
+      for (const TaskType i : group.sequence) has_own_threads_[index(i)] = false;
+    }
+    for (const Arrivals& stream : problem_.arrivals) arrives_[index(stream.task)] = stream.rate > 0;
+    // Stages of the same jobs cannot run ahead of one another for long.
+    const bool all_staged = std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity()) &&
+                            problem_.arrivals.empty();
+    idling_helps_ = !all_staged || options.objective != Objective::kThroughput;
+    const Solution plan = find();
+    if (plan.outcome == Outcome::kInfeasible)
+      throw InvalidModel("policy", "'planned' has no plan: " + plan.reason);
+    take(plan);
+  }
+
+  /// Work of several stages and work that arrives is planned for as a whole, whatever of it is there now.
+  void set_population(std::span<const Count> threads_by_type) override {
+    std::vector<Count> counts;
+    for (const TaskType i : problem_.system.types()) {
+      const bool is_counted = has_own_threads_[index(i)] && !arrives_[index(i)];
+      counts.push_back(is_counted ? threads_by_type[index(i)] : problem_.system.count(i));
+    }
+    if (counts == counts_) return;
+    problem_.system = problem_.system.with_counts(counts);
+    take(find());
+  }
+
+  /// For hosts that bind early: where the most is missing of what the plan has in service.
+  ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
+                   RandomStream&) const noexcept override {
+    const System& system = *situation.system;
+    ResourceId best = system.resources_for(i)[0];
+    double most = -1e300;
+    for (const ResourceId j : system.resources_for(i)) {
+      const double missing = shares_(i, j) - static_cast<double>(situation.count(i, j));
+      if (missing > most) {
+        most = missing;
+        best = j;
+      }
+    }
+    return best;
+  }
+
+  std::unique_ptr<LateBinding> bind_late() const override;
+  std::string_view note() const noexcept override { return note_; }
+
+  std::size_t resources() const noexcept { return problem_.system.resource_count(); }
+  std::size_t types() const noexcept { return problem_.system.type_count(); }
+  /// Mean number of tasks of the type in service at the resource.
+  double share(TaskType i, ResourceId j) const noexcept { return shares_(i, j); }
+  /// Of one server; 0 where the type cannot run.
+  double seconds_per_task(TaskType i, ResourceId j) const noexcept {
+    return problem_.system.can_run(i, j) ? problem_.system.seconds_per_task(i, j) : 0.0;
+  }
+  /// Of the type, per second.
+  double completions(TaskType i) const noexcept { return completions_[index(i)]; }
+  /// Each plan has another.
+  std::uint64_t plan_number() const noexcept { return plan_number_; }
+  /// Whether a server may do better to idle than to run what is ahead of the plan.
+  bool idling_helps() const noexcept { return idling_helps_; }
+
+ private:
+  Solution find() {
+    counts_.clear();
+    for (const TaskType i : problem_.system.types()) counts_.push_back(problem_.system.count(i));
+    const SolverInfo& planner = *find_solver("planned");
+    Solution plan = solve(planner, problem_, options_);
+    if (plan.outcome != Outcome::kInfeasible) return plan;
+    Solution without = solve(planner, without_limits(problem_), options_);
+    without.reason = plan.reason + "; planned without limits";
+    return without;
+  }
+
+  /// Without a plan the former one is held.
+  void take(const Solution& plan) {
+    note_ = plan.reason;
+    const bool has_plan = plan.outcome == Outcome::kOptimal || plan.outcome == Outcome::kConverged;
+    if (!has_plan && !shares_.values().empty()) return;
+    ++plan_number_;
+    shares_.assign(types(), resources(), 0.0);
+    const PairSpan<const double> planned(plan.time_shares, resources());
+    completions_ = plan.performance.throughput_by_task;
+    for (const TaskType i : problem_.system.types()) {
+      const double room = arrives_[index(i)] ? std::max(kRoom, plan.plan.headroom.value_or(1)) : 1.0;
+      for (const ResourceId j : problem_.system.resource_ids()) {
+        const double servers = static_cast<double>(problem_.system.resource(j).servers);
+        shares_(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
+      }
+    }
+  }
+
+  Problem problem_;
+  SolveOptions options_;
+  std::vector<bool> has_own_threads_;
+  std::vector<bool> arrives_;
+  bool idling_helps_ = true;
+  std::vector<Count> counts_;  // that the plan is for
+  PerPair<double> shares_;
+  std::vector<double> completions_;
+  std::uint64_t plan_number_ = 0;
+  std::string note_;
+};
+
+class PlannedBinding final : public LateBinding {
+ public:
+  explicit PlannedBinding(const PlannedPolicy& policy) : policy_(policy), offer_(policy.types()) {
+    for (std::size_t j = 0; j < policy.resources(); ++j)
+      orders_.emplace_back(policy.types(), ServiceOrder::WhenAhead::kIdleFarAhead);
+    renew();
+  }
+
+  void renew() override {
+    if (plan_ == policy_.plan_number()) return;
+    plan_ = policy_.plan_number();
+    std::vector<double> weights(policy_.types());
+    std::vector<double> seconds(policy_.types());
+    for (std::size_t j = 0; j < orders_.size(); ++j) {
+      for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = policy_.share(task_type(i), resource_id(j));
+      for (std::size_t i = 0; i < seconds.size(); ++i)
+        seconds[i] = policy_.seconds_per_task(task_type(i), resource_id(j));
+      orders_[j].set_weights(weights);
+      orders_[j].expect(seconds);
+    }
+  }
+
+  std::optional<TaskType> next(ResourceId j, const Situation& situation, RandomStream&) noexcept override {
+    for (std::size_t i = 0; i < offer_.size(); ++i) {
+      offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
+    }
+    if (const auto planned = orders_[index(j)].next(offer_, situation.now, policy_.idling_helps()))
+      return planned;
+    return policy_.idling_helps() ? std::nullopt : help_out(j, situation);
+  }
+
+  std::optional<double> idle_until(ResourceId j) const noexcept override {
+    return orders_[index(j)].idle_until();
+  }
+  void served(TaskType i, ResourceId j, double seconds) noexcept override {
+    orders_[index(j)].served(i, seconds);
+  }
+
+ private:
+  /// A server without work of its own takes a task that would wait for longer than it takes here.
+  std::optional<TaskType> help_out(ResourceId j, const Situation& situation) const noexcept {
+    std::optional<TaskType> best;
+    double most = 1;
+    for (const TaskType i : situation.system->types()) {
+      const Count waiting = situation.waiting[index(i)];
+      if (waiting == 0 || !situation.system->can_run(i, j) || !(policy_.completions(i) > 0)) continue;
+      const double wait = static_cast<double>(waiting) / policy_.completions(i);
+      const double gain = wait / situation.system->seconds_per_task(i, j);
+      if (gain > most) {
+        most = gain;
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  const PlannedPolicy& policy_;
+  std::vector<ServiceOrder> orders_;  // one per resource
+  std::vector<Count> offer_;          // scratch of `next`
+  std::uint64_t plan_ = 0;            // that the orders know
+};
+
+std::unique_ptr<LateBinding> PlannedPolicy::bind_late() const {
+  return std::make_unique<PlannedBinding>(*this);
+}
+
+std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
+  return std::make_unique<PlannedPolicy>(system, options);
+}
+
+}  // namespace
+
+extern const PolicyInfo planned;
+const PolicyInfo planned{.name = "planned",
+                         .summary = "planned service: free servers take what the plan of most value has next",
+                         .make = make,
+                         .binds_late = true};
+
+}  // namespace allot::policies

@@ -1,0 +1,87 @@
+// Tells an observer what happens to single tasks.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "allot/model/system.hpp"
+#include "allot/simulate/detail/stations.hpp"
+#include "allot/simulate/detail/threads.hpp"
+#include "allot/simulate/trace.hpp"
+
+namespace allot::detail {
+
+class Tracer {
+ public:
+  /// Looks at both for as long as it lives. `binds_late`: tasks are placed when a server takes them.
+  Tracer(const System& system, const Threads& threads, bool binds_late)
+      : system_(system), threads_(threads), binds_late_(binds_late) {}
+
+  bool is_on() const noexcept { return sink_ != nullptr; }
+
+  /// From now on, first of those who are in the system already: when they were placed, and when their service
+  /// began.
+  template <typename Queue>
+  void begin(TraceSink* sink, std::vector<Station<Queue>>& stations, double now) {
+    sink_ = sink;
+    std::vector<TraceEvent> events;
+    for (ThreadId id = 0; id < threads_.size(); ++id) {
+      const Thread& thread = threads_[id];
+      if (!thread.alive || thread.resource == kNone) continue;
+      events.push_back(event_of(TraceEvent::What::kPlace, id, thread.entered));
+      if (serves_at_once(id)) events.push_back(event_of(TraceEvent::What::kStart, id, thread.entered));
+    }
+    for (Station<Queue>& station : stations) {
+      with_station(station, [&](auto& s) {
+        if constexpr (requires { s.started; }) {
+          s.started = &started_;
+          s.for_each_running([&](ThreadId id, double end) {
+            // Who runs does so without a break, so the beginning follows from the end, but for rounding.
+            const Thread& thread = threads_[id];
+            const double work =
+                thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
+            const double start = std::clamp(end - work, thread.entered, now);
+            events.push_back(event_of(TraceEvent::What::kStart, id, start));
+          });
+        }
+      });
+    }
+    std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
+      if (a.time != b.time) return a.time < b.time;
+      return a.task != b.task ? a.task < b.task : a.what < b.what;
+    });
+    for (const TraceEvent& event : events) sink_->event(event);
+  }
+
+  void placed(ThreadId id, double time) {
+    sink_->event(event_of(TraceEvent::What::kPlace, id, time));
+    if (serves_at_once(id)) sink_->event(event_of(TraceEvent::What::kStart, id, time));
+  }
+  void completed(ThreadId id, double time, double response) {
+    sink_->event(event_of(TraceEvent::What::kComplete, id, time, response));
+  }
+  /// Those whose service has begun as stations were settled.
+  void started(double time) {
+    for (const ThreadId id : started_) sink_->event(event_of(TraceEvent::What::kStart, id, time));
+    started_.clear();
+  }
+
+ private:
+  TraceEvent event_of(TraceEvent::What what, ThreadId id, double time, double response = 0) const {
+    const Thread& thread = threads_[id];
+    return {what,        time,    thread.task, id, task_type(thread.type), resource_id(thread.resource),
+            thread.size, response};
+  }
+
+  bool serves_at_once(ThreadId id) const noexcept {
+    return !binds_late_ && system_.resource(resource_id(threads_[id].resource)).discipline == Discipline::kPs;
+  }
+
+  const System& system_;
+  const Threads& threads_;
+  bool binds_late_;
+  TraceSink* sink_ = nullptr;
+  std::vector<ThreadId> started_;
+};
+
+}  // namespace allot::detail

@@ -1,0 +1,73 @@
+# How files are compiled: with headers that are parsed once, and optimised where that pays.
+include_guard(GLOBAL)
+
+# Else ccache would not keep what is compiled with precompiled headers.
+set(ALLOT_PCH_FLAGS "")
+if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  set(ALLOT_PCH_FLAGS "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>" "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+
+# Off where the build is to show that each file includes what it needs, as in `dev` and `wasm`.
+option(ALLOT_PRECOMPILE "Parse the headers of others once for many files" OFF)
+# Work at the edges waits for people, files and processes: there, optimising costs more time than it saves.
+set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -O1")
+
+# allot_headers(KIND [LIBRARIES target...] [FLAGS flag...] HEADERS header...): headers that targets of a kind share.
+function(allot_headers KIND)
+  cmake_parse_arguments(PARSE_ARGV 1 SHARED "" "" "LIBRARIES;FLAGS;HEADERS")
+  set(target allot_${KIND}_headers)
+  add_library(${target} OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE allot_settings ${SHARED_LIBRARIES})
+  target_compile_options(${target} PRIVATE ${SHARED_FLAGS} ${ALLOT_PCH_FLAGS})
+  target_precompile_headers(
+    ${target}
+    PRIVATE
+    <algorithm>
+    <chrono>
+    <cmath>
+    <filesystem>
+    <functional>
+    <map>
+    <memory>
+    <optional>
+    <span>
+    <sstream>
+    <string>
+    <unordered_map>
+    <variant>
+    <vector>
+    ${SHARED_HEADERS})
+endfunction()
+
+# allot_compile(TARGET KIND): as a room, an edge (a room of ALLOT_EDGE_ROOMS) or an app (an edge that prints).
+function(allot_compile TARGET KIND)
+  if(NOT KIND STREQUAL "room")
+    target_compile_options(${TARGET} PRIVATE ${ALLOT_EDGE_FLAGS})
+  endif()
+  if(ALLOT_PRECOMPILE)
+    if(NOT TARGET allot_${KIND}_headers)
+      if(KIND STREQUAL "room")
+        allot_headers(room)
+      elseif(KIND STREQUAL "edge")
+        allot_headers(edge LIBRARIES allot::nlohmann_json FLAGS ${ALLOT_EDGE_FLAGS} HEADERS <nlohmann/json.hpp>)
+      else()
+        allot_headers(app LIBRARIES allot::nlohmann_json fmt::fmt FLAGS ${ALLOT_EDGE_FLAGS} HEADERS <fmt/format.h>
+                                                                                                    <nlohmann/json.hpp>)
+      endif()
+    endif()
+    # Programs would be -fPIE, and headers are for one kind of code.
+    get_target_property(type ${TARGET} TYPE)
+    if(type STREQUAL "EXECUTABLE")
+      set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${TARGET} PRIVATE -fPIC)
+    else()
+      set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    endif()
+    # GCC 12 warns of the standard library's own code where it was parsed before; builds without shared headers keep these.
+    target_compile_options(${TARGET} PRIVATE ${ALLOT_PCH_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
+                                             $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
+    target_precompile_headers(${TARGET} REUSE_FROM allot_${KIND}_headers)
+  endif()
+endfunction()
