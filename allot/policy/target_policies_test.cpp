@@ -10,6 +10,7 @@
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/situations.hpp"
 
@@ -207,7 +208,7 @@ TEST(SolverPolicies, HoldTheAnswerOfTheirSolver) {
                         {"optimal", "exact", Objective::kThroughput},
                         {"weighted", "weighted", Objective::kPriority}};
   for (const Pair& pair : pairs) {
-    for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
       SCOPED_TRACE(::testing::Message() << pair.policy << " seed=" << seed);
       SystemShape shape = kShape;
       shape.depths = seed % 2 == 0;

@@ -9,6 +9,7 @@
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_box.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -63,7 +64,7 @@ TEST(BestKnown, IsNeverLessThanAnySolver) {
 }
 
 TEST(BestKnown, AlwaysHasABoundThatNoStateExceeds) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.several_fcfs = true, .depths = seed % 2 == 0});
     const Solution best = best_known(system);

@@ -10,6 +10,7 @@
 #include "allot/base/error.hpp"
 #include "allot/model/generate.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -214,7 +215,7 @@ TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
   }
   const System system(resources, tasks, Rates(2, 3, {3.55, 17.1, 15.5, 5.85, 10.4, 9.54}));
   SolveOptions options;
-  options.stop.steps = 3'000'000;
+  options.stop.steps = testing::amount(3'000'000);
   const ParetoFrontier frontier = pareto(system, 50, options);
   EXPECT_LE(frontier.points.size(), 50u);
   EXPECT_GE(frontier.points.size(), 2u);

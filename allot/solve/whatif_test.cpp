@@ -9,6 +9,7 @@
 
 #include "allot/model/generate.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -76,7 +77,7 @@ TEST(WhatIf, GainsAreReproducedByEnumeration) {
 // The base is the best that is known, so that a gain is due to the change: also on systems where the search
 // does not always find the optimum.
 TEST(WhatIf, ServersAndFasterPairsNeverLoseUnderSharing) {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(40); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         generate({.general = 5, .specialized = 1, .threads = 72, .rule = AffinityRule::kNone, .seed = seed})

@@ -1,7 +1,8 @@
 // What late binding makes of a plan: simulated planned service against its linear program, which no policy
 // can exceed, on random machines; and what it is worth against even sharing and what others do.
 //
-// usage: bench_planned [SYSTEMS [COMPLETIONS]]    (default 200 systems, 20,000 completions a replication)
+// usage: bench_planned [SYSTEMS [COMPLETIONS [FILE.toml ...]]]    (default 200 systems, 20,000 completions a
+// replication; the files are scenarios to have beside random machines)
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "allot/base/random.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "allot/size/distribution.hpp"
 #include "allot/solve/solver.hpp"
@@ -222,16 +224,72 @@ void stages(int systems, std::uint64_t completions) {
   }
 }
 
+struct Rival {
+  const char* name;
+  const char* policy;
+  bool knows_worth;
+};
+constexpr Rival kRivals[] = {
+    {"planned service", "planned", true},           {"even sharing, best", "optimal", true},
+    {"most tasks per second", "optimal", false},    {"earliest finish", "min-completion-time", false},
+    {"first free by speed", "fastest-free", false}, {"shortest line", "jsq", false},
+    {"round robin", "round-robin", false}};
+
+/// Value as a part of what planned service can reach at most.
+double part_of(const Rival& rival, const Scenario& scenario, double most, std::uint64_t completions) {
+  Scenario told = scenario;
+  if (!rival.knows_worth) told = with_tasks(scenario, [](TaskClass& task, TaskType) { task.worth = 1; });
+  const auto sizes = make_distribution("exponential");
+  return value_of(scenario, run(told, rival.policy, *sizes, Objective::kThroughput, completions)) / most;
+}
+
+void rivals(int systems, std::uint64_t completions, const std::vector<std::string>& files) {
+  std::printf("Value, simulated, as a part of what no policy can exceed\n  %-24s", "");
+  std::vector<Scenario> examples;
+  for (const std::string& file : files) {
+    const auto read = read_scenario(file);
+    if (!read) {
+      std::fprintf(stderr, "%s: cannot be read\n", file.c_str());
+      std::exit(1);
+    }
+    examples.push_back(*read);
+    std::printf(" %18s", file.substr(file.find_last_of('/') + 1).c_str());
+  }
+  std::printf(" %18s %9s\n", "random boxes", "worst");
+  for (const Rival& rival : kRivals) {
+    std::printf("  %-24s", rival.name);
+    for (const Scenario& scenario : examples) {
+      const double most =
+          solve(*find_solver("planned"), planned_problem(scenario, Objective::kThroughput)).objective_value;
+      std::printf(" %17.1f%%", 100 * part_of(rival, scenario, most, completions));
+    }
+    double sum = 0;
+    double worst = 1;
+    for (int seed = 1; seed <= systems; ++seed) {
+      const Scenario scenario = random_box(static_cast<std::uint64_t>(seed));
+      const double most =
+          solve(*find_solver("planned"), planned_problem(scenario, Objective::kThroughput)).objective_value;
+      const double part = part_of(rival, scenario, most, completions);
+      sum += part;
+      worst = std::min(worst, part);
+    }
+    std::printf(" %17.1f%% %8.1f%%\n", 100 * sum / systems, 100 * worst);
+    std::fflush(stdout);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const int systems = argc > 1 ? std::atoi(argv[1]) : 200;
   const long completions = argc > 2 ? std::atol(argv[2]) : 20'000;
-  if (argc > 3 || systems < 1 || completions < 100) {
-    std::fprintf(stderr, "usage: bench_planned [SYSTEMS [COMPLETIONS]]\n");
+  const std::vector<std::string> files(argv + std::min(argc, 3), argv + argc);
+  if (systems < 1 || completions < 100) {
+    std::fprintf(stderr, "usage: bench_planned [SYSTEMS [COMPLETIONS [FILE.toml ...]]]\n");
     return 2;
   }
   late_binding(systems, static_cast<std::uint64_t>(completions));
   stages(std::max(1, systems / 2), static_cast<std::uint64_t>(completions));
+  rivals(systems, static_cast<std::uint64_t>(completions), files);
   return 0;
 }

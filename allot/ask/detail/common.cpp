@@ -75,7 +75,6 @@ void add_policy_options(std::vector<Option>& options, PolicyOptions& policy) {
                         .unless_said("anywhere it can run, evenly")
                         .shown_as("P.json"));
   options.push_back(shares_option(policy.shares));
-  options.push_back(objective_option(policy.objective, "planned, what to plan for: "));
 }
 
 void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions& told) {
@@ -97,6 +96,8 @@ void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions
     throw InvalidModel("assignment",
                        "only the policy " + named(&PolicyInfo::needs_assignment) + " holds a given one");
   }
+  if (!any(&PolicyInfo::binds_late) && told.objective != Objective::kThroughput)
+    throw InvalidModel("objective", "only the policy " + named(&PolicyInfo::binds_late) + " plans for one");
   if (!any(&PolicyInfo::takes_probabilities) && !told.placement_probabilities.empty()) {
     throw InvalidModel("probabilities", "only the policy " + named(&PolicyInfo::takes_probabilities) +
                                             " places by given ones");

@@ -18,17 +18,11 @@ Option seed_option(std::uint64_t& seed);
 Option time_limit_option(std::optional<double>& seconds, std::string help);
 Option shares_option(ShareReading& shares);
 Option start_option(bool& random_start);
-/// `purpose` goes before what the objectives mean.
 template <typename Target>
-Option objective_option(Target& objective, std::string purpose) {
+Option objective_option(Target& objective, std::string help) {
   std::vector<std::string_view> words;
-  std::string meanings = std::move(purpose);
-  for (const ObjectiveInfo& known : objectives()) {
-    if (!words.empty()) meanings += "; ";
-    meanings += std::string(known.summary) + (words.empty() ? " (default)" : "");
-    words.push_back(known.name);
-  }
-  return word_option("objective", objective, std::move(words), std::move(meanings));
+  for (const ObjectiveInfo& known : objectives()) words.push_back(known.name);
+  return word_option("objective", objective, std::move(words), std::move(help));
 }
 
 /// Throws InvalidModel where the work varies over time, which the question does not take.

@@ -50,6 +50,8 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
           .not_for_pages());
   ask::add_policy_options(options, how.policy);
   options.push_back(
+      ask::objective_option(how.policy.objective, "planned: what to plan for (throughput), as for 'solve'"));
+  options.push_back(
       output_option("trace", trace,
                     "write every event of the first replication, after the warm-up, to this file")
           .shown_as("OUT.csv")

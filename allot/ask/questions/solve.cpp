@@ -119,7 +119,12 @@ std::pair<const SolverInfo*, Objective> SolveQuestion::chosen() const {
 
 std::vector<Option> SolveQuestion::options() {
   std::vector<Option> options;
-  options.push_back(ask::objective_option(objective, "").leading());
+  std::string meanings;
+  for (const ObjectiveInfo& known : objectives()) {
+    meanings +=
+        (meanings.empty() ? "" : "; ") + std::string(known.summary) + (meanings.empty() ? " (default)" : "");
+  }
+  options.push_back(ask::objective_option(objective, meanings).leading());
   options.push_back(
       text_option("solver", solver, "'allot list' names them all")
           .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/policy/service_order.hpp"
 #include "allot/solve/solver.hpp"
@@ -125,6 +126,12 @@ class PlannedPolicy final : public Policy {
   /// Without a plan the former one is held.
   void take(const Solution& plan) {
     note_ = plan.reason;
+    std::string unserved;
+    for (const std::string& name : plan.plan.unserved)
+      unserved += (unserved.empty() ? "" : ", ") + quote::name(name);
+    if (!unserved.empty())
+      note_ += (note_.empty() ? "" : "; ") + ("the plan gives nothing to " + unserved +
+                                              ": a floor, a share or more worth would change that");
     const bool has_plan = plan.outcome == Outcome::kOptimal || plan.outcome == Outcome::kConverged;
     if (!has_plan && !shares_.values().empty()) return;
     ++plan_number_;

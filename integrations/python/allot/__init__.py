@@ -106,11 +106,16 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Scenario:
 
 @overload
 def policy(
-    function: _Function, *, name: Optional[str] = ..., memory_size: int = ..., looks_at_sizes: bool = ...
+    function: _Function,
+    *,
+    name: Optional[str] = ...,
+    memory_size: int = ...,
+    looks_at_sizes: bool = ...,
+    binds_late: bool = ...,
 ) -> _Function: ...
 @overload
 def policy(
-    *, name: Optional[str] = ..., memory_size: int = ..., looks_at_sizes: bool = ...
+    *, name: Optional[str] = ..., memory_size: int = ..., looks_at_sizes: bool = ..., binds_late: bool = ...
 ) -> Callable[[_Function], _Function]: ...
 def policy(
     function: Optional[_Function] = None,
@@ -118,13 +123,16 @@ def policy(
     name: Optional[str] = None,
     memory_size: int = 0,
     looks_at_sizes: bool = False,
+    binds_late: bool = False,
 ) -> Union[_Function, Callable[[_Function], _Function]]:
     """Marks a function of (state, task) as a policy; needed only for what a plain function cannot say.
 
     The function returns the resource, by index or by name, for a task of type `task` (an index) in `state`, an
     `allot.State`. It may draw `state.random()`. name: what results call it. memory_size: so many whole numbers are
     kept in `state.memory` for each run. looks_at_sizes: `state.remaining` holds the seconds of work left at each
-    resource. Whatever can be called will do as well: an object, a method, a functools.partial. Where it has a method
+    resource. binds_late: tasks that are ready wait in one line for each type, `state.waiting`, and the function, of
+    (state, resource), says of which type a free server of that resource takes one, by index or by name; None: it stays
+    idle until something changes. Whatever can be called will do as well: an object, a method, a functools.partial. Where it has a method
     `set_population(counts)`, that is called before the first decision and whenever the numbers of threads change. What
     is given stays as it is; the marked one is returned.
 
@@ -136,12 +144,17 @@ def policy(
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [2, 2])
     >>> allot.simulate(machine, in_turn, completions=1000, replications=2).policy
     'in-turn'
+    >>> @allot.policy(binds_late=True)
+    ... def longest_line(state, resource):
+    ...     return int(state.waiting.argmax()) if state.waiting.any() else None
+    >>> allot.simulate(machine, longest_line, completions=1000, replications=2).policy
+    'longest_line'
     """
 
     def mark(chosen: _Function) -> _Function:
         @functools.wraps(chosen, updated=())
-        def marked(state: State, task: int) -> Union[int, str]:
-            answer: Union[int, str] = chosen(state, task)
+        def marked(state: State, which: int) -> Union[int, str, None]:
+            answer: Union[int, str, None] = chosen(state, which)
             return answer
 
         about: Dict[str, Any] = {
@@ -149,6 +162,7 @@ def policy(
             "policy_name": name if name is not None else _native.policy_name(chosen),
             "memory_size": memory_size,
             "looks_at_sizes": looks_at_sizes,
+            "binds_late": binds_late,
         }
         if hasattr(chosen, "set_population"):
             about["set_population"] = chosen.set_population

@@ -196,6 +196,7 @@ def simulate(
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
     shares: str = "exact",
+    objective: str = "throughput",
     trace: Optional[Union[str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
@@ -221,6 +222,7 @@ def simulate(
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    objective: planned: what to plan for (throughput), as for 'solve'.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
     threads: the old name of jobs.
@@ -246,6 +248,7 @@ def simulate(
         "assignment": assignment,
         "probabilities": probabilities,
         "shares": shares,
+        "objective": objective,
         "trace": trace,
         "time_limit": time_limit,
         "threads": threads,
@@ -269,6 +272,7 @@ def compare(
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
     shares: str = "exact",
+    objective: str = "throughput",
     trace: Optional[Union[str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
@@ -295,6 +299,7 @@ def compare(
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    objective: planned: what to plan for (throughput), as for 'solve'.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
     threads: the old name of jobs.
@@ -320,6 +325,7 @@ def compare(
         "assignment": assignment,
         "probabilities": probabilities,
         "shares": shares,
+        "objective": objective,
         "trace": trace,
         "time_limit": time_limit,
         "threads": threads,

@@ -42,9 +42,11 @@ py::object called(const py::object& function) {
 
 }  // namespace
 
-PolicyState::PolicyState(ScenarioPointer scenario, std::size_t memory_size, bool looks_at_sizes,
-                         bool may_draw)
-    : scenario_(std::move(scenario)), memory_(static_cast<py::ssize_t>(memory_size)), may_draw_(may_draw) {
+PolicyState::PolicyState(ScenarioPointer scenario, const Wants& wants)
+    : scenario_(std::move(scenario)),
+      memory_(static_cast<py::ssize_t>(wants.memory_size)),
+      may_draw_(wants.may_draw) {
+  std::fill_n(memory_.mutable_data(), wants.memory_size, 0);
   const System& system = scenario_->system;
   const std::size_t types = system.type_count();
   const std::size_t resources = system.resource_count();
@@ -55,7 +57,12 @@ PolicyState::PolicyState(ScenarioPointer scenario, std::size_t memory_size, bool
   totals_data_ = totals_.mutable_data();
   read_only(counts_);
   read_only(totals_);
-  if (looks_at_sizes) {
+  if (wants.binds_late) {
+    py::array_t<Count> waiting(static_cast<py::ssize_t>(types));
+    waiting_data_ = waiting.mutable_data();
+    waiting_ = read_only(waiting);
+  }
+  if (wants.looks_at_sizes) {
     py::array_t<double> remaining(static_cast<py::ssize_t>(resources));
     remaining_data_ = remaining.mutable_data();
     remaining_ = read_only(remaining);
@@ -67,6 +74,8 @@ void PolicyState::update(const Situation& situation, PolicyMemory memory, Random
   std::copy(situation.totals.begin(), situation.totals.end(), totals_data_);
   if (remaining_data_ != nullptr)
     std::copy(situation.remaining.begin(), situation.remaining.end(), remaining_data_);
+  if (waiting_data_ != nullptr) std::copy(situation.waiting.begin(), situation.waiting.end(), waiting_data_);
+  now_ = situation.now;
   if (!memory.empty()) std::copy(memory.begin(), memory.end(), memory_.mutable_data());
   random_ = &random;
 }
@@ -83,14 +92,78 @@ double PolicyState::random() {
   return random_->uniform();
 }
 
+/// What a decision of Python may stand for: the index or the name of one of `named`; past the end for
+/// anything else. Raises where it is neither number nor text.
+template <typename Named>
+std::size_t chosen_of(const py::object& answer, const std::vector<Named>& named, const char* what) {
+  if (PyLong_Check(answer.ptr()) || PyIndex_Check(answer.ptr()) != 0) {
+    const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(answer.ptr()));
+    if (!number) throw py::error_already_set();
+    const std::size_t at = PyLong_AsSize_t(number.ptr());
+    if (PyErr_Occurred() != nullptr) PyErr_Clear();
+    return at;
+  }
+  if (!py::isinstance<py::str>(answer))
+    raise_invalid("policy",
+                  "must return " + std::string(what) + ", by index or by name, not " + shown(answer));
+  const auto found = std::find_if(named.begin(), named.end(), [&](const Named& one) {
+    return PyUnicode_CompareWithASCIIString(answer.ptr(), one.name.c_str()) == 0 ||
+           answer.equal(py::str(one.name));
+  });
+  return static_cast<std::size_t>(found - named.begin());
+}
+
+void look_around() {
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  const Unlocked others;
+}
+
+/// Asks the function of its host which type a free server takes from.
+class PythonBinding final : public LateBinding {
+ public:
+  PythonBinding(PythonHost& host, std::size_t memory_size)
+      : host_(host),
+        state_(std::make_shared<PolicyState>(host.scenario_,
+                                             PolicyState::Wants{memory_size, false, true, host.may_draw_})),
+        state_object_(py::cast(state_)) {}
+
+  std::optional<TaskType> next(ResourceId j, const Situation& situation,
+                               RandomStream& random) noexcept override {
+    std::optional<TaskType> answer;
+    host_.guarded([&] {
+      if (++decisions_ % kDecisions == 0) look_around();
+      state_->update(situation, {}, random);
+      const py::object result = host_.called_(state_object_, index(j));
+      state_->finish({});
+      if (!result.is_none()) answer = type_of(result, j, situation);
+    });
+    return answer;
+  }
+
+ private:
+  TaskType type_of(const py::object& answer, ResourceId j, const Situation& situation) const {
+    const System& system = *situation.system;
+    const std::size_t i = chosen_of(answer, system.tasks(), "a task type or None");
+    const std::string who = "takes " + shown(answer) + " for '" + system.resource(j).name + "'";
+    if (i >= system.type_count()) raise_invalid("policy", who + ", which is no task type");
+    if (!system.can_run(task_type(i), j)) raise_invalid("policy", who + ", where it cannot run");
+    if (situation.waiting[i] == 0) raise_invalid("policy", who + ", of which no task waits");
+    return task_type(i);
+  }
+
+  PythonHost& host_;
+  std::shared_ptr<PolicyState> state_;
+  py::object state_object_;
+  std::uint32_t decisions_ = 0;
+};
+
 /// Asks the function of its host for every decision.
 class PythonPolicy final : public Policy {
  public:
-  PythonPolicy(PythonHost& host, std::size_t memory_size, bool looks_at_sizes)
+  PythonPolicy(PythonHost& host, const PolicyState::Wants& wants)
       : host_(host),
-        memory_size_(memory_size),
-        looks_at_sizes_(looks_at_sizes),
-        state_(std::make_shared<PolicyState>(host.scenario_, memory_size, looks_at_sizes, host.may_draw_)),
+        wants_(wants),
+        state_(std::make_shared<PolicyState>(host.scenario_, wants)),
         state_object_(py::cast(state_)) {
     for (std::size_t i = 0; i < host.scenario_->system.type_count(); ++i) tasks_.emplace_back(py::int_(i));
   }
@@ -99,8 +172,11 @@ class PythonPolicy final : public Policy {
     if (py::hasattr(host_.function_, "set_population"))
       host_.function_.attr("set_population")(to_array(threads_by_type));
   }
-  bool looks_at_sizes() const noexcept override { return looks_at_sizes_; }
-  std::size_t memory_size() const noexcept override { return memory_size_; }
+  bool looks_at_sizes() const noexcept override { return wants_.looks_at_sizes; }
+  std::size_t memory_size() const noexcept override { return wants_.binds_late ? 0 : wants_.memory_size; }
+  std::unique_ptr<LateBinding> bind_late() const override {
+    return wants_.binds_late ? std::make_unique<PythonBinding>(host_, wants_.memory_size) : nullptr;
+  }
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory memory,
                    RandomStream& random) const noexcept override {
@@ -118,33 +194,10 @@ class PythonPolicy final : public Policy {
   }
 
  private:
-  static void look_around() {
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    const Unlocked others;
-  }
-
   /// By index or by name.
   ResourceId resource_of(const py::object& answer, TaskType i) const {
     const System& system = host_.scenario_->system;
-    std::size_t j = system.resource_count();
-    if (PyLong_Check(answer.ptr())) {
-      j = PyLong_AsSize_t(answer.ptr());
-      if (PyErr_Occurred() != nullptr) PyErr_Clear();
-    } else if (py::isinstance<py::str>(answer)) {
-      const auto& resources = system.resources();
-      const auto found = std::find_if(resources.begin(), resources.end(), [&](const Resource& resource) {
-        return PyUnicode_CompareWithASCIIString(answer.ptr(), resource.name.c_str()) == 0 ||
-               answer.equal(py::str(resource.name));
-      });
-      j = static_cast<std::size_t>(found - resources.begin());
-    } else if (PyIndex_Check(answer.ptr()) != 0) {
-      const py::object number = py::reinterpret_steal<py::object>(PyNumber_Index(answer.ptr()));
-      if (!number) throw py::error_already_set();
-      j = PyLong_AsSize_t(number.ptr());
-      if (PyErr_Occurred() != nullptr) PyErr_Clear();
-    } else {
-      raise_invalid("policy", "must return a resource, by index or by name, not " + shown(answer));
-    }
+    const std::size_t j = chosen_of(answer, system.resources(), "a resource");
     if (j < system.resource_count() && system.can_run(i, resource_id(j))) return resource_id(j);
     raise_invalid("policy",
                   "places '" + system.task(i).name + "' on " + shown(answer) +
@@ -152,8 +205,7 @@ class PythonPolicy final : public Policy {
   }
 
   PythonHost& host_;
-  std::size_t memory_size_;
-  bool looks_at_sizes_;
+  PolicyState::Wants wants_;
   std::shared_ptr<PolicyState> state_;
   py::object state_object_;
   std::vector<py::object> tasks_;
@@ -169,8 +221,10 @@ PythonHost::PythonHost(py::object function, std::string name, ScenarioPointer sc
 
 NamedPolicy PythonHost::policy() {
   return {name_, [this](const System&, const PolicyOptions&) -> std::unique_ptr<Policy> {
-            return std::make_unique<PythonPolicy>(*this, size_attribute(function_, "memory_size"),
-                                                  flag_attribute(function_, "looks_at_sizes"));
+            return std::make_unique<PythonPolicy>(
+                *this, PolicyState::Wants{size_attribute(function_, "memory_size"),
+                                          flag_attribute(function_, "looks_at_sizes"),
+                                          flag_attribute(function_, "binds_late"), may_draw_});
           }};
 }
 
@@ -257,6 +311,11 @@ void bind_policy_state(py::module_& module) {
   state.def_property_readonly(
       "remaining", &PolicyState::remaining,
       "Seconds of work left at each resource, for a policy with looks_at_sizes; else None.");
+  state.def_property_readonly(
+      "waiting", &PolicyState::waiting,
+      "Tasks of each type that wait for no resource in particular, for a policy with binds_late; else None.");
+  state.def_property_readonly("now", &PolicyState::now,
+                              "Seconds since the start of the run, for a policy with binds_late.");
   state.def_property_readonly(
       "memory", &PolicyState::memory,
       "What the policy remembers: as many whole numbers as its memory_size, at first 0. "

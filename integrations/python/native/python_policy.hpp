@@ -21,7 +21,13 @@ namespace allot::python {
 /// harmless. They are the same arrays in every call.
 class PolicyState {
  public:
-  PolicyState(ScenarioPointer scenario, std::size_t memory_size, bool looks_at_sizes, bool may_draw);
+  struct Wants {
+    std::size_t memory_size = 0;
+    bool looks_at_sizes = false;
+    bool binds_late = false;
+    bool may_draw = true;
+  };
+  PolicyState(ScenarioPointer scenario, const Wants& wants);
 
   void update(const Situation& situation, PolicyMemory memory, RandomStream& random);
   /// Takes what the function remembers, and ends its right to draw.
@@ -32,6 +38,8 @@ class PolicyState {
   const py::array_t<Count>& counts() const noexcept { return counts_; }
   const py::array_t<Count>& totals() const noexcept { return totals_; }
   const py::object& remaining() const noexcept { return remaining_; }
+  const py::object& waiting() const noexcept { return waiting_; }
+  double now() const noexcept { return now_; }
   const py::array_t<std::uint32_t>& memory() const noexcept { return memory_; }
   /// Uniform in (0, 1), from the stream of the policy. Raises RuntimeError outside of a decision, and is
   /// Invalid in the exact chain.
@@ -43,10 +51,13 @@ class PolicyState {
   py::array_t<Count> counts_;
   py::array_t<Count> totals_;
   py::object remaining_ = py::none();
+  py::object waiting_ = py::none();
   py::array_t<std::uint32_t> memory_;
   Count* counts_data_ = nullptr;
   Count* totals_data_ = nullptr;
   double* remaining_data_ = nullptr;
+  Count* waiting_data_ = nullptr;
+  double now_ = 0;
   bool may_draw_;
   RandomStream* random_ = nullptr;
 };
@@ -92,6 +103,7 @@ class PythonHost {
 
  private:
   friend class PythonPolicy;
+  friend class PythonBinding;
 
   py::object function_;  ///< as given, with what it says about itself
   py::object called_;    ///< what is behind it

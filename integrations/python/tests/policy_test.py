@@ -161,3 +161,49 @@ def test_it_may_not_place_where_the_type_cannot_run():
     scenario = allot.Scenario([[1.0, 0.0]], [2])
     with pytest.raises(ValueError, match="'t0' on 1, where it cannot run"):
         allot.simulate(scenario, lambda state, task: 1)
+
+
+def test_the_plan_is_carried_out():
+    machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], worths=[1.0, 5.0])
+    plan = allot.solve(machine, service="planned")
+    run = allot.simulate(machine, "planned", completions=20_000)
+    value = float(np.dot([1.0, 5.0], [x.mean for x in run.throughput_by_task]))
+    assert value == pytest.approx(plan.value, rel=0.02)
+
+
+def test_one_that_binds_late_serves_what_waits():
+    """First come, first served by one server of each resource: a resource that is free takes the longest line."""
+
+    @allot.policy(binds_late=True, name="longest", memory_size=1)
+    def longest(state, resource):
+        state.memory[0] += 1
+        assert state.remaining is None and state.now >= 0
+        able = np.where(state.rates[:, resource] > 0, state.waiting, 0)
+        return int(able.argmax()) if able.any() else None
+
+    machine = allot.Scenario([[1.0]], [3])
+    run = allot.simulate(machine, longest, completions=20_000)
+    assert run.policy == "longest"
+    assert run.throughput.mean == pytest.approx(1.0, rel=0.03)
+    assert run.response_time.mean == pytest.approx(3.0, rel=0.05)
+    idle = allot.policy(lambda state, resource: None, binds_late=True, name="idle")
+    assert np.isnan(allot.simulate(machine, idle, completions=100).throughput.mean) or any(
+        "completes" in note for note in allot.simulate(machine, idle, completions=100).notes
+    )
+
+
+@pytest.mark.parametrize("answer, problem", [(1, "no task waits"), (7, "no task type"), ("x", "no task type"), (1.5, "must return"),
+                                             (2, "cannot run")])
+def test_what_nobody_can_take_is_refused(answer, problem):
+    machine = allot.Scenario([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [3, 1, 1])
+    strange = allot.policy(lambda state, resource: answer if resource == 0 and state.waiting[1] == 0 else
+                           next((i for i in (1, 0, 2) if state.waiting[i] and state.rates[i, resource]), None),
+                           binds_late=True, name="strange")
+    with pytest.raises(allot.InvalidInput, match=problem):
+        allot.simulate(machine, strange, completions=100, replications=1)
+
+
+def test_the_exact_chain_refuses_one_that_binds_late():
+    late = allot.policy(lambda state, resource: 0, binds_late=True, name="late")
+    with pytest.raises(allot.InvalidInput, match="simulate it"):
+        allot.analyze(allot.Scenario([[1.0]], [3]), late)
