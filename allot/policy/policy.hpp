@@ -65,6 +65,11 @@ class LateBinding {
     (void)j;
     return std::nullopt;
   }
+  /// Whether tasks of the type will ever be taken.
+  virtual bool serves(TaskType i) const noexcept {
+    (void)i;
+    return true;
+  }
   /// A task has ended after so many seconds at a resource.
   virtual void served(TaskType i, ResourceId j, double seconds) noexcept { (void)i, (void)j, (void)seconds; }
   /// The policy has been told of another population.

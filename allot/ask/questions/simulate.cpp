@@ -50,7 +50,7 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
           .not_for_pages());
   ask::add_policy_options(options, how.policy);
   options.push_back(
-      ask::objective_option(how.policy.objective, "planned: what to plan for (throughput), as for 'solve'"));
+      ask::objective_option(how.policy.objective, "planned: what to plan for, as 'solve' does"));
   options.push_back(
       output_option("trace", trace,
                     "write every event of the first replication, after the warm-up, to this file")

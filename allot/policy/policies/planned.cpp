@@ -194,6 +194,7 @@ class PlannedBinding final : public LateBinding {
   std::optional<double> idle_until(ResourceId j) const noexcept override {
     return orders_[index(j)].idle_until();
   }
+  bool serves(TaskType i) const noexcept override { return policy_.completions(i) > 0; }
   void served(TaskType i, ResourceId j, double seconds) noexcept override {
     orders_[index(j)].served(i, seconds);
   }

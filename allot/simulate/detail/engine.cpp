@@ -118,7 +118,9 @@ class EngineOf final : public Engine {
   std::uint64_t completed() const noexcept override { return meter_.completions(); }
   double response_sum() const noexcept override { return meter_.response_sum(); }
   const LogHistogram& responses() const noexcept override { return meter_.responses(); }
-  std::uint64_t fewest_turns() const noexcept override { return threads_.fewest_turns(); }
+  std::uint64_t fewest_turns() const noexcept override {
+    return threads_.fewest_turns([&](std::uint32_t type) { return late_.serve(task_type(type)); });
+  }
   void begin_window() override { meter_.begin(now_, threads_.ages(now_)); }
   Window end_window() override {
     count_population();

@@ -63,7 +63,8 @@ class Engine {
   virtual std::uint64_t completed() const noexcept = 0;
   virtual double response_sum() const noexcept = 0;
   virtual const LogHistogram& responses() const noexcept = 0;
-  /// The fewest tasks that a thread present from the start has completed. O(threads).
+  /// The fewest tasks that a thread present from the start has completed, of those that ever get a turn.
+  /// O(threads).
   virtual std::uint64_t fewest_turns() const noexcept = 0;
   virtual void set_trace(TraceSink* sink) = 0;
 };

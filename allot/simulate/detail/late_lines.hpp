@@ -21,6 +21,8 @@ class LateLines {
 
   bool are_used() const noexcept { return binding_ != nullptr; }
   LateBinding& binding() noexcept { return *binding_; }
+  /// Whether tasks of the type get their turn at all.
+  bool serve(TaskType i) const noexcept { return binding_ == nullptr || binding_->serves(i); }
   std::span<const Count> waiting() const noexcept { return waiting_; }
 
   void wait(std::uint32_t type, ThreadId thread) {

@@ -123,12 +123,14 @@ class Threads {
     __builtin_prefetch(buffer.sizes + RandomStream::kBlock / 2);
   }
 
-  /// Tasks that every founder still there has completed.
-  std::uint64_t fewest_turns() const noexcept {
+  /// Tasks that every founder still there has completed, of the types that `counts` accepts.
+  template <typename Counts>
+  std::uint64_t fewest_turns(const Counts& counts) const noexcept {
     std::uint64_t fewest = ~std::uint64_t{0};
     for (ThreadId id = 0; id < threads_.size(); ++id) {
       const bool is_founder = static_cast<std::uint32_t>(buffers_[id].stream) < founders_;
-      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder) continue;
+      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder || !counts(threads_[id].type))
+        continue;
       // One size is drawn ahead, and one is being worked off.
       fewest = std::min(fewest, buffers_[id].drawn() - 2);
     }
