@@ -4,13 +4,14 @@ import {useCallback, useRef, useState} from 'preact/hooks';
 import {linesOf, type Diagnostic} from './answers';
 import {resourceFields, taskFields, type FieldInfo} from './fields';
 import {percent} from './format';
-import {Details, Mark, NumberField, Row, Stepper} from './inputs';
+import {Details, Mark, NumberField, Stepper} from './inputs';
 import {Chip, Scroller, Slider} from './parts';
 import {
   addGroup, addResource, addTask, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, placeOf, removeResource, removeTask, sharesOf,
   showField, stepRate, withPair, withPriorities, withRate, withResource, withTask, type Draft, type Field,
 } from './scenario';
 import {PowerCap, Stages} from './stages';
+import {arrivalsField, Wishes} from './wishes';
 
 interface EditorProps {
   draft: Draft;
@@ -84,13 +85,10 @@ const RateCell = memo(
 
 /** The numbers that have no place of their own: hidden unless somebody wants all, one of them is wrong, or a task type has them. */
 const detailsOf = (fields: FieldInfo[]): FieldInfo[] => fields.filter((info) => isNumber(info) && !isStepped(info) && info.key !== 'priority');
-const kArrivals: FieldInfo = {
-  key: 'arrivals', kind: 'number', unit: 'tasks/s', help: 'how many arrive per second from outside; they leave when done', default: null, words: [], least: 0,
-};
 const kResourceDetails = detailsOf(resourceFields);
-const kTaskDetails = [...detailsOf(taskFields), kArrivals];
+const kTaskDetails = [...detailsOf(taskFields), arrivalsField];
 const kDetails = [...kResourceDetails, ...kTaskDetails].map(({key}) => key).concat('home');
-const kShown = [...resourceFields, ...taskFields, kArrivals].map(({key}) => key);
+const kShown = [...resourceFields, ...taskFields, arrivalsField].map(({key}) => key);
 const kPowers = ['power', 'idle_power'];
 
 export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps) {
@@ -99,8 +97,13 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
   const more = wanted || isNeeded;
   const withShares = hasPriorities(draft);
   const hasGroups = draft.groups.length > 0;
-  const taskDetails = kTaskDetails.filter(({key}) => more || draft.tasks.some((task) => task[key as 'worth'] !== undefined));
-  const hasPowers = draft.power_cap !== undefined || draft.tasks.some(({power}) => power.some((watts) => watts !== undefined));
+  // What has been given stays in sight, also while somebody clears it to type another.
+  const seen = useRef(new Set<string>());
+  if (!draft.isEdited) seen.current.clear();
+  const isInUse = (key: string, value: boolean): boolean => (value ? seen.current.add(key) : seen.current).has(key);
+  const taskDetails = kTaskDetails.filter(({key}) => isInUse(key, draft.tasks.some((task) => task[key as 'worth'] !== undefined)) || more);
+  const hasCap = isInUse('power_cap', draft.power_cap !== undefined);
+  const hasPowers = isInUse('powers', draft.tasks.some(({power}) => power.some((watts) => watts !== undefined))) || hasCap;
   const resourceDetails = kResourceDetails.filter(({key}) => more || (hasPowers && kPowers.includes(key)));
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
   const scale = scaleFor(largest);
@@ -145,7 +148,15 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           priorities
         </label>
         <label class="check">
-          <input type="checkbox" checked={more} disabled={isNeeded} onChange={(event) => setWanted(event.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={more}
+            disabled={isNeeded}
+            onChange={(event) => {
+              seen.current.clear();
+              setWanted(event.currentTarget.checked);
+            }}
+          />
           all fields
         </label>
       </div>
@@ -291,24 +302,6 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       </span>
                     )}
                     <Mark id={`${place}.priority`} messages={marks.get(`${place}.priority`)} />
-                    {(more || taskDetails.length > 0) && (
-                      <span class="details">
-                        {more && (
-                          <Row label="home">
-                            <select value={task.home} aria-label={`Home of ${task.name}`} onChange={(event) => set({home: event.currentTarget.value}, 'home')}>
-                              <option value="">the fastest</option>
-                              {draft.resources.map(({name}) => (
-                                <option key={name} value={name}>
-                                  {name}
-                                </option>
-                              ))}
-                            </select>
-                          </Row>
-                        )}
-                        <Details fields={taskDetails} entry={{...task}} name={task.name} place={place} marks={marks} set={set} />
-                        <Mark id={`${place}.home`} messages={marks.get(`${place}.home`)} />
-                      </span>
-                    )}
                     <Mark id={place} messages={marks.get(place)} />
                     <Mark id={`${place}.rates`} messages={marks.get(`${place}.rates`)} />
                   </th>
@@ -337,7 +330,8 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           </tbody>
         </table>
       </Scroller>
-      {(more || draft.power_cap !== undefined) && <PowerCap draft={draft} marks={marks} onChange={onChange} />}
+      <Wishes draft={draft} fields={taskDetails} withHome={more} marks={marks} onChange={onChange} />
+      {(more || hasCap) && <PowerCap draft={draft} marks={marks} onChange={onChange} />}
       <Stages draft={draft} marks={marks} onChange={onChange} />
       <p class="group">
         <button type="button" disabled={isFull(addTask(draft))} onClick={() => onChange(addTask(draft), '')}>

@@ -188,11 +188,22 @@ describe('limits', () => {
     await open(tab);
     await preset('latency');
     assert.match(await page.textContent('#limits'), /The max_response of 'search' \(50 ms\) binds: relaxed by 10%, it adds 33.86 tasks\/s/);
-    await page.fill('[id="tasks.1.max_response"]', '5');
+    await page.fill('[id="tasks.0.max_response"]', '5');
+    await page.fill('[id="tasks.1.max_response"]', '');
     assert.match(await page.textContent('#limits'), /No limit holds the plan back/);
     await page.fill('[id="tasks.1.max_response"]', '50ms');
     assert.match(await page.textContent('#limits'), /binds/);
     assert.match(await page.textContent('#by-type tr[data-name=search]'), /50 ms/);
+  });
+
+  test('a field does not vanish while another number is typed into it', async () => {
+    await open(tab);
+    await preset('worth');
+    await page.fill('[id="tasks.1.worth"]', '');
+    await page.type('[id="tasks.1.worth"]', '12');
+    assert.equal((await scenarioInAddress(page)).tasks[1].worth, 12);
+    await preset('paper');
+    assert.equal(await page.locator('[id="tasks.1.worth"]').count(), 0);
   });
 
   test('that cannot hold together are named, the others not', async () => {
