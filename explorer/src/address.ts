@@ -36,9 +36,11 @@ const decode = (text: string): string => {
 /** What stands behind the #, with it; null for a scenario that is too large for an address. */
 export function writeAddress(scenario: string, {service, view, objective, keep}: Aim): string | null {
   if (scenario.length > kLongest) return null;
-  const planned = service === 'planned' ? `&service=planned&objective=${objective}` : '';
-  const kept = service === 'planned' && objective === 'energy' ? `&keep=${encodeURIComponent(keep)}` : '';
-  const hash = `#view=${view}${planned}${kept}&scenario=${encode(scenario)}`;
+  // Some scenarios have planned service though nobody has asked for it.
+  const said = {service, objective, ...(objective === 'energy' ? {keep} : {})};
+  const unusual = Object.entries(said).filter(([key, value]) => value !== usualAim[key as keyof Aim]);
+  const planned = unusual.map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join('');
+  const hash = `#view=${view}${planned}&scenario=${encode(scenario)}`;
   return hash.length > kLongest ? null : hash;
 }
 

@@ -19,11 +19,11 @@ export interface Preset {
   /** What to look at. */
   hint: string;
   question: (seed: number) => Question<'read'> | Question<'generate'>;
-  /** What it is about, where it is about planned service. */
-  aim?: Partial<Aim>;
+  /** What it is about. */
+  aim: Partial<Aim>;
 }
 
-const file = (id: string, label: string, hint: string, scenario: string, aim?: Partial<Aim>): Preset => ({
+const file = (id: string, label: string, hint: string, scenario: string, aim: Partial<Aim> = {service: 'even'}): Preset => ({
   id,
   label,
   hint,
@@ -35,6 +35,7 @@ const random = (id: string, label: string, hint: string, options: Record<string,
   id,
   label,
   hint,
+  aim: {service: 'even'},
   question: (seed) => ({command: 'generate', options: {...options, seed}}),
 });
 

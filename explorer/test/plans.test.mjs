@@ -404,6 +404,18 @@ describe('the link and a reload', () => {
     await other.context.close();
   });
 
+  test('keep the objective where only plans can answer', async () => {
+    await open(tab, hashOf(JSON.stringify({
+      resources: [{name: 'cpu'}], tasks: [{name: 'a', rates: {cpu: 1}}], threads: [{count: 2, sequence: ['a']}, {count: 2, sequence: ['a', 'a']}],
+    })));
+    await aimFor('max-min');
+    await addressOf(page);
+    await page.reload();
+    await page.waitForSelector('#throughput');
+    assert.ok(await page.isChecked('input[name=objective][value=max-min]'));
+    assert.match(await page.textContent('#rounds'), /group 1.*group 2/s);
+  });
+
   test('keep worths, limits, stages and arrivals', async () => {
     await open(tab);
     for (const id of ['worth', 'latency', 'power', 'stages', 'load']) {
