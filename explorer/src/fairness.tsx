@@ -65,12 +65,14 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
         dot(marked, {
           x: 'least', y: 'value', r: 6.5, symbol: (_: Marked, mark: number) => (mark === 0 ? 'diamond' : 'square'), fill: (_: Marked, mark: number) => (mark === 0 ? 'var(--strong)' : '#d55e00'),
         }),
-        ...marked.map((mark) =>
-          words([mark], {
-            x: 'least', y: 'value', text: 'name', fill: 'currentColor', stroke: 'var(--surface)', strokeWidth: 4, dy: 17,
-            textAnchor: mark.least > 0.6 * (points.at(-1)?.least ?? 0) ? 'end' : 'start',
-          }),
-        ),
+        ...marked.map((mark, which) => {
+          // Beside its mark, away from the curve, which falls to the right.
+          const isRight = mark.least > 0.6 * (points.at(-1)?.least ?? 0);
+          return words([mark], {
+            x: 'least', y: 'value', text: 'name', fill: 'currentColor', stroke: 'var(--surface)', strokeWidth: 4,
+            textAnchor: isRight ? 'end' : 'start', dx: isRight ? -11 : 11, dy: which === 0 && !isRight ? -7 : 11,
+          });
+        }),
       ],
     }),
     [points, marked, at, unit, valueUnit],

@@ -1,3 +1,15 @@
+// What people could not read, reach or hear.
+import {readFileSync} from 'node:fs';
+
+const axe = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+/** What axe-core finds wrong with the page as it stands. */
+export async function violations(page) {
+  await page.evaluate(`${axe};0`);
+  return page.evaluate(async () =>
+    (await globalThis.axe.run(document, {resultTypes: ['violations']})).violations.map(({id, help, nodes}) => `${id}: ${help}: ${nodes[0].html.slice(0, 200)}`));
+}
+
 /** Run in the page: complaints about what people could not read, reach or hear. */
 export const look = () => {
   const found = [];

@@ -7,7 +7,7 @@ import {
   addressOf, allot, allotGenerate, allotProblems, assertClose, example, hashOf, launch, newTab, open, pageAddress, pageFile, scenarioInAddress, scratch,
   settled, simulated, valueOf,
 } from './support.mjs';
-import {look} from './look.mjs';
+import {look, violations} from './look.mjs';
 
 let browser;
 let tab;
@@ -672,6 +672,7 @@ describe('everybody', () => {
           await page.click('#run');
           await simulated(page);
           if (preset === 'priorities') await page.click('#watch');
+          assert.deepEqual(await violations(page), [], preset);
           await page.fill('[id="tasks.0.rates.0"]', '-1');
           assert.deepEqual(await page.evaluate(look), []);
         }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, afterEach, before, beforeEach, describe, test} from 'node:test';
-import {look} from './look.mjs';
+import {look, violations} from './look.mjs';
 import {
   addressOf, allot, allotGenerate, allotOrInfeasible, assertClose, example, hashOf, launch, newTab, open, root, scenarioInAddress, scratch, settled, valueOf,
 } from './support.mjs';
@@ -449,6 +449,7 @@ describe('everybody', () => {
           if (id === 'power') await aimFor('energy');
           if (id !== 'load') await page.waitForFunction(() => document.querySelector('#fairness')?.dataset.points.length > 2);
           assert.deepEqual(await page.evaluate(look), [], id);
+          assert.deepEqual(await violations(page), [], id);
           const hidden = await page.$$eval('#results .scroll', (boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute('aria-label')));
           assert.deepEqual(hidden, [], `columns that are out of sight, ${id}`);
         }
