@@ -140,8 +140,8 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
     ...(answer.bestFit !== null ? [rowOf('best-fit', 'Best Fit', answer.bestFit.value)] : []),
   ];
   return (
-    <div class="columns">
-      <div class="wide">
+    <div class="pieces">
+      <div>
         <h3>Plan</h3>
         <p class="quiet">How many units of a resource work on each type, on average. Choose a cell to read it.</p>
         <Matrix solution={plan} draft={draft} selected={cell} onSelect={setSelected} />
@@ -154,19 +154,19 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
       <Limits plan={plan} draft={draft} />
       {(plan.rounds?.length ?? 0) > 0 && <Rounds plan={plan} draft={draft} />}
       {rows.length > 1 && (
-        <div>
+        <div class="drawn">
           <h3>Side by side</h3>
           <Beside rows={rows} bound={plan.upper_bound} unit={unit} />
           {even?.outcome === 'infeasible' && <p class="quiet">Even sharing does not keep all limits: {even.reason}.</p>}
         </div>
       )}
-      <div>
+      <div class="drawn">
         <h3>Throughput by resource</h3>
         <ThroughputChart solution={plan} flows={flows} />
         <FlowTable solution={plan} flows={flows} />
       </div>
       {plan.population > 0 && (
-        <div>
+        <div class="drawn">
           <h3>Response time by type</h3>
           <ResponseChart solution={plan} />
         </div>
@@ -287,7 +287,7 @@ function Limits({plan, draft}: {plan: Solution; draft: Draft}) {
     draft.tasks.some(({floor, max_response, arrivals}) => (floor ?? max_response ?? (hasThreads ? arrivals : undefined)) !== undefined);
   if (!hasAny || !isPriced) return null;
   return (
-    <div id="limits">
+    <div id="limits" class="drawn">
       <h3>Limits</h3>
       {limits.length === 0 && <p class="quiet">No limit holds the plan back: all can be kept with room to spare.</p>}
       <ul>

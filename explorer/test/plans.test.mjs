@@ -437,15 +437,16 @@ describe('the link and a reload', () => {
 });
 
 describe('everybody', () => {
-  for (const [name, width, height] of [['desktop', 1280, 900], ['phone', 390, 844]]) {
+  for (const [name, width, height] of [['desktop', 1280, 900], ['wide desktop', 1400, 900], ['phone', 390, 844]]) {
     for (const colorScheme of ['light', 'dark']) {
       test(`can read plans on a ${name}, ${colorScheme}`, async () => {
         await page.setViewportSize({width, height});
         await page.emulateMedia({colorScheme});
         await open(tab);
         await allFields();
-        for (const id of ['worth', 'latency', 'fair', 'power', 'stages', 'load']) {
+        for (const id of ['worth', 'latency', 'fair', 'power', 'stages', 'load', 'workstation']) {
           await preset(id);
+          if (id === 'workstation') await page.check('input[name=service][value=planned]');
           if (id === 'power') await aimFor('energy');
           if (id !== 'load') await page.waitForFunction(() => document.querySelector('#fairness')?.dataset.points.length > 2);
           assert.deepEqual(await page.evaluate(look), [], id);
