@@ -53,6 +53,7 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
       marginTop: 30,
       marginBottom: 42,
       marginRight: 24,
+      insetBottom: 16,
       x: {...numbersAxis(`the least-served: ${unit} →`, width), nice: true, zero: true},
       y: {...numbersAxis(`↑ ${axisWords[valueUnit]}`, width), ticks: 5, nice: true},
       marks: [

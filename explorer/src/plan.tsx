@@ -224,8 +224,6 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
 /** What each type gets, and what was asked for it. */
 function ByType({plan, draft}: {plan: Solution; draft: Draft}) {
   const hasValue = draft.tasks.some(({worth}) => worth !== undefined);
-  const hasFloors = draft.tasks.some(({floor}) => floor !== undefined);
-  const hasLimits = draft.tasks.some(({max_response}) => max_response !== undefined);
   const hasResponse = plan.population > 0;
   const priorities = hasPriorities(draft);
   const asked = sharesOf(draft);
@@ -238,27 +236,28 @@ function ByType({plan, draft}: {plan: Solution; draft: Draft}) {
             <tr>
               <th scope="col">type</th>
               <th scope="col">tasks/s</th>
-              {hasFloors && <th scope="col">floor</th>}
               {hasValue && <th scope="col">value/s</th>}
               {hasResponse && <th scope="col">response</th>}
-              {hasLimits && <th scope="col">at most</th>}
-              {priorities && <><th scope="col">asked</th><th scope="col">got</th></>}
+              {priorities && <th scope="col">share</th>}
             </tr>
           </thead>
           <tbody>
             {plan.tasks.map((name, i) => {
-              const {worth, floor, max_response} = draft.tasks[i]!;
+              const {worth, floor, max_response, count} = draft.tasks[i]!;
               const x = plan.throughput_by_task[i] ?? 0;
               const seconds = plan.response_time_by_task[i];
               return (
                 <tr key={name} data-name={name} data-throughput={x}>
                   <th scope="row" title={name}><Chip type={i} /><span class="brief">{name}</span></th>
-                  <td>{number(x)}</td>
-                  {hasFloors && <td>{showField(floor)}</td>}
+                  <td>{number(x)}{floor !== undefined && <small>≥ {showField(floor)}</small>}</td>
                   {hasValue && <td>{number(numberOf(worth, 1) * x)}</td>}
-                  {hasResponse && <td>{seconds === null ? (numberOf(draft.tasks[i]!.count, 0) > 0 ? 'never' : '–') : duration(seconds)}</td>}
-                  {hasLimits && <td>{typeof max_response === 'number' ? duration(max_response) : showField(max_response)}</td>}
-                  {priorities && <><td>{percent(asked[i] ?? 0)}</td><td>{plan.shares === null ? '–' : percent(plan.shares[i] ?? 0)}</td></>}
+                  {hasResponse && (
+                    <td>
+                      {seconds === null ? (numberOf(count, 0) > 0 ? 'never' : '–') : duration(seconds)}
+                      {max_response !== undefined && <small>≤ {typeof max_response === 'number' ? duration(max_response) : max_response}</small>}
+                    </td>
+                  )}
+                  {priorities && <td>{plan.shares === null ? '–' : percent(plan.shares[i] ?? 0)}<small>asked {percent(asked[i] ?? 0)}</small></td>}
                 </tr>
               );
             })}
