@@ -72,6 +72,34 @@ TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
   EXPECT_GT(traded, 50) << "too few systems have anything to trade";
 }
 
+// Rates from 1e-18 to 1e18, floors, depths, worths and weights together: whatever the solver can do with
+// them, what it gives falls from the most value to the fairest, and begins where the plan with the most value
+// is.
+TEST(Fairness, FallsWhateverTheRates) {
+  int traded = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    testing::SystemShape shape = testing::kEverything;
+    shape.floors = seed % 2 == 0;
+    shape.priorities = seed % 3 != 0;
+    shape.worths = true;
+    const Problem problem{random_system(seed, shape), Objective::kThroughput};
+    const FairnessTrade trade = trade_fairness(problem, 4);
+    for (std::size_t at = 1; at < trade.points.size(); ++at) {
+      EXPECT_GT(trade.points[at].least, trade.points[at - 1].least);
+      EXPECT_LE(trade.points[at].value, trade.points[at - 1].value);
+    }
+    if (trade.points.empty()) continue;
+    traded += trade.points.size() > 1;
+    EXPECT_GE(trade.points.back().value, 0);
+    EXPECT_GE(trade.points.front().least, 0);
+    const Solution best = planned(problem);
+    if (best.outcome != Outcome::kOptimal) continue;
+    EXPECT_NEAR(trade.points.front().value, best.performance.value, 1e-6 * best.performance.value);
+  }
+  EXPECT_GT(traded, 50);
+}
+
 /// One server; a round of the first group takes 1 s and is worth 3, one of the second 2 s and worth 1.
 Problem two_groups() {
   const System system({{.name = "cpu"}}, {{.name = "a"}, {.name = "b"}}, Rates(2, 1, {1.0, 1.0}));
