@@ -26,7 +26,7 @@ interface PlanProps {
 }
 
 /** What one more of something brings, in the unit of the objective. */
-function gainWords(plan: Solution, draft: Draft): {verb: string; unit: string} {
+function gainWords(plan: Solution, draft: Draft): {verb: 'adds' | 'saves'; unit: string} {
   switch (plan.objective) {
     case 'throughput':
       if (plan.population === 0 && draft.groups.length === 0) return {verb: 'adds', unit: 'times the load'};
@@ -184,6 +184,7 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
 /** What is used of each resource, and what one more unit of it would bring. */
 function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
   const {verb, unit} = gainWords(plan, draft);
+  const worthWords = verb === 'saves' ? 'would save' : unit.startsWith('to ') ? 'would add' : 'is worth';
   const capacities = plan.capacity_use ?? [];
   const showsPower =
     draft.power_cap !== undefined || plan.objective === 'energy' || draft.resources.some(({power, idle_power}) => (power ?? idle_power) !== undefined);
@@ -214,7 +215,7 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
       <p class="quiet">
         {dearest === null
           ? 'One more server would change nothing that is optimised: threads or limits hold the plan back.'
-          : `One more server of ${dearest.name} is worth ${number(dearest.price)} ${unit}, as long as the same limits hold the plan back.`}
+          : `One more server of ${dearest.name} ${worthWords} ${number(dearest.price)} ${unit}, as long as the same limits hold the plan back.`}
         {showsPower && plan.mean_power !== undefined && ` Mean power: ${number(plan.mean_power)} W${draft.power_cap === undefined ? '' : ` of at most ${showField(draft.power_cap)} W`}.`}
       </p>
     </div>
