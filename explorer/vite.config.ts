@@ -2,13 +2,14 @@
 import {createHash} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync} from 'node:fs';
 import {fileURLToPath} from 'node:url';
+import {deflateSync} from 'node:zlib';
 import {defineConfig, type Plugin} from 'vite';
 import {viteSingleFile} from 'vite-plugin-singlefile';
 
 // Where `cmake --preset wasm` builds the library.
 const library = process.env.ALLOT_WASM ?? fileURLToPath(new URL('../build/wasm/integrations/wasm', import.meta.url));
 
-/** `allot-wasm` is the library's loader, `allot-wasm/binary` its code as base64 text. */
+/** `allot-wasm` is the library's loader, `allot-wasm/binary` its code, compressed, as base64 text. */
 function embeddedLibrary(): Plugin {
   return {
     name: 'embedded-library',
@@ -17,7 +18,7 @@ function embeddedLibrary(): Plugin {
       id === 'allot-wasm' ? `${library}/allot.mjs` : id === 'allot-wasm/binary' ? '\0allot-wasm/binary' : undefined,
     load: (id) =>
       id === '\0allot-wasm/binary'
-        ? `export default ${JSON.stringify(readFileSync(`${library}/allot.wasm`).toString('base64'))}`
+        ? `export default ${JSON.stringify(deflateSync(readFileSync(`${library}/allot.wasm`), {level: 9}).toString('base64'))}`
         : undefined,
   };
 }

@@ -17,6 +17,8 @@ interface AnimationProps {
   text: string;
   map: Solution;
   certificate: Solution | null;
+  /** Whether completions count differently, so that the proven bound is not one of throughput. */
+  worths: boolean;
 }
 
 /** Enough for a minute at the greatest speed that an eye can follow. */
@@ -43,7 +45,7 @@ const figuresOf = (playback: Playback, target: number[][]): Figures => ({
   ended: playback.ended,
 });
 
-export function Animation({library, benches, hasPriorities, text, map, certificate}: AnimationProps) {
+export function Animation({library, benches, hasPriorities, text, map, certificate, worths}: AnimationProps) {
   const listing = useListing(library);
   const [open, setOpen] = useState(false);
   const [policies, setPolicies] = useState<[string, string]>(['map', 'jsq']);
@@ -54,10 +56,10 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
   const canvases = [useRef<HTMLCanvasElement>(null), useRef<HTMLCanvasElement>(null)];
   const stages = useRef<(Stage | null)[]>([]);
   const clock = useRef(0);
-  const bound = certificate?.upper_bound ?? null;
+  const bound = worths ? null : (certificate?.upper_bound ?? null);
   const reference = Math.max(bound ?? map.throughput, 1e-300);
   const best = useMemo(
-    () => (certificate !== null && certificate.throughput > map.throughput * (1 + 1e-9) ? certificate.assignment : map.assignment),
+    () => ((certificate !== null && certificate.value > map.value * (1 + 1e-9) ? certificate : map).assignment ?? []),
     [certificate, map],
   );
   const tasksPerSecond = 10 ** (-0.3 + 3 * speed);

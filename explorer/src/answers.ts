@@ -1,5 +1,7 @@
 // What the library answers: the JSON of the command (docs/reference/command.md).
 
+import type {Objective} from './address';
+
 export interface Diagnostic {
   place: string;
   message: string;
@@ -23,20 +25,42 @@ export interface Placement {
   alternatives: Alternative[];
 }
 
+/** A resource under a plan. */
+export interface CapacityUse {
+  name: string;
+  amount: number;
+  used: number;
+  /** What one more server would add to what is optimised. */
+  price: number;
+}
+
+/** A limit that a plan just meets, and what would be gained if it were relaxed by 10%. */
+export interface BindingLimit {
+  limit: string;
+  amount: number;
+  gain_if_relaxed: number;
+}
+
 export interface Solution {
   solver: string;
-  objective: 'throughput' | 'priority';
+  objective: Objective;
+  service: 'even' | 'planned';
   outcome: 'optimal' | 'converged' | 'time_limit' | 'budget' | 'interrupted' | 'infeasible';
   reason: string | null;
   tasks: string[];
   resources: string[];
   population: number;
-  assignment: number[][];
+  /** Null for planned service, which has time shares. */
+  assignment: number[][] | null;
+  /** Worth times completions; with groups of threads worth times rounds. */
+  value: number;
   throughput: number;
   throughput_by_task: number[];
   throughput_by_resource: number[];
   response_time: number | null;
   response_time_by_task: (number | null)[];
+  objective_value: number;
+  /** Of the value. */
   upper_bound: number | null;
   gap: number | null;
   proven_optimal: boolean;
@@ -45,11 +69,19 @@ export interface Solution {
   approximate: boolean;
   time_shares?: number[][];
   binding?: string[];
+  capacity_use?: CapacityUse[];
+  limits?: BindingLimit[];
+  rounds?: number[];
+  headroom?: number;
+  mean_power?: number;
+  unserved?: string[];
+  conflict?: string[];
   explanation?: Placement[];
 }
 
 export interface ParetoPoint {
   throughput: number;
+  value: number;
   priority_error: number;
   assignment: number[][];
 }
@@ -60,6 +92,12 @@ export interface Pareto {
   approximate: boolean;
   points: ParetoPoint[];
   weighted: Solution | null;
+}
+
+/** The most value of a plan where nobody has less than the level, at some levels. */
+export interface Fairness {
+  outcome: string;
+  points: {least: number; value: number}[];
 }
 
 export interface Estimate {
@@ -76,6 +114,7 @@ export interface Simulation {
   warmup: number;
   population: number;
   throughput: Estimate;
+  value?: Estimate;
   response_time: {mean: number | null; half_width: number | null; p50: number | null; p95: number | null; p99: number | null};
   throughput_by_task: Estimate[];
   utilization: number[];
@@ -115,6 +154,8 @@ export interface ReadAnswer {
   json: string;
   toml: string;
   static: boolean;
+  /** Why only planned service can answer, where that is so. */
+  planned: string | null;
   notes: string[];
 }
 
@@ -135,6 +176,8 @@ export interface Answers {
   evaluate: Solution;
   pareto: Pareto;
   flows: number[][];
+  fairness: Fairness;
+  least: {least: number};
   generate: ScenarioFile;
   simulate: Simulation;
   compare: Comparison;

@@ -1,14 +1,14 @@
 // The page: its state, and how its parts hang together.
 import notices from 'notices';
 import {useCallback, useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {writeAddress, type View} from './address';
+import {usualAim, writeAddress, type Aim} from './address';
 import {Animation} from './animation';
 import {Editor} from './editor';
 import {begin, edit, redo, undo, type History} from './history';
 import type {Library} from './library';
 import {presetDraft, readLocation, type Notice} from './opening';
 import {Results} from './results';
-import {hasPriorities, marksOf, textOf, type Draft} from './scenario';
+import {hasPriorities, marksOf, textOf, valueUnit, type Draft} from './scenario';
 import {SimulationPanel} from './simulation';
 import {firstAnswer, studySeconds, useAnswer, type FirstAnswer} from './study';
 import {Toolbar} from './toolbar';
@@ -43,22 +43,27 @@ export function App({library, benches}: AppProps) {
   const opening = useMemo(() => readLocation(library), [library]);
   const opened = opening !== null && 'draft' in opening ? opening : null;
   const [history, setHistory] = useState<History<Draft>>(() => begin(opened?.draft ?? presetDraft(library, 'paper', 1)));
-  const [wantedView, setView] = useState<View>(opened?.view ?? 'throughput');
+  const [wanted, setWanted] = useState<Aim>(opened?.aim ?? usualAim);
   const [notice, setNotice] = useState<Notice | null>(opening !== null && 'lines' in opening ? opening : null);
   const draft = history.present;
   const text = useMemo(() => textOf(draft), [draft]);
-  const view = hasPriorities(draft) ? wantedView : 'throughput';
+  const aim = useMemo((): Aim => {
+    if (hasPriorities(draft)) return wanted;
+    return {...wanted, view: 'throughput', objective: wanted.objective === 'priority' ? 'throughput' : wanted.objective};
+  }, [draft, wanted]);
+  const setAim = useCallback((change: Partial<Aim>) => setWanted((old) => ({...old, ...change})), []);
 
   const change = useCallback((next: Draft, field: string) => {
     setHistory((old) => edit(old, {...next, isEdited: true}, field, performance.now()));
   }, []);
-  const replace = useCallback((next: Draft) => {
+  const replace = useCallback((next: Draft, meant?: Partial<Aim>) => {
     setNotice(null);
+    if (meant !== undefined) setAim(meant);
     setHistory((old) => edit(old, next, '', 0));
-  }, []);
+  }, [setAim]);
 
   // The last answer stays while the scenario is wrong, so that the page does not jump about.
-  const answer = useMemo(() => firstAnswer(library, text, view), [library, text, view]);
+  const answer = useMemo(() => firstAnswer(library, text, aim), [library, text, aim]);
   const isRight = !Array.isArray(answer);
   const lastGood = useRef<{answer: FirstAnswer; draft: Draft} | null>(null);
   if (isRight) lastGood.current = {answer, draft};
@@ -66,7 +71,7 @@ export function App({library, benches}: AppProps) {
   const diagnostics = useMemo(() => (isRight ? [] : answer), [answer]);
   const marks = useMemo(() => marksOf(draft, diagnostics), [draft, diagnostics]);
 
-  const solvable = good !== null && good.answer.isStatic ? good.answer.text : null;
+  const solvable = good !== null && good.answer.map !== null ? good.answer.text : null;
   const certificate = useAnswer(
     benches.proof,
     useMemo(() => (solvable === null ? null : {command: 'certify' as const, scenario: solvable, options: {time_limit: studySeconds}}), [solvable]),
@@ -74,7 +79,7 @@ export function App({library, benches}: AppProps) {
 
   // In the address, a moment after the last edit. `address` is what it held when the page last wrote or read it.
   const [address, setAddress] = useState(location.hash);
-  const hash = useMemo(() => writeAddress(text, view), [text, view]);
+  const hash = useMemo(() => writeAddress(text, aim), [text, aim]);
   useEffect(() => {
     if (!isRight || hash === null || hash === address) return undefined;
     const timer = setTimeout(() => {
@@ -92,7 +97,7 @@ export function App({library, benches}: AppProps) {
       if (next === null) return;
       setNotice('lines' in next ? next : null);
       if ('lines' in next) return;
-      setView(next.view);
+      setWanted(next.aim);
       setHistory((old) => (textOf(old.present) === textOf(next.draft) ? old : edit(old, next.draft, '', 0)));
     };
     const onKey = (event: KeyboardEvent) => {
@@ -148,8 +153,9 @@ export function App({library, benches}: AppProps) {
               draft={good.draft}
               answer={good.answer}
               isCurrent={isRight}
-              view={view}
-              onView={setView}
+              aim={aim}
+              onAim={setAim}
+              onDraft={(next) => change(next, '')}
               certificate={certificate}
             />
           )}
@@ -158,8 +164,8 @@ export function App({library, benches}: AppProps) {
             bench={benches.simulation}
             draft={draft}
             text={isRight ? text : null}
-            threads={good?.answer.map?.population ?? null}
-            bound={certificate?.upper_bound ?? null}
+            threads={good !== null && good.answer.isStatic ? (good.answer.shown?.population ?? null) : null}
+            bound={good !== null && valueUnit(good.draft) === 'tasks/s' ? (certificate?.upper_bound ?? null) : null}
           />
         </div>
         {good !== null && good.answer.isStatic && good.answer.map !== null && (
@@ -170,6 +176,7 @@ export function App({library, benches}: AppProps) {
             text={good.answer.text}
             map={good.answer.map}
             certificate={certificate ?? null}
+            worths={valueUnit(good.draft) !== 'tasks/s'}
           />
         )}
       </main>

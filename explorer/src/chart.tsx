@@ -39,6 +39,8 @@ export function Chart({label, options}: ChartProps) {
     });
     // The page's policy allows its own styles only; style.css has these, too.
     for (const style of drawing.querySelectorAll('style')) style.remove();
+    // The chart has one description; names of its parts, such as "rule", say nothing.
+    for (const part of drawing.querySelectorAll('[aria-label]')) part.removeAttribute('aria-label');
     drawing.setAttribute('role', 'img');
     drawing.setAttribute('aria-label', label);
     box.current!.replaceChildren(drawing);

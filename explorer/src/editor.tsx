@@ -1,15 +1,17 @@
 // The scenario, to be edited: resources across, task types down, rates in between.
-import type {ComponentChildren} from 'preact';
 import {memo} from 'preact/compat';
 import {useCallback, useRef, useState} from 'preact/hooks';
 import {linesOf, type Diagnostic} from './answers';
 import {resourceFields, taskFields, type FieldInfo} from './fields';
 import {percent} from './format';
+import {Details, Mark, NumberField, Stepper} from './inputs';
 import {Chip, Scroller, Slider} from './parts';
 import {
-  addResource, addTask, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, parseField, placeOf, removeResource, removeTask, sharesOf, showField,
-  stepRate, withPriorities, withRate, withResource, withTask, type Draft, type Field,
+  addGroup, addResource, addTask, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, placeOf, removeResource, removeTask, sharesOf,
+  showField, stepRate, withPair, withPriorities, withRate, withResource, withTask, type Draft, type Field,
 } from './scenario';
+import {PowerCap, Stages} from './stages';
+import {arrivalsField, Wishes} from './wishes';
 
 interface EditorProps {
   draft: Draft;
@@ -17,79 +19,6 @@ interface EditorProps {
   diagnostics: Diagnostic[];
   notes: string[];
   onChange: (draft: Draft, field: string) => void;
-}
-
-/** What is wrong with a field, below it. */
-function Mark({id, messages}: {id: string; messages: string[] | undefined}) {
-  if (messages === undefined) return null;
-  return (
-    <span class="mark" id={`mark-${id}`}>
-      {messages.join('; ')}
-    </span>
-  );
-}
-
-interface FieldProps {
-  place: string;
-  label: string;
-  value: Field;
-  marks: Map<string, string[]>;
-  onInput: (value: Field) => void;
-  /** By an arrow key. */
-  onStep?: (direction: 1 | -1) => void;
-  placeholder?: string;
-}
-
-/** A number that may be typed, or stepped with the arrow keys. */
-function NumberField({place, label, value, marks, onInput, onStep, placeholder}: FieldProps) {
-  // While it is being typed the text stays as it is, "1." is on its way to "1.5"; unless the value has come from elsewhere since.
-  const [text, setTyped] = useState<string | null>(null);
-  const typed = text !== null && parseField(text) === value ? text : null;
-  const messages = marks.get(place);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (onStep === undefined || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
-    event.preventDefault();
-    setTyped(null);
-    onStep(event.key === 'ArrowUp' ? 1 : -1);
-  };
-  return (
-    <input
-      type="text"
-      inputMode="decimal"
-      id={place}
-      data-typed={typed !== null}
-      title={showField(value).length > 8 ? showField(value) : undefined}
-      aria-label={label}
-      aria-invalid={messages !== undefined}
-      aria-describedby={messages === undefined ? undefined : `mark-${place}`}
-      value={typed ?? showField(value)}
-      placeholder={placeholder}
-      onInput={(event) => {
-        setTyped(event.currentTarget.value);
-        onInput(parseField(event.currentTarget.value));
-      }}
-      onBlur={() => setTyped(null)}
-      onKeyDown={onKeyDown}
-      autocomplete="off"
-    />
-  );
-}
-
-/** A whole number with buttons for one more and one less. */
-function Stepper(props: FieldProps & {least: number}) {
-  const {least, ...field} = props;
-  const step = (direction: 1 | -1) => field.onInput(Math.max(least, Math.round(numberOf(field.value, least)) + direction));
-  return (
-    <span class="stepper">
-      <button type="button" aria-label={`${field.label}: one less`} disabled={numberOf(field.value, least) <= least} onClick={() => step(-1)}>
-        −
-      </button>
-      <NumberField {...field} onStep={step} />
-      <button type="button" aria-label={`${field.label}: one more`} onClick={() => step(1)}>
-        +
-      </button>
-    </span>
-  );
 }
 
 /** The end of the sliders, and what the heat of a rate is measured by: it changes seldom, because every cell depends on it. */
@@ -105,15 +34,19 @@ interface RateCellProps {
   label: string;
   rate: Field;
   scale: number;
+  /** Watts of a server at work on the type; null where nobody wants to see them. */
+  power: {value: Field; usual: string; label: string} | null;
   marks: Map<string, string[]>;
   onRate: (i: number, j: number, rate: Field) => void;
+  onPower: (i: number, j: number, power: Field) => void;
   onStep: (i: number, j: number, direction: 1 | -1) => void;
 }
 
 /** One rate. There are many of them, and an edit concerns one: the others are not drawn anew. */
 const RateCell = memo(
-  ({i, j, label, rate, scale, marks, onRate, onStep}: RateCellProps) => {
+  ({i, j, label, rate, scale, power, marks, onRate, onPower, onStep}: RateCellProps) => {
     const place = `tasks.${i}.rates.${j}`;
+    const powerPlace = `tasks.${i}.power.${j}`;
     const heat = Math.round(75 * Math.sqrt(Math.min(1, Math.max(0, numberOf(rate, 0)) / scale)));
     return (
       <td class="rate" style={{'--heat': `${heat}%`}}>
@@ -130,73 +63,48 @@ const RateCell = memo(
           <Slider class="drag" tabIndex={-1} aria-hidden="true" max={scale} value={numberOf(rate, 0)} onInput={(value) => onRate(i, j, value)} />
         )}
         <Mark id={place} messages={marks.get(place)} />
+        {power !== null && (rate !== undefined || power.value !== undefined) && (
+          <label class="watts" title="watts of a server at work on this type">
+            <NumberField place={powerPlace} label={power.label} value={power.value} marks={marks} placeholder={power.usual} onInput={(value) => onPower(i, j, value)} />
+            <span aria-hidden="true">W</span>
+          </label>
+        )}
+        <Mark id={powerPlace} messages={marks.get(powerPlace)} />
       </td>
     );
   },
   (before, after) => {
-    const place = `tasks.${after.i}.rates.${after.j}`;
+    const said = ({i, j, marks}: RateCellProps) => `${marks.get(`tasks.${i}.rates.${j}`)} ${marks.get(`tasks.${i}.power.${j}`)}`;
     return (
       before.rate === after.rate && before.scale === after.scale && before.label === after.label && before.onRate === after.onRate &&
-      before.onStep === after.onStep && before.i === after.i && before.j === after.j && String(before.marks.get(place)) === String(after.marks.get(place))
+      before.onStep === after.onStep && before.i === after.i && before.j === after.j && before.power?.value === after.power?.value &&
+      before.power?.usual === after.power?.usual && said(before) === said(after)
     );
   },
 );
 
-function Row({label, children}: {label: string; children: ComponentChildren}) {
-  return (
-    <label class="pair">
-      <span>{label}</span>
-      {children}
-    </label>
-  );
-}
-
-/** The numbers that have no place of their own: hidden unless somebody wants all, or one of them is wrong. */
+/** The numbers that have no place of their own: hidden unless somebody wants all, one of them is wrong, or a task type has them. */
 const detailsOf = (fields: FieldInfo[]): FieldInfo[] => fields.filter((info) => isNumber(info) && !isStepped(info) && info.key !== 'priority');
 const kResourceDetails = detailsOf(resourceFields);
-const kTaskDetails = detailsOf(taskFields);
+const kTaskDetails = [...detailsOf(taskFields), arrivalsField];
 const kDetails = [...kResourceDetails, ...kTaskDetails].map(({key}) => key).concat('home');
-const kShown = [...resourceFields, ...taskFields].map(({key}) => key).concat('rates');
-
-/** As in "idle power, W". */
-const labelOf = ({key, unit}: FieldInfo): string => key.replaceAll('_', ' ') + (unit === '' ? '' : `, ${unit}`);
-
-interface DetailsProps {
-  fields: FieldInfo[];
-  entry: Record<string, unknown>;
-  name: string;
-  place: string;
-  marks: Map<string, string[]>;
-  set: (change: Record<string, Field>, field: string) => void;
-}
-
-function Details({fields, entry, name, place, marks, set}: DetailsProps) {
-  return (
-    <>
-      {fields.map((info) => (
-        <span key={info.key} title={info.help}>
-          <Row label={labelOf(info)}>
-            <NumberField
-              place={`${place}.${info.key}`}
-              label={`${labelOf(info)} of ${name}`}
-              value={entry[info.key] as Field}
-              marks={marks}
-              placeholder={info.default === null ? 'none' : String(info.default)}
-              onInput={(value) => set({[info.key]: value}, info.key)}
-            />
-          </Row>
-          <Mark id={`${place}.${info.key}`} messages={marks.get(`${place}.${info.key}`)} />
-        </span>
-      ))}
-    </>
-  );
-}
+const kShown = [...resourceFields, ...taskFields, arrivalsField].map(({key}) => key);
+const kPowers = ['power', 'idle_power'];
 
 export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps) {
   const [wanted, setWanted] = useState(false);
   const isNeeded = [...marks.keys()].some((place) => kDetails.includes(place.split('.')[2] ?? ''));
   const more = wanted || isNeeded;
   const withShares = hasPriorities(draft);
+  const hasGroups = draft.groups.length > 0;
+  // What has been given stays in sight, also while somebody clears it to type another.
+  const seen = useRef(new Set<string>());
+  if (!draft.isEdited) seen.current.clear();
+  const isInUse = (key: string, value: boolean): boolean => (value ? seen.current.add(key) : seen.current).has(key);
+  const taskDetails = kTaskDetails.filter(({key}) => isInUse(key, draft.tasks.some((task) => task[key as 'worth'] !== undefined)) || more);
+  const hasCap = isInUse('power_cap', draft.power_cap !== undefined);
+  const hasPowers = isInUse('powers', draft.tasks.some(({power}) => power.some((watts) => watts !== undefined))) || hasCap;
+  const resourceDetails = kResourceDetails.filter(({key}) => more || (hasPowers && kPowers.includes(key)));
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
   const scale = scaleFor(largest);
   const shares = sharesOf(draft);
@@ -207,6 +115,10 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
     (i: number, j: number, rate: Field) => onChange(withRate(latest.current, i, j, rate), `tasks.${i}.rates.${j}`),
     [onChange],
   );
+  const setPower = useCallback(
+    (i: number, j: number, power: Field) => onChange(withPair(latest.current, 'power', i, j, power), `tasks.${i}.power.${j}`),
+    [onChange],
+  );
   const step = useCallback(
     (i: number, j: number, direction: 1 | -1) => onChange(stepRate(latest.current, i, j, direction), `tasks.${i}.rates.${j}`),
     [onChange],
@@ -215,6 +127,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
   // Those that no field can show.
   const loose = diagnostics.filter((diagnostic) => {
     const [list = '', index, key] = placeOf(draft, diagnostic).split('.');
+    if (list === 'groups' || list === 'power_cap') return false;
     return list === '' || (index !== undefined && key !== undefined && !kShown.includes(key));
   });
 
@@ -235,13 +148,21 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           priorities
         </label>
         <label class="check">
-          <input type="checkbox" checked={more} disabled={isNeeded} onChange={(event) => setWanted(event.currentTarget.checked)} />
+          <input
+            type="checkbox"
+            checked={more}
+            disabled={isNeeded}
+            onChange={(event) => {
+              seen.current.clear();
+              setWanted(event.currentTarget.checked);
+            }}
+          />
           all fields
         </label>
       </div>
       <p class="quiet">
         Rates are in tasks per second. Type them, step them with the arrow keys, or drag the bar below; leave a rate empty where a
-        type cannot run.
+        type cannot run. Tick “all fields” to say what a type is worth, its limits, arrivals and powers.
       </p>
       <Scroller label="Rates by task type and resource">
         <table class="editor">
@@ -310,9 +231,9 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       />
                     </span>
                     <Mark id={`${place}.servers`} messages={marks.get(`${place}.servers`)} />
-                    {more && (
+                    {resourceDetails.length > 0 && (
                       <span class="details">
-                        <Details fields={kResourceDetails} entry={{...resource}} name={resource.name} place={place} marks={marks} set={set} />
+                        <Details fields={resourceDetails} entry={{...resource}} name={resource.name} place={place} marks={marks} set={set} />
                       </span>
                     )}
                     <Mark id={place} messages={marks.get(place)} />
@@ -350,17 +271,19 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       </button>
                     </span>
                     <Mark id={`${place}.name`} messages={marks.get(`${place}.name`)} />
-                    <span class="servers">
-                      <span aria-hidden="true">threads</span>
-                      <Stepper
-                        place={`${place}.count`}
-                        label={`Threads of ${task.name}`}
-                        value={task.count}
-                        marks={marks}
-                        least={0}
-                        onInput={(count) => set({count}, 'count')}
-                      />
-                    </span>
+                    {(!hasGroups || task.count !== 0) && (
+                      <span class="servers">
+                        <span aria-hidden="true">threads</span>
+                        <Stepper
+                          place={`${place}.count`}
+                          label={`Threads of ${task.name}`}
+                          value={task.count}
+                          marks={marks}
+                          least={0}
+                          onInput={(count) => set({count}, 'count')}
+                        />
+                      </span>
+                    )}
                     <Mark id={`${place}.count`} messages={marks.get(`${place}.count`)} />
                     {withShares && (
                       <span class="priority">
@@ -379,22 +302,6 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       </span>
                     )}
                     <Mark id={`${place}.priority`} messages={marks.get(`${place}.priority`)} />
-                    {more && (
-                      <span class="details">
-                        <Row label="home">
-                          <select value={task.home} aria-label={`Home of ${task.name}`} onChange={(event) => set({home: event.currentTarget.value}, 'home')}>
-                            <option value="">the fastest</option>
-                            {draft.resources.map(({name}) => (
-                              <option key={name} value={name}>
-                                {name}
-                              </option>
-                            ))}
-                          </select>
-                        </Row>
-                        <Details fields={kTaskDetails} entry={{...task}} name={task.name} place={place} marks={marks} set={set} />
-                        <Mark id={`${place}.home`} messages={marks.get(`${place}.home`)} />
-                      </span>
-                    )}
                     <Mark id={place} messages={marks.get(place)} />
                     <Mark id={`${place}.rates`} messages={marks.get(`${place}.rates`)} />
                   </th>
@@ -406,8 +313,14 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
                       label={`Rate of ${task.name} on ${resource.name}, tasks per second`}
                       rate={task.rates[j]}
                       scale={scale}
+                      power={
+                        more || hasPowers
+                          ? {value: task.power[j], usual: showField(resource.power ?? 1), label: `Power of ${resource.name} at work on ${task.name}, W`}
+                          : null
+                      }
                       marks={marks}
                       onRate={setRate}
+                      onPower={setPower}
                       onStep={step}
                     />
                   ))}
@@ -417,12 +330,18 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
           </tbody>
         </table>
       </Scroller>
+      <Wishes draft={draft} fields={taskDetails} withHome={more} marks={marks} onChange={onChange} />
+      {(more || hasCap) && <PowerCap draft={draft} marks={marks} onChange={onChange} />}
+      <Stages draft={draft} marks={marks} onChange={onChange} />
       <p class="group">
         <button type="button" disabled={isFull(addTask(draft))} onClick={() => onChange(addTask(draft), '')}>
           + task type
         </button>
         <button type="button" disabled={isFull(addResource(draft))} onClick={() => onChange(addResource(draft), '')}>
           + resource
+        </button>
+        <button type="button" title="Threads that run several task types, one after the other" onClick={() => onChange(addGroup(draft), '')}>
+          + stages
         </button>
       </p>
       {(isFull(addTask(draft)) || isFull(addResource(draft))) && (

@@ -11,6 +11,18 @@ export interface FieldInfo {
   least: number;
 }
 
+export interface DraftFile {
+  /** a title */
+  name: string;
+  /** watts, the mean power of the whole machine is at most this */
+  power_cap: Field;
+}
+
+export const fileFields: FieldInfo[] = [
+  {"key": "name", "kind": "text", "unit": "", "help": "a title", "default": "", "words": [], "least": 0},
+  {"key": "power_cap", "kind": "number", "unit": "W", "help": "watts, the mean power of the whole machine is at most this", "default": null, "words": [], "least": 0},
+];
+
 export interface DraftResource {
   /** a resource is known by it */
   name: string;
@@ -53,7 +65,9 @@ export interface DraftTask {
   worth: Field;
   /** mean seconds from ready to done, at most this */
   max_response: Field;
-  /** By resource, in their order. */
+  /** watts of a server at work on this type, by resource in their order */
+  power: Field[];
+  /** tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100, by resource in their order */
   rates: Field[];
 }
 
@@ -65,4 +79,27 @@ export const taskFields: FieldInfo[] = [
   {"key": "floor", "kind": "number", "unit": "tasks/s", "help": "at least this many completions per second", "default": null, "words": [], "least": 0},
   {"key": "worth", "kind": "number", "unit": "", "help": "the value of one completion", "default": 1.0, "words": [], "least": 0},
   {"key": "max_response", "kind": "number", "unit": "s", "help": "mean seconds from ready to done, at most this", "default": null, "words": [], "least": 0},
+  {"key": "power", "kind": "by_resource", "unit": "W", "help": "watts of a server at work on this type", "default": null, "words": [], "least": 0},
+  {"key": "rates", "kind": "by_resource", "unit": "tasks/s", "help": "tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100", "default": null, "words": [], "least": 0},
+];
+
+export interface DraftGroup {
+  /** what the group is called */
+  name: string;
+  /** how many such threads; at most 1,000,000,000 over all groups */
+  count: Field;
+  /** the task types that each thread runs, over and over */
+  sequence: string[];
+  /** the value of one round through the sequence */
+  worth: Field;
+  /** mean seconds of one round, at most this */
+  max_response: Field;
+}
+
+export const groupFields: FieldInfo[] = [
+  {"key": "name", "kind": "text", "unit": "", "help": "what the group is called", "default": "", "words": [], "least": 0},
+  {"key": "count", "kind": "whole", "unit": "", "help": "how many such threads; at most 1,000,000,000 over all groups", "default": 1, "words": [], "least": 1},
+  {"key": "sequence", "kind": "tasks", "unit": "", "help": "the task types that each thread runs, over and over", "default": null, "words": [], "least": 0},
+  {"key": "worth", "kind": "number", "unit": "", "help": "the value of one round through the sequence", "default": 1.0, "words": [], "least": 0},
+  {"key": "max_response", "kind": "number", "unit": "s", "help": "mean seconds of one round, at most this", "default": null, "words": [], "least": 0},
 ];

@@ -1,4 +1,5 @@
 // Numbers for people.
+import type {ValueUnit} from './scenario';
 
 // Making a format takes far longer than using it.
 const formats = new Map<string, Intl.NumberFormat>();
@@ -36,6 +37,13 @@ export function perSecond(throughput: number, digits = 4): string {
   const words = number(throughput, digits);
   return `${words} ${words === '1' ? 'task' : 'tasks'}/s`;
 }
+
+/** The value, in what it is counted in. */
+export const valueWords = (value: number, unit: ValueUnit, digits = 4): string =>
+  unit === 'tasks/s' ? perSecond(value, digits) : unit === 'rounds/s' ? `${number(value, digits)} rounds/s` : `${number(value, digits)} of value per second`;
+
+/** On an axis. */
+export const axisWords: Record<ValueUnit, string> = {'tasks/s': 'tasks per second', 'rounds/s': 'rounds per second', 'value/s': 'value per second'};
 
 export function percent(share: number): string {
   const value = 100 * share;
@@ -75,6 +83,8 @@ export function tick(value: number, _: number, all: number[] = [value]): string 
   const decimals = limited(-Math.floor(Math.log10(step / scale) + 1e-6), 10);
   return fixed(value / scale, decimals, decimals) + (power === 0 ? '' : timesTen(power).replaceAll(' ', ''));
 }
+
+export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
 export const plural = (count: number, word: string): string => `${fixed(count, 0, 0)} ${word}${count === 1 ? '' : 's'}`;
 

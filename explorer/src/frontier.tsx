@@ -3,7 +3,8 @@ import {dot, line, text as words, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo} from 'preact/hooks';
 import type {Solution} from './answers';
 import {Chart, numbersAxis} from './chart';
-import {number, percent, perSecond} from './format';
+import {axisWords, number, percent, valueWords} from './format';
+import type {ValueUnit} from './scenario';
 import {studySeconds, useAnswer} from './study';
 import type {Workbench} from './workbench';
 
@@ -13,12 +14,13 @@ interface FrontierProps {
   /** The assignment of the point, where one is chosen. */
   chosen: number[][] | null;
   shown: Solution | null;
+  unit: ValueUnit;
   onChoose: (assignment: number[][] | null) => void;
 }
 
 const same = (a: number[][], b: number[][]): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) {
+export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierProps) {
   const question = useMemo(() => ({command: 'pareto' as const, scenario: text, options: {points: 40, time_limit: studySeconds}}), [text]);
   const pareto = useAnswer(bench, question);
   const points = useMemo(() => pareto?.points ?? [], [pareto]);
@@ -31,27 +33,27 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
       marginLeft: 58,
       marginTop: 30,
       marginBottom: 42,
-      x: {...numbersAxis('tasks per second →', width), nice: true},
+      x: {...numbersAxis(`${axisWords[unit]} →`, width), nice: true},
       y: {...numbersAxis('↑ priority error', width), ticks: 5, nice: true, zero: true},
       marks: [
-        line(points, {x: 'throughput', y: 'priority_error', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
-        dot(points, {x: 'throughput', y: 'priority_error', r: 4, fill: 'var(--surface)', stroke: 'var(--accent)', strokeWidth: 1.5}),
+        line(points, {x: 'value', y: 'priority_error', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
+        dot(points, {x: 'value', y: 'priority_error', r: 4, fill: 'var(--surface)', stroke: 'var(--accent)', strokeWidth: 1.5}),
         ...(shown !== null && shown.priority_error !== null && chosen === null
-          ? [dot([shown], {x: 'throughput', y: 'priority_error', r: 7, symbol: 'diamond', fill: 'var(--strong)', title: () => 'the assignment above'})]
+          ? [dot([shown], {x: 'value', y: 'priority_error', r: 7, symbol: 'diamond', fill: 'var(--strong)', title: () => 'the assignment above'})]
           : []),
         ...(weighted !== null
           ? [
-              dot([weighted], {x: 'throughput', y: 'priority_error', r: 6, symbol: 'square', fill: '#d55e00'}),
+              dot([weighted], {x: 'value', y: 'priority_error', r: 6, symbol: 'square', fill: '#d55e00'}),
               words([weighted], {
-                x: 'throughput', y: 'priority_error', text: () => 'weighted', textAnchor: 'start', dx: 10, dy: -8, fill: 'currentColor',
+                x: 'value', y: 'priority_error', text: () => 'weighted', textAnchor: 'start', dx: 10, dy: -8, fill: 'currentColor',
                 stroke: 'var(--surface)', strokeWidth: 4,
               }),
             ]
           : []),
-        ...(at >= 0 ? [dot([points[at]!], {x: 'throughput', y: 'priority_error', r: 9, fill: 'var(--accent)', stroke: 'var(--surface)', strokeWidth: 2})] : []),
+        ...(at >= 0 ? [dot([points[at]!], {x: 'value', y: 'priority_error', r: 9, fill: 'var(--accent)', stroke: 'var(--surface)', strokeWidth: 2})] : []),
       ],
     }),
-    [points, weighted, at, shown, chosen],
+    [points, weighted, at, shown, chosen, unit],
   );
 
   const choose = (index: number) => {
@@ -69,7 +71,7 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
     const [x, y] = [drawing.scale('x'), drawing.scale('y')];
     const distance = (index: number) =>
       Math.hypot(
-        x.apply(points[index]!.throughput) - (event.clientX - frame.left),
+        x.apply(points[index]!.value) - (event.clientX - frame.left),
         y.apply(points[index]!.priority_error) - (event.clientY - frame.top),
       );
     let nearest = 0;
@@ -78,6 +80,7 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
   };
 
   const fastest = points[0];
+  const aim = unit === 'value/s' ? 'value' : 'throughput';
   const point = at >= 0 ? points[at]! : null;
   return (
     <div class="frontier">
@@ -88,8 +91,8 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
           : points.length === 0
             ? 'There is nothing to choose from.'
             : points.length === 1
-              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in throughput or in priority error.`
-              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both throughput and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
+              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in ${aim} or in priority error.`
+              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both ${aim} and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
       </p>
       {fastest !== undefined && (
         <>
@@ -101,7 +104,7 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
             }}
             onPointerMove={onPointer}
           >
-            <Chart label={`The trade-off between throughput and priority error: ${points.length} points, from ${number(fastest.throughput)} tasks per second down to ${number(points.at(-1)!.throughput)}`} options={options} />
+            <Chart label={`The trade-off between ${aim} and priority error: ${points.length} points, from ${number(fastest.value)} ${axisWords[unit]} down to ${number(points.at(-1)!.value)}`} options={options} />
           </div>
           <div class="slide">
             <button type="button" id="fastest" onClick={() => choose(0)}>{points.length === 1 ? 'choose it' : 'fastest'}</button>
@@ -115,7 +118,7 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
                   step="1"
                   value={at >= 0 ? at : 0}
                   aria-label="Point on the trade-off, from the fastest to the fairest"
-                  aria-valuetext={point === null ? 'none chosen' : `${number(point.throughput)} tasks per second, error ${number(point.priority_error, 3)}`}
+                  aria-valuetext={point === null ? 'none chosen' : `${valueWords(point.value, unit)}, error ${number(point.priority_error, 3)}`}
                   onInput={(event) => choose(Number(event.currentTarget.value))}
                   onClick={(event) => choose(Number(event.currentTarget.value))}
                 />
@@ -127,8 +130,8 @@ export function Frontier({bench, text, chosen, shown, onChoose}: FrontierProps) 
             {point === null
               ? 'No point is chosen: the assignment above is the solver’s.'
               : at === 0
-                ? `The fastest: ${perSecond(point.throughput)}.`
-                : `Give up ${percent(1 - point.throughput / fastest.throughput)} of the throughput to cut the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
+                ? `The ${unit === 'value/s' ? 'most value' : 'fastest'}: ${valueWords(point.value, unit)}.`
+                : `Give up ${percent(1 - point.value / fastest.value)} of the ${aim} to cut the error by ${percent(fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0)}.`}
           </p>
           {point !== null && <button type="button" id="unchoose" onClick={() => onChoose(null)}>Back to the solver’s assignment</button>}
         </>

@@ -8,15 +8,17 @@ import './style.css';
 
 const page = document.getElementById('page')!;
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+/** The library's code, which is kept compressed, as base64 text. */
+function codeOf(base64: string): Promise<Response> {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; ++at) bytes[at] = text.charCodeAt(at);
-  return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
+  return Promise.resolve(new Response(stream, {headers: {'Content-Type': 'application/wasm'}}));
 }
 
 async function open(): Promise<void> {
-  const code = await WebAssembly.compile(bytesOf(binary));
+  const code = await WebAssembly.compileStreaming(codeOf(binary));
   const library = await Library.start(code);
   page.replaceChildren();
   render(<App library={library} benches={benchesOf(code)} />, page);

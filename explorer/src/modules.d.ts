@@ -20,6 +20,7 @@ declare module 'notices' {
   export default notices;
 }
 declare module 'allot-wasm/binary' {
+  /** Of the code, compressed by zlib. */
   const base64: string;
   export default base64;
 }

@@ -1,8 +1,8 @@
 // Where a scenario comes from: a preset, a file, or the address.
-import {readAddress, type View} from './address';
+import {readAddress, type Aim} from './address';
 import {isRefusal, linesOf, type Diagnostic, type ScenarioFile} from './answers';
 import type {Library} from './library';
-import {presets} from './presets';
+import {presets, wishes} from './presets';
 import {draftOf, kMostPairs, pairsOf, type Draft, type Field} from './scenario';
 
 /** Something that was refused, and why. */
@@ -37,7 +37,7 @@ export async function readFile(library: Library, file: File): Promise<Draft | st
 }
 
 export function presetDraft(library: Library, id: string, seed: number): Draft {
-  const preset = presets.find((candidate) => candidate.id === id) ?? presets[0]!;
+  const preset = [...presets, ...wishes].find((candidate) => candidate.id === id) ?? presets[0]!;
   const answer = library.ask(preset.question(seed));
   if (isRefusal(answer)) throw new Error(linesOf(answer.diagnostics).join('; '));
   if ('json' in answer) return {...draftOf(JSON.parse(String(answer.json)) as ScenarioFile), preset: preset.id};
@@ -53,13 +53,13 @@ export function presetDraft(library: Library, id: string, seed: number): Draft {
 }
 
 /** What the address holds: null for nothing, or a notice of what is wrong with it. */
-export function readLocation(library: Library): {draft: Draft; view: View} | Notice | null {
+export function readLocation(library: Library): {draft: Draft; aim: Aim} | Notice | null {
   const title = 'The address of this page holds a scenario that cannot be read.';
   try {
     const address = readAddress(location.hash);
     if (address === null) return null;
     const draft = readDraft(library, address.scenario, 'json');
-    return Array.isArray(draft) ? {title, lines: linesOf(draft)} : {draft, view: address.view};
+    return Array.isArray(draft) ? {title, lines: linesOf(draft)} : {draft, aim: address.aim};
   } catch (error) {
     return {title, lines: [error instanceof Error ? error.message : String(error)]};
   }

@@ -1,9 +1,16 @@
 // Scenarios to begin with: the examples of the command, and random ones.
+import type {Aim} from './address';
 import type {Question} from './answers';
 import bigLittle from '../../examples/biglittle.toml?raw';
 import fcfsDiffers from '../../examples/fcfs-differs.toml?raw';
 import paper from '../../examples/paper-2gp1sa.toml?raw';
 import priorities from '../../examples/priorities.toml?raw';
+import fair from '../../examples/plans/fair.toml?raw';
+import latency from '../../examples/plans/latency.toml?raw';
+import load from '../../examples/plans/load.toml?raw';
+import power from '../../examples/plans/power.toml?raw';
+import stages from '../../examples/plans/stages.toml?raw';
+import worth from '../../examples/plans/worth.toml?raw';
 import workstation from '../../examples/workstation.toml?raw';
 
 export interface Preset {
@@ -12,12 +19,15 @@ export interface Preset {
   /** What to look at. */
   hint: string;
   question: (seed: number) => Question<'read'> | Question<'generate'>;
+  /** What it is about. */
+  aim: Partial<Aim>;
 }
 
-const file = (id: string, label: string, hint: string, scenario: string): Preset => ({
+const file = (id: string, label: string, hint: string, scenario: string, aim: Partial<Aim> = {service: 'even'}): Preset => ({
   id,
   label,
   hint,
+  aim,
   question: () => ({command: 'read', scenario, format: 'toml'}),
 });
 
@@ -25,8 +35,21 @@ const random = (id: string, label: string, hint: string, options: Record<string,
   id,
   label,
   hint,
+  aim: {service: 'even'},
   question: (seed) => ({command: 'generate', options: {...options, seed}}),
 });
+
+const planned: Partial<Aim> = {service: 'planned', objective: 'throughput'};
+
+/** Those of the guide "Say what you want". */
+export const wishes: Preset[] = [
+  file('worth', 'This kind is worth more', 'A “detect” is worth ten “resize”: change its worth, and see who gets the GPU.', worth, planned),
+  file('latency', 'Stay below this latency', '“search” must be done within 50 ms on average: “Limits” says what that costs.', latency, planned),
+  file('fair', 'Be fair', 'Drag the slider of “Value against the least-served type”: what fairness costs.', fair, {service: 'planned', objective: 'max-min'}),
+  file('power', 'Stay below this power', 'Raise the power cap, or choose “Energy”.', power, planned),
+  file('stages', 'Decode, then detect, then encode', 'Finished frames count: change the stages of a round.', stages, planned),
+  file('load', 'Will it carry that load?', 'Tasks come from outside: the plan says how many times this load the machine can carry.', load, planned),
+];
 
 export const presets: Preset[] = [
   file('paper', "The paper's 2 GP + 1 SA", 'MAP moves tasks away from their fastest processor: one keeps it as busy as four would.', paper),

@@ -1,16 +1,24 @@
 // The scenario being edited. It may be wrong, as long as somebody is typing: fields hold what was typed, and the library
 // says what is the matter with them.
 import type {Diagnostic, ScenarioFile} from './answers';
-import {resourceFields, taskFields, type DraftResource, type DraftTask, type FieldInfo} from './fields';
+import {
+  groupFields, resourceFields, taskFields, type DraftFile, type DraftGroup, type DraftResource, type DraftTask as FileTask, type FieldInfo,
+} from './fields';
 
 /** A number, or the text that was typed instead of one. Absent: not given. */
 export type Field = number | string | undefined;
 
-export interface Draft {
-  name: string;
+export interface DraftTask extends FileTask {
+  /** How many come from outside each second: a file has them in a table of their own. */
+  arrivals: Field;
+}
+
+export interface Draft extends DraftFile {
   resources: DraftResource[];
   tasks: DraftTask[];
-  /** What the page does not edit but must not lose: threads, population, arrivals. */
+  /** Threads that run several task types, one after the other. */
+  groups: DraftGroup[];
+  /** What the page does not edit but must not lose: population, measured. */
   rest: Record<string, unknown>;
   /** The preset that it began as, or ``; and whether it was edited since. */
   preset: string;
@@ -38,70 +46,95 @@ const kStepped = ['servers', 'count'];
 export const isNumber = ({kind}: FieldInfo): boolean => kind === 'number' || kind === 'whole';
 export const isStepped = ({key}: FieldInfo): boolean => kStepped.includes(key);
 
+const fieldOf = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
+
+type Entry = Record<string, unknown>;
+
 /** An entry of the file with every field of its table, by what it says. */
-function entryOf(fields: FieldInfo[], file: Record<string, unknown>): Record<string, unknown> {
-  const field = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
-  return Object.fromEntries(
-    fields.map((info) => [
-      info.key,
-      isNumber(info) ? field(file[info.key] ?? (isStepped(info) ? info.default : undefined)) : String(file[info.key] ?? info.default ?? ''),
-    ]),
-  );
+function entryOf(fields: FieldInfo[], file: Entry, resources: string[] = []): Entry {
+  const valueOf = (info: FieldInfo): unknown => {
+    const value = file[info.key];
+    if (isNumber(info)) return fieldOf(value ?? (isStepped(info) ? info.default : undefined));
+    if (info.kind === 'by_resource') return resources.map((name) => fieldOf((value as Entry | undefined)?.[name]));
+    if (info.kind === 'tasks') return value ?? [];
+    return String(value ?? info.default ?? '');
+  };
+  return Object.fromEntries(fields.map((info) => [info.key, valueOf(info)]));
 }
 
 export const newResource = (name: string): DraftResource => entryOf(resourceFields, {name}) as unknown as DraftResource;
 
-const taskOf = (file: Record<string, unknown>, rates: Field[]): DraftTask =>
-  ({...entryOf(taskFields, file), rates}) as unknown as DraftTask;
+const taskOf = (file: Entry, resources: string[], arrivals: Field): DraftTask =>
+  ({...entryOf(taskFields, file, resources), arrivals}) as unknown as DraftTask;
 
 /** From a scenario that the library has read, so it has the shape that it should. */
 export function draftOf(file: ScenarioFile): Draft {
-  const {name, resources, tasks, ...rest} = file;
-  const rate = (value: unknown): Field => (typeof value === 'number' || typeof value === 'string' ? value : undefined);
-  const drafts = resources.map((resource) => entryOf(resourceFields, resource) as unknown as DraftResource);
+  const {name, power_cap, resources, tasks, threads = [], arrivals = [], ...rest} = file;
+  const names = resources.map((resource) => String(resource.name));
+  // Streams of one type add up.
+  const arriving = (task: unknown): Field => {
+    const streams = (arrivals as {task: string; rate: number}[]).filter((stream) => stream.task === task);
+    return streams.length === 0 ? undefined : streams.reduce((sum, {rate}) => sum + rate, 0);
+  };
   return {
     name: name ?? '',
-    resources: drafts,
-    tasks: tasks.map((task) =>
-      taskOf(task, drafts.map(({name: resource}) => rate((task.rates as Record<string, unknown> | undefined)?.[resource]))),
-    ),
+    power_cap: fieldOf(power_cap),
+    resources: resources.map((resource) => entryOf(resourceFields, resource) as unknown as DraftResource),
+    tasks: tasks.map((task) => taskOf(task, names, arriving(task.name))),
+    groups: (threads as Entry[]).map((group) => entryOf(groupFields, group) as unknown as DraftGroup),
     rest,
     preset: '',
     isEdited: false,
   };
 }
 
-const withoutAbsent = (entries: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== ''));
+const withoutAbsent = (entries: Entry): Entry =>
+  Object.fromEntries(
+    Object.entries(entries).filter(([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)),
+  );
 
 export function fileOf(draft: Draft): ScenarioFile {
+  const byResource = (values: Field[]): Entry =>
+    Object.fromEntries(draft.resources.flatMap((resource, j) => (values[j] === undefined ? [] : [[resource.name, values[j]]])));
   return {
-    ...(draft.name === '' ? {} : {name: draft.name}),
+    ...withoutAbsent({name: draft.name, power_cap: draft.power_cap}),
     resources: draft.resources.map(({name, ...resource}) => ({name, ...withoutAbsent({...resource})})),
-    tasks: draft.tasks.map(({name, rates, ...task}) => ({
+    tasks: draft.tasks.map(({name, rates, power, arrivals: _, ...task}) => ({
       name,
       ...withoutAbsent({...task}),
-      rates: Object.fromEntries(
-        draft.resources.flatMap((resource, j) => (rates[j] === undefined ? [] : [[resource.name, rates[j]]])),
-      ),
+      ...(power.some((watts) => watts !== undefined) ? {power: byResource(power)} : {}),
+      rates: byResource(rates),
     })),
+    ...withoutAbsent({
+      threads: draft.groups.map(({sequence, ...group}) => ({...withoutAbsent({...group}), sequence})),
+      arrivals: streamsOf(draft).map(({name, arrivals}) => ({task: name, rate: arrivals})),
+    }),
     ...draft.rest,
   };
 }
 
 export const textOf = (draft: Draft): string => JSON.stringify(fileOf(draft));
 
-/** Where a diagnostic belongs: a key such as `tasks.1.rates.0`, `resources.0.servers` or `` for the whole. */
+/** The task types with arrivals, in the order of the file. */
+const streamsOf = (draft: Draft): DraftTask[] => draft.tasks.filter(({arrivals}) => arrivals !== undefined);
+
+/** Where a diagnostic belongs: a key such as `tasks.1.rates.0`, `resources.0.servers`, `power_cap` or `` for the whole. */
 export function placeOf(draft: Draft, diagnostic: Diagnostic): string {
-  const match = /^(tasks|resources)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(diagnostic.place);
+  if (diagnostic.place === 'power_cap') return 'power_cap';
+  const match = /^(tasks|resources|threads|arrivals)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(diagnostic.place);
   if (match === null) return '';
   const [, list, index, path = ''] = match;
   if (index === undefined) return '';
-  const rate = /^rates\.(?:"((?:[^"\\]|\\.)*)"|(.*))$/s.exec(path);
-  if (rate !== null) {
-    const name = rate[1]?.replace(/\\(.)/g, '$1') ?? rate[2];
+  if (list === 'arrivals') {
+    const i = draft.tasks.indexOf(streamsOf(draft)[Number(index)]!);
+    return i < 0 ? '' : `tasks.${i}.arrivals`;
+  }
+  if (list === 'threads') return path.startsWith('sequence') ? `groups.${index}.sequence` : `groups.${index}${path === '' ? '' : `.${path}`}`;
+  const pair = /^(rates|power)\.(?:"((?:[^"\\]|\\.)*)"|(.*))$/s.exec(path);
+  if (pair !== null && list === 'tasks') {
+    const name = pair[2]?.replace(/\\(.)/g, '$1') ?? pair[3];
     const j = draft.resources.findIndex((resource) => resource.name === name);
-    return j < 0 ? `${list}.${index}` : `${list}.${index}.rates.${j}`;
+    return j < 0 ? `${list}.${index}` : `${list}.${index}.${pair[1]}.${j}`;
   }
   return path === '' ? `${list}.${index}` : `${list}.${index}.${path}`;
 }
@@ -137,13 +170,35 @@ export const withResource = (draft: Draft, j: number, change: Partial<DraftResou
   };
 };
 
-export const withTask = (draft: Draft, i: number, change: Partial<DraftTask>): Draft => ({
-  ...draft,
-  tasks: draft.tasks.map((task, at) => (at === i ? {...task, ...change} : task)),
-});
+/** The lists that name task types, with another name for one of them, or without it. */
+function renamedIn(draft: Draft, old: string, name: string | null): Pick<Draft, 'groups' | 'rest'> {
+  const entries = (list: unknown): unknown =>
+    Array.isArray(list) ? (list as Entry[]).flatMap((entry) => (entry.task !== old ? [entry] : name === null ? [] : [{...entry, task: name}])) : list;
+  return {
+    groups: draft.groups.map((group) => ({
+      ...group,
+      sequence: group.sequence.flatMap((task) => (task !== old ? [task] : name === null ? [] : [name])),
+    })),
+    rest: Object.fromEntries(Object.entries(draft.rest).map(([key, list]) => [key, entries(list)])),
+  };
+}
 
-export const withRate = (draft: Draft, i: number, j: number, rate: Field): Draft =>
-  withTask(draft, i, {rates: draft.tasks[i]!.rates.map((old, at) => (at === j ? rate : old))});
+export const withTask = (draft: Draft, i: number, change: Partial<DraftTask>): Draft => {
+  const old = draft.tasks[i]!.name;
+  // While two types have the same name, nobody knows which is meant.
+  const isRenamed = change.name !== undefined && change.name !== '' && old !== '' && draft.tasks.filter(({name}) => name === old).length === 1;
+  return {
+    ...draft,
+    ...(isRenamed ? renamedIn(draft, old, change.name!) : {}),
+    tasks: draft.tasks.map((task, at) => (at === i ? {...task, ...change} : task)),
+  };
+};
+
+/** Of the numbers that a type has by resource, one. */
+export const withPair = (draft: Draft, key: 'rates' | 'power', i: number, j: number, value: Field): Draft =>
+  withTask(draft, i, {[key]: draft.tasks[i]![key].map((old, at) => (at === j ? value : old))});
+
+export const withRate = (draft: Draft, i: number, j: number, rate: Field): Draft => withPair(draft, 'rates', i, j, rate);
 
 /** A rate one step up or down, of its second digit; where there is none, up to the median of its row. */
 export function stepRate(draft: Draft, i: number, j: number, direction: 1 | -1): Draft {
@@ -160,7 +215,7 @@ export function stepRate(draft: Draft, i: number, j: number, direction: 1 | -1):
 export const addResource = (draft: Draft): Draft => ({
   ...draft,
   resources: [...draft.resources, newResource(freeName(draft.resources.map(({name}) => name), 'resource '))],
-  tasks: draft.tasks.map((task) => ({...task, rates: [...task.rates, 1]})),
+  tasks: draft.tasks.map((task) => ({...task, rates: [...task.rates, 1], power: [...task.power, undefined]})),
 });
 
 export const removeResource = (draft: Draft, j: number): Draft => ({
@@ -170,27 +225,58 @@ export const removeResource = (draft: Draft, j: number): Draft => ({
     ...task,
     home: task.home === draft.resources[j]?.name ? '' : task.home,
     rates: task.rates.filter((_, at) => at !== j),
+    power: task.power.filter((_, at) => at !== j),
   })),
 });
 
-export const addTask = (draft: Draft): Draft => ({
+export const addTask = (draft: Draft): Draft => {
+  const rates = Object.fromEntries(draft.resources.flatMap(({name, kind}) => (kind === 'sa' ? [] : [[name, 1]])));
+  const task = {
+    name: freeName(draft.tasks.map(({name}) => name), 'task '),
+    count: draft.groups.length > 0 ? 0 : 1,
+    ...(hasPriorities(draft) ? {priority: 1} : {}),
+    rates,
+  };
+  return {...draft, tasks: [...draft.tasks, taskOf(task, draft.resources.map(({name}) => name), undefined)]};
+};
+
+export const removeTask = (draft: Draft, i: number): Draft => ({
   ...draft,
-  tasks: [
-    ...draft.tasks,
-    taskOf(
-      {
-        name: freeName(draft.tasks.map(({name}) => name), 'task '),
-        count: 1,
-        ...(hasPriorities(draft) ? {priority: 1} : {}),
-      },
-      draft.resources.map((resource) => (resource.kind === 'sa' ? undefined : 1)),
-    ),
-  ],
+  ...renamedIn(draft, draft.tasks[i]!.name, null),
+  tasks: draft.tasks.filter((_, at) => at !== i),
 });
 
-export const removeTask = (draft: Draft, i: number): Draft => ({...draft, tasks: draft.tasks.filter((_, at) => at !== i)});
+/** One more group, which visits every type once. Threads, worth and limits are those of groups from then on, so the types give them up. */
+export function addGroup(draft: Draft): Draft {
+  const threads = draft.tasks.reduce((sum, {count}) => sum + numberOf(count, 0), 0);
+  const group = {
+    name: freeName(draft.groups.map(({name}) => name), 'job '),
+    count: threads > 0 ? threads : 8,
+    sequence: draft.tasks.map(({name}) => name),
+  };
+  return {
+    ...draft,
+    tasks: draft.tasks.map((task) => ({...task, count: 0, worth: undefined, max_response: undefined})),
+    groups: [...draft.groups, entryOf(groupFields, group) as unknown as DraftGroup],
+  };
+}
+
+export const withGroup = (draft: Draft, k: number, change: Partial<DraftGroup>): Draft => ({
+  ...draft,
+  groups: draft.groups.map((group, at) => (at === k ? {...group, ...change} : group)),
+});
+
+export const removeGroup = (draft: Draft, k: number): Draft => ({...draft, groups: draft.groups.filter((_, at) => at !== k)});
 
 export const hasPriorities = (draft: Draft): boolean => draft.tasks.some((task) => task.priority !== undefined);
+
+/** What value is counted in: tasks or rounds where each counts 1. */
+export type ValueUnit = 'tasks/s' | 'rounds/s' | 'value/s';
+export function valueUnit({tasks, groups}: Draft): ValueUnit {
+  if ([...tasks, ...groups].some(({worth}) => numberOf(worth, 1) !== 1)) return 'value/s';
+  if (groups.length === 0) return 'tasks/s';
+  return tasks.some(({arrivals}) => arrivals !== undefined) ? 'value/s' : 'rounds/s';
+}
 
 /** The shares that the priorities ask for. */
 export function sharesOf(draft: Draft): number[] {
@@ -203,3 +289,14 @@ export const withPriorities = (draft: Draft, wanted: boolean): Draft => ({
   ...draft,
   tasks: draft.tasks.map((task) => ({...task, priority: wanted ? (task.priority ?? 1) : undefined})),
 });
+
+/** Floors that give everybody the level, times its priority: rounded down to four digits, so that they can be kept. */
+export function withLevel(draft: Draft, level: number): Draft {
+  const floorOf = ({floor, count, priority}: DraftTask): Field => {
+    const wanted = level * numberOf(priority, 1);
+    if (!(wanted > 0) || numberOf(count, 0) === 0) return floor;
+    const unit = 10 ** (Math.floor(Math.log10(wanted)) - 3);
+    return Math.max(numberOf(floor, 0), Number((Math.floor(wanted / unit) * unit).toPrecision(4)));
+  };
+  return {...draft, tasks: draft.tasks.map((task) => ({...task, floor: floorOf(task)}))};
+}

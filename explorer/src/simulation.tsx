@@ -176,6 +176,8 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
   );
   const first = comparison.policies[0];
   if (first === undefined) return null;
+  // Where completions count differently.
+  const hasValues = comparison.policies.some(({value, throughput}) => value !== undefined && Math.abs(value.mean - throughput.mean) > 1e-9 * throughput.mean);
   const notes = [...new Set(comparison.policies.flatMap(({policy, notes: own}) => own.map((note) => `${policy}: ${note}`)))];
   return (
     <div class={isCurrent ? '' : 'stale'} id="outcome">
@@ -189,7 +191,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
         <table class="plain" id="simulated">
           <thead>
             <tr>
-              <th scope="col">policy</th><th scope="col">tasks/s</th><th scope="col">against {first.policy}</th><th scope="col">mean response</th>
+              <th scope="col">policy</th>{hasValues && <th scope="col">value/s</th>}<th scope="col">tasks/s</th><th scope="col">against {first.policy}</th><th scope="col">mean response</th>
               <th scope="col">95% up to</th><th scope="col">busy</th><th scope="col">J a task</th>
             </tr>
           </thead>
@@ -199,6 +201,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
               return (
                 <tr key={simulation.policy} data-policy={simulation.policy} data-throughput={simulation.throughput.mean} data-response={simulation.response_time.mean ?? ''}>
                   <th scope="row">{simulation.policy}</th>
+                  {hasValues && <td>{simulation.value === undefined ? '–' : interval(simulation.value.mean, simulation.value.half_width)}</td>}
                   <td>{interval(simulation.throughput.mean, simulation.throughput.half_width)}</td>
                   <td>
                     {difference === undefined ? '–' : `${difference.throughput.mean > 0 ? '+' : ''}${interval(difference.throughput.mean, difference.throughput.half_width)}`}

@@ -1,7 +1,7 @@
 // What the library says about the scenario: at once what takes microseconds, and from workers what may take longer.
 import {useEffect, useMemo, useState} from 'preact/hooks';
-import {isRefusal, type Command, type Answers, type Diagnostic, type Question, type Refusal, type Solution} from './answers';
-import type {View} from './address';
+import {isRefusal, linesOf, type Command, type Answers, type Diagnostic, type Question, type Refusal, type Solution} from './answers';
+import type {Aim, View} from './address';
 import type {Library} from './library';
 import type {Workbench} from './workbench';
 
@@ -10,11 +10,15 @@ export interface FirstAnswer {
   text: string;
   toml: string;
   notes: string[];
-  /** Whether solvers can take it: counts that do not change over time. */
+  /** Whether counts that do not change over time are all the work there is. */
   isStatic: boolean;
+  /** Why only planned service can answer, where that is so. */
+  whyPlanned: string | null;
+  service: Aim['service'];
+  /** Of even sharing; null where that cannot answer. */
   map: Solution | null;
   bestFit: Solution | null;
-  /** The one that the view is about; null where there is none, and `problem` says why. */
+  /** The one that the view or the objective is about; null where there is none, and `problem` says why. */
   shown: Solution | null;
   problem: string | null;
 }
@@ -27,35 +31,63 @@ export const studySeconds = (globalThis as {allotStudySeconds?: number}).allotSt
 /** The page stands still meanwhile; all but huge scenarios take milliseconds. */
 const kMostSeconds = 1;
 
-export function firstAnswer(library: Library, text: string, view: View): FirstAnswer | Diagnostic[] {
+/** The options of `solve` for planned service. */
+export const planOptions = ({objective, keep}: Aim): Record<string, unknown> => ({
+  service: 'planned',
+  objective,
+  ...(objective === 'energy' ? {keep: partOf(keep)} : {}),
+});
+
+/** What is no number is left to the library to refuse. */
+const partOf = (percent: string): number | string => (/^\d+(\.\d*)?$/.test(percent.trim()) ? Number(percent) / 100 : percent);
+
+export function firstAnswer(library: Library, text: string, aim: Aim): FirstAnswer | Diagnostic[] {
   const read = library.ask({command: 'read', scenario: text});
   if (isRefusal(read)) return read.diagnostics;
-  const solve = (solver: string, objective: string, explain: boolean): Solution | Diagnostic[] => {
-    const answer = library.ask({command: 'solve', scenario: text, options: {solver, objective, explain, time_limit: kMostSeconds}});
+  const solve = (options: Record<string, unknown>): Solution | Diagnostic[] => {
+    const answer = library.ask({command: 'solve', scenario: text, options: {...options, time_limit: kMostSeconds}});
     return isRefusal(answer) ? answer.diagnostics : answer;
   };
+  const {static: isStatic, planned: whyPlanned} = read;
+  const service = whyPlanned !== null ? 'planned' : aim.service;
   const first: FirstAnswer = {
-    text, toml: read.toml, notes: read.notes, isStatic: read.static, map: null, bestFit: null, shown: null, problem: null,
+    text, toml: read.toml, notes: read.notes, isStatic, whyPlanned, service, map: null, bestFit: null, shown: null, problem: null,
   };
-  if (!read.static) {
+  if (!isStatic && whyPlanned === null) {
     first.problem = 'The work of this scenario changes over time: no single assignment fits it, but it can be simulated.';
     return first;
   }
-  const map = solve('map', 'throughput', view === 'throughput');
-  const bestFit = solve('best-fit', 'throughput', false);
-  const shown = view === 'throughput' ? map : solve(solverOf[view], 'priority', true);
-  if (!Array.isArray(map)) first.map = map;
-  if (!Array.isArray(bestFit)) first.bestFit = bestFit;
-  if (Array.isArray(shown)) first.problem = shown.map(({message}) => message).join('; ');
+  const isMap = service === 'even' && aim.view === 'throughput';
+  if (whyPlanned === null) {
+    const map = solve({solver: 'map', objective: 'throughput', explain: isMap});
+    const bestFit = solve({solver: 'best-fit', objective: 'throughput'});
+    if (!Array.isArray(map)) first.map = map;
+    if (!Array.isArray(bestFit)) first.bestFit = bestFit;
+    if (isMap) {
+      if (Array.isArray(map)) first.problem = linesOf(map).join('; ');
+      first.shown = first.map;
+      return first;
+    }
+  }
+  const shown = solve(
+    service === 'planned' ? {...planOptions(aim), explain: true} : {solver: solverOf[aim.view], objective: 'priority', explain: true},
+  );
+  if (Array.isArray(shown)) first.problem = linesOf(shown).join('; ');
   else first.shown = shown;
   return first;
+}
+
+/** What the least-served type or group has, relative to its priority. */
+export function leastOf(library: Library, text: string, {throughput_by_task, rounds}: Solution): number | null {
+  const answer = library.ask({command: 'least', scenario: text, options: {completions: throughput_by_task, ...(rounds ? {rounds} : {})}});
+  return isRefusal(answer) ? null : answer.least;
 }
 
 /** X_ij of a solution: from its time shares where it has some. */
 export function flowsOf(library: Library, text: string, solution: Solution): number[][] {
   const {assignment, time_shares} = solution;
   const answer = library.ask({command: 'flows', scenario: text, options: time_shares ? {time_shares} : {assignment}});
-  return isRefusal(answer) ? assignment.map((row) => row.map(() => 0)) : answer;
+  return isRefusal(answer) ? solution.tasks.map(() => solution.resources.map(() => 0)) : answer;
 }
 
 /** The answer to the latest question: undefined while it is being worked on, null where nothing is asked. The bench is for it alone. */

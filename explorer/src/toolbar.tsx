@@ -1,8 +1,9 @@
 // What concerns the scenario as a whole: presets, files, links, undo, light and dark.
 import {useRef, useState} from 'preact/hooks';
+import type {Aim} from './address';
 import type {Library} from './library';
 import {presetDraft, readFile, type Notice} from './opening';
-import {presets} from './presets';
+import {presets, wishes, type Preset} from './presets';
 import type {Draft} from './scenario';
 
 interface ToolbarProps {
@@ -17,7 +18,8 @@ interface ToolbarProps {
   canRedo: boolean;
   onUndo: () => void;
   onRedo: () => void;
-  onOpen: (draft: Draft) => void;
+  /** The aim is that of a preset. */
+  onOpen: (draft: Draft, aim?: Partial<Aim>) => void;
   onNotice: (notice: Notice) => void;
 }
 
@@ -36,10 +38,11 @@ export function Toolbar(props: ToolbarProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const [copied, setCopied] = useState('');
   const [theme, setTheme] = useState<Theme>('auto');
-  const preset = presets.find(({id}) => id === draft.preset);
+  const all = [...presets, ...wishes];
+  const preset = all.find(({id}) => id === draft.preset);
   const fileName = (draft.name || 'scenario').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').toLowerCase() || 'scenario';
 
-  const choose = (id: string) => props.onOpen(presetDraft(library, id, 1 + Math.floor(Math.random() * 1e6)));
+  const choose = (id: string) => props.onOpen(presetDraft(library, id, 1 + Math.floor(Math.random() * 1e6)), all.find((known) => known.id === id)?.aim);
   const open = async (file: File) => {
     const read = await readFile(library, file);
     if (Array.isArray(read)) props.onNotice({title: `“${file.name}” could not be opened.`, lines: read});
@@ -64,6 +67,8 @@ export function Toolbar(props: ToolbarProps) {
     else document.documentElement.dataset.theme = next;
   };
 
+  const optionOf = ({id, label}: Preset) => <option key={id} value={id}>{label}</option>;
+
   return (
     <header class="bar">
       <h1>
@@ -76,11 +81,8 @@ export function Toolbar(props: ToolbarProps) {
             <option value="" disabled>
               {preset === undefined ? 'choose a scenario…' : `${preset.label}, edited`}
             </option>
-            {presets.map(({id, label}) => (
-              <option key={id} value={id}>
-                {label}
-              </option>
-            ))}
+            {presets.map(optionOf)}
+            <optgroup label="Say what you want">{wishes.map(optionOf)}</optgroup>
           </select>
         </label>
         {draft.preset.startsWith('random') && (

@@ -7,6 +7,7 @@ import {
   addressOf, allot, allotGenerate, allotProblems, assertClose, example, hashOf, launch, newTab, open, pageAddress, pageFile, scenarioInAddress, scratch,
   settled, simulated, valueOf,
 } from './support.mjs';
+import {look, violations} from './look.mjs';
 
 let browser;
 let tab;
@@ -37,8 +38,8 @@ const untilThroughput = (value) =>
   page.waitForFunction((wanted) => Math.abs(Number(document.querySelector('#throughput').dataset.value) - wanted) < 1e-9, value);
 
 describe('opening', () => {
-  test('is one file of less than 2.5 MB that needs nothing else', () => {
-    assert.ok(statSync(pageFile).size < 2.5e6);
+  test('is one file of less than 2 MB that needs nothing else', () => {
+    assert.ok(statSync(pageFile).size < 2e6);
     assert.doesNotMatch(readFileSync(pageFile, 'utf8'), /<(script|link|img)[^>]+(src|href)="?https?:/);
   });
 
@@ -57,7 +58,7 @@ describe('opening', () => {
 
   test('every preset has an answer', async () => {
     await open(tab);
-    for (const id of ['paper', 'bigLittle', 'fcfs', 'priorities', 'workstation', 'random', 'randomLarge']) {
+    for (const id of ['paper', 'bigLittle', 'fcfs', 'priorities', 'workstation', 'random', 'randomLarge', 'worth', 'latency', 'fair', 'power', 'stages', 'load']) {
       await page.selectOption('#preset', id);
       await settled(page);
       assert.ok((await throughput()) > 0, id);
@@ -655,52 +656,6 @@ describe('simulating', () => {
   });
 });
 
-/** Run in the page: complaints about what people could not read, reach or hear. */
-const look = () => {
-  const found = [];
-  const box = (element) => element.getBoundingClientRect();
-  const visible = (element) => box(element).width > 0 && box(element).height > 0 && getComputedStyle(element).visibility !== 'hidden';
-  const root = document.documentElement;
-  if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth} px wide in a window of ${root.clientWidth}`);
-  for (const control of document.querySelectorAll('button, select, input:not([type=hidden]):not([hidden])')) {
-    if (control.getAttribute('aria-hidden') === 'true' || !visible(control)) continue;
-    const name = control.getAttribute('aria-label') || control.labels?.[0]?.textContent || control.textContent;
-    if (!name?.trim()) found.push(`${control.outerHTML.slice(0, 80)} has no name`);
-  }
-  for (const control of document.querySelectorAll('button, select, input, summary')) {
-    const isLarge = (element) => element !== null && box(element).width >= 24 && box(element).height >= 24;
-    if (visible(control) && !isLarge(control) && !isLarge(control.closest('label'))) found.push(`${control.outerHTML.slice(0, 80)} is too small to touch`);
-  }
-  for (const svg of document.querySelectorAll('.chart svg[role=img]')) {
-    const frame = box(svg.parentElement);
-    if (box(svg).right > frame.right + 1) found.push('a chart leaves its box');
-    for (const text of svg.querySelectorAll('text'))
-      if (visible(text) && (box(text).right > root.clientWidth || box(text).left < 0)) found.push(`"${text.textContent}" leaves the page`);
-  }
-  const rgba = (text) => text.match(/[\d.]+/g).map(Number);
-  const light = ([r, g, b]) =>
-    [r, g, b].map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (!/^rgba\(.*, 0\)$|transparent/.test(colour) && colour.startsWith('rgb')) return colour;
-    }
-    return 'rgb(255, 255, 255)';
-  };
-  const seen = new Set();
-  for (const element of document.querySelectorAll('p, h1, h2, h3, h4, th, td, li, dt, dd, label, legend, caption, button, output, span, summary, .mark')) {
-    if (!visible(element) || !element.textContent.trim() || element.closest(':disabled, .hidden, .skip, .off, .stale') || element.querySelector(':disabled')) continue;
-    const style = getComputedStyle(element);
-    const pair = `${style.color} on ${behind(element)}`;
-    if (seen.has(pair)) continue;
-    seen.add(pair);
-    const [a, b] = pair.split(' on ').map((colour) => light(rgba(colour)));
-    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (contrast < 4.5) found.push(`"${element.textContent.trim().slice(0, 30)}" in ${pair} has a contrast of ${contrast.toFixed(1)}`);
-  }
-  return found;
-};
-
 describe('everybody', () => {
   for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 360, 740]]) {
     for (const colorScheme of ['light', 'dark']) {
@@ -717,6 +672,7 @@ describe('everybody', () => {
           await page.click('#run');
           await simulated(page);
           if (preset === 'priorities') await page.click('#watch');
+          assert.deepEqual(await violations(page), [], preset);
           await page.fill('[id="tasks.0.rates.0"]', '-1');
           assert.deepEqual(await page.evaluate(look), []);
         }

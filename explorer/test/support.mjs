@@ -27,6 +27,15 @@ export function allotGenerate(...options) {
   return execFileSync(command, ['generate', ...options, '--json'], {encoding: 'utf8'});
 }
 
+/** The same where the command may say that nothing is feasible. */
+export function allotOrInfeasible(subcommand, scenario, ...options) {
+  try {
+    return allot(subcommand, scenario, ...options);
+  } catch (error) {
+    return JSON.parse(error.stdout);
+  }
+}
+
 /** The problems that the command finds in a scenario file, one line each, as it says them. */
 export function allotProblems(text) {
   const file = join(scratch, 'problems.json');

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "allot/ask/questions/simulate.hpp"
+#include "allot/ask/service_choice.hpp"
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/simulate/trace.hpp"
 #include "allot/solve/explain.hpp"
+#include "allot/solve/fairness.hpp"
 #include "allot/solve/solution_json.hpp"
 
 namespace allot::wasm {
@@ -215,6 +217,13 @@ std::string ask(const QuestionInfo& info, const Call& call, const Said& said) {
   return question->json();
 }
 
+/// Why only planned service can answer, or null.
+Json reason_to_plan(const Scenario& scenario) {
+  if (!scenario.population.empty()) return nullptr;  // not even that
+  ServiceChoice choice;
+  return choice.is_planned(scenario, Objective::kThroughput, "solve") ? Json(choice.note) : Json(nullptr);
+}
+
 /// The scenario in both formats, what is worth a word about it, and what its shares and homes come to.
 std::string read(const Call& call, const Said&) {
   const Scenario scenario = scenario_of(call);
@@ -222,6 +231,7 @@ std::string read(const Call& call, const Said&) {
   object["json"] = write_scenario(scenario, FileFormat::kJson);
   object["toml"] = write_scenario(scenario, FileFormat::kToml);
   object["static"] = scenario.is_static();
+  object["planned"] = reason_to_plan(scenario);
   object["notes"] = notes(scenario);
   return text_of(object);
 }
@@ -237,10 +247,10 @@ std::string evaluate(const Call& call, const Said& said) {
 }
 
 std::string flows(const Call& call, const Said& said) {
-  const System system = static_scenario_of(call).system;
+  const Node* const node = said.find("time_shares");
+  const System system = (node != nullptr ? scenario_of(call) : static_scenario_of(call)).system;
   std::vector<double> time_shares;
-  if (const Node* const node = said.find("time_shares"))
-    time_shares = said.matrix(*node, system.type_count(), system.resource_count());
+  if (node != nullptr) time_shares = said.matrix(*node, system.type_count(), system.resource_count());
   const PairSpan shares(time_shares, system.resource_count());
   std::optional<Assignment> assignment;
   if (time_shares.empty()) assignment = assignment_of(said, said.find("assignment"), system);
@@ -260,6 +270,39 @@ std::string flows(const Call& call, const Said& said) {
     }
   }
   return text_of(rows);
+}
+
+/// The most value of a plan against what its least-served type completes.
+std::string fairness(const Call& call, const Said& said) {
+  std::size_t points = 11;
+  if (const Node* const node = said.find("points")) points = said.whole(*node, 2, 1000);
+  const FairnessTrade trade =
+      trade_fairness(planned_problem(scenario_of(call), Objective::kThroughput), points);
+  Json object;
+  object["outcome"] = to_string(trade.outcome);
+  Json& list = object["points"] = Json::array();
+  for (const FairnessPoint& point : trade.points)
+    list.push_back({{"least", point.least}, {"value", point.value}});
+  return text_of(object);
+}
+
+/// What the least-served type has where types complete, and groups do rounds, as given.
+std::string least(const Call& call, const Said& said) {
+  const Scenario scenario = scenario_of(call);
+  const auto numbers = [&](const char* key, std::size_t count) {
+    const Node* const node = said.find(key);
+    if (node == nullptr) return std::vector<double>();
+    const Node::Array& given = said.array(*node, "an array of numbers");
+    if (given.size() != count) said.wrong(*node, std::to_string(count) + " numbers");
+    std::vector<double> values;
+    for (const Node& value : given) values.push_back(said.number(value));
+    return values;
+  };
+  const std::vector<double> completions = numbers("completions", scenario.system.type_count());
+  if (completions.empty()) refuse("completions", "is missing");
+  const std::vector<double> rounds = numbers("rounds", scenario.threads.size());
+  return text_of(
+      {{"least", least_served(planned_problem(scenario, Objective::kThroughput), completions, rounds)}});
 }
 
 /// Events as rows of numbers, which a page reads quickly.
@@ -313,7 +356,8 @@ struct Own {
   std::string (*answer)(const Call&, const Said&);
 };
 
-constexpr Own kOwn[] = {{"read", read}, {"evaluate", evaluate}, {"flows", flows}, {"replay", replay}};
+constexpr Own kOwn[] = {{"read", read},         {"evaluate", evaluate}, {"flows", flows},
+                        {"fairness", fairness}, {"least", least},       {"replay", replay}};
 
 std::string problems_json(const Problems& problems) {
   Json object;

@@ -12,8 +12,9 @@ namespace allot::wasm {
 struct Call {
   /// The name of a question (allot/ask), with its options and its answer, as of the command of that name; or
   /// `read`: a scenario in both formats; `evaluate` rates a given assignment as `solve` does its own; `flows`
-  /// gives the completions X_ij of an assignment or of time shares; `replay` the events of a short
-  /// simulation.
+  /// gives the completions X_ij of an assignment or of time shares; `fairness` the value of plans against
+  /// what the least-served type completes, `least` the latter for given completions; `replay` the events of a
+  /// short simulation.
   std::string_view command;
   std::string_view scenario;             ///< the text of a scenario file
   bool is_json = true;                   ///< of that file; else it is TOML

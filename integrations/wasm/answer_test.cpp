@@ -111,6 +111,42 @@ TEST(Answer, FlowsSumToTheThroughputs) {
   }
 }
 
+TEST(Answer, PlansServiceAsTheCommandDoes) {
+  const std::string stages = example("plans/stages.toml");
+  const Json plan = ask("solve", stages, {{"service", "planned"}, {"explain", true}});
+  EXPECT_NEAR(plan["rounds"][0].get<double>(), 220, 1e-7);
+  EXPECT_EQ(ask("flows", stages, {{"time_shares", plan["time_shares"]}}).size(), 3u);
+  const Json energy = ask("solve", example("plans/power.toml"), {{"objective", "energy"}, {"keep", 0.5}});
+  EXPECT_TRUE(energy["proven_optimal"].get<bool>());
+  EXPECT_LT(energy["mean_power"].get<double>(), 220);
+  EXPECT_TRUE(ask("solve", stages, {{"service", "even"}}).contains("diagnostics"));
+  EXPECT_FALSE(ask("solve", example("plans/conflict.toml"))["conflict"].empty());
+}
+
+TEST(Answer, SaysWhyServiceMustBePlanned) {
+  EXPECT_TRUE(ask("read", example("workstation.toml"))["planned"].is_null());
+  const auto why = [](const char* name) { return ask("read", example(name))["planned"].get<std::string>(); };
+  EXPECT_NE(why("plans/stages.toml").find("[[threads]]"), std::string::npos);
+  EXPECT_NE(why("plans/load.toml").find("[[arrivals]]"), std::string::npos);
+  EXPECT_NE(why("plans/power.toml").find("power_cap"), std::string::npos);
+}
+
+// The ends of the trade are the plans with the most value and with the most for the least-served.
+TEST(Answer, TradesValueForFairness) {
+  const std::string scenario = example("workstation.toml");
+  const Json points = ask("fairness", scenario, {{"points", 4}})["points"];
+  ASSERT_EQ(points.size(), 4u);
+  const Json most = ask("solve", scenario, {{"service", "planned"}});
+  EXPECT_NEAR(points[0]["value"].get<double>(), most["value"].get<double>(), 1e-6);
+  const Json fairest = ask("solve", scenario, {{"objective", "max-min"}});
+  EXPECT_NEAR(points[3]["least"].get<double>(), fairest["objective_value"].get<double>(), 1e-6);
+  const Json least = ask("least", scenario, {{"completions", fairest["throughput_by_task"]}});
+  EXPECT_NEAR(least["least"].get<double>(), fairest["objective_value"].get<double>(), 1e-6);
+  EXPECT_TRUE(ask("least", scenario).contains("diagnostics"));
+  EXPECT_TRUE(ask("least", scenario, {{"completions", {1, 2}}}).contains("diagnostics"));
+  EXPECT_TRUE(ask("fairness", scenario, {{"points", 1}}).contains("diagnostics"));
+}
+
 TEST(Answer, SimulatesAndTellsItsProgress) {
   std::vector<double> shares;
   const std::string scenario = example("paper-2gp1sa.toml");
