@@ -44,32 +44,31 @@ std::string relative(const Estimate& difference, double reference) {
   return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
 }
 
-/// Columns of the value, then those of everybody.
+/// The value has a column where it is what policies are compared by.
 void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best,
-                 bool with_value) {
-  const Goal goal = with_value ? kByValue : kByThroughput;
+                 bool by_value) {
+  const Goal goal = by_value ? kByValue : kByThroughput;
   std::vector<const SimulationResult*> order;
   for (const SimulationResult& result : comparison.policies) order.push_back(&result);
   std::stable_sort(order.begin(), order.end(), [&](const SimulationResult* a, const SimulationResult* b) {
     return (a->*goal.result).mean > (b->*goal.result).mean;
   });
   const SimulationResult& reference = comparison.policies.front();
-  std::vector<Align> aligned = {Align::kLeft,  Align::kRight, Align::kRight, Align::kLeft,
-                                Align::kRight, Align::kRight, Align::kRight};
-  std::vector<std::string> titles = {
-      "policy", "tasks/s", (with_value ? "value against " : "against ") + reference.policy, "", "response",
-      "95%",    "J/task"};
-  if (with_value) {
-    aligned.insert(aligned.begin() + 1, Align::kRight);
-    titles.insert(titles.begin() + 1, "value/s");
+  std::vector<Align> aligned = {Align::kLeft, Align::kRight};
+  std::vector<std::string> titles = {"policy", "tasks/s"};
+  if (by_value) {
+    aligned.push_back(Align::kRight);
+    titles.emplace_back("value/s");
   }
+  aligned.insert(aligned.end(), {Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  titles.insert(titles.end(), {"against " + reference.policy, "", "response", "95%", "J/task"});
   Table table(std::move(aligned));
   table.title(titles);
   bool marked = false;
   if (best) {
-    std::vector<Cell> cells = {{"best assignment", Style::kDim}};
-    if (with_value) cells.push_back({number(best->performance.value, 5), Style::kDim});
-    cells.push_back({number(best->performance.throughput, 5), Style::kDim});
+    std::vector<Cell> cells = {{"best assignment", Style::kDim},
+                               {number(best->performance.throughput, 5), Style::kDim}};
+    if (by_value) cells.push_back({number(best->performance.value, 5), Style::kDim});
     table.row(std::move(cells));
   }
   for (const SimulationResult* result : order) {
@@ -80,23 +79,22 @@ void print_table(Console& console, const Comparison& comparison, const std::opti
                         : (difference->*goal.difference).mean > 0 ? Style::kGood
                                                                   : Style::kBad;
     const bool any = result->throughput.mean > 0;
-    std::vector<Cell> cells = {{result->policy, Style::kBold}};
-    if (with_value) cells.push_back({any ? with_interval(result->value) : "0", Style::kPlain});
-    cells.insert(
-        cells.end(),
-        {{any ? with_interval(result->throughput) : "0", Style::kPlain},
-         {difference == nullptr ? "-" : relative(difference->*goal.difference, (reference.*goal.result).mean),
-          style},
-         {significant ? "*" : "", style},
-         {any ? duration(result->response_time.mean) : "", Style::kPlain},
-         {any ? duration(result->p95) : "", Style::kPlain},
-         {any ? number(result->energy_per_task) : "", Style::kPlain}});
+    const std::string against =
+        difference == nullptr ? "-" : relative(difference->*goal.difference, (reference.*goal.result).mean);
+    std::vector<Cell> cells = {{result->policy, Style::kBold},
+                               {any ? with_interval(result->throughput) : "0", Style::kPlain}};
+    if (by_value) cells.push_back({any ? with_interval(result->value) : "0", Style::kPlain});
+    cells.insert(cells.end(), {{against, style},
+                               {significant ? "*" : "", style},
+                               {any ? duration(result->response_time.mean) : "", Style::kPlain},
+                               {any ? duration(result->p95) : "", Style::kPlain},
+                               {any ? number(result->energy_per_task) : "", Style::kPlain}});
     table.row(std::move(cells));
   }
   console.print("{}", table.text(console));
   console.gap();
   if (marked) {
-    const std::string text = "* differs from " + reference.policy + (with_value ? " in value" : "") +
+    const std::string text = "* differs from " + reference.policy + (by_value ? " in value" : "") +
                              " beyond chance: the 95% interval of the difference excludes 0.";
     console.paragraph(text);
   }
