@@ -96,7 +96,8 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
         hatch = ["", "//", "..", "xx"][i // len(COLOURS) % 4]  # colours come again, but not alone
         bars = ax.bar(places, row, bottom=bottom, label=task, color=colour, hatch=hatch, edgecolor="white")
         # A number that is higher than its bar would lie on another.
-        counts = [str(n) if n and x > 0.045 * tallest else "" for n, x in zip(answer.assignment[i], row)]
+        numbers = np.zeros(len(places), int) if answer.assignment is None else answer.assignment[i]
+        counts = [str(n) if n and x > 0.045 * tallest else "" for n, x in zip(numbers, row)]
         letters = "black" if colour in LIGHT else "white"
         if len(places) <= MOST_NAMES // 2:
             ax.bar_label(bars, counts, label_type="center", color=letters, fontweight="bold")
@@ -106,7 +107,7 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
     name_ticks(ax.xaxis, scenario.resources)
     ax.set_ylabel("tasks per second")
     words = titled(scenario, f"{answer.throughput:.4g} tasks/s by {answer.solver}")
-    ax.set_title(f"{words}\n(numbers of tasks in the bars)")
+    ax.set_title(words if answer.assignment is None else f"{words}\n(numbers of tasks in the bars)")
     legend(ax, "task type")
     return ax
 

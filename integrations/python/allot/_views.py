@@ -101,7 +101,8 @@ def _view_of_scenario(self: Any) -> View:
 
 
 def _view_of_solution(self: Any) -> View:
-    title = f"Solution by {self.solver} ({self.outcome}): {_number(self.throughput)} tasks/s"
+    value = f"value {_number(self.value)} per second, " if _plots.tells_value(self.scenario, self.rounds) else ""
+    title = f"Solution by {self.solver} ({self.outcome}): {value}{_number(self.throughput)} tasks/s"
     if self.response_time is not None:
         title += f", mean response time {_number(self.response_time)} s"
     if self.priority_error is not None:
@@ -111,13 +112,15 @@ def _view_of_solution(self: Any) -> View:
         notes.append("Proven optimal.")
     elif self.gap is not None:
         notes.append(f"Within {_percent(self.gap)} of the optimum, proven.")
-    pairs = _pairs(self.scenario, self.assignment, str)
+    is_planned = self.assignment is None
+    pairs = _pairs(self.scenario, self.time_shares, _number) if is_planned else _pairs(self.scenario, self.assignment, str)
     rows = [
         [task, *row, _number(x), _number(t)]
         for task, row, x, t in zip(self.scenario.tasks, pairs, self.throughput_by_task, self.response_time_by_task)
     ]
     rows.append(["tasks/s", *map(_number, self.throughput_by_resource), _number(self.throughput), ""])
-    return View(title, ["tasks", *self.scenario.resources, "tasks/s", "response s"], rows, notes)
+    header = ["units" if is_planned else "tasks", *self.scenario.resources, "tasks/s", "response s"]
+    return View(title, header, rows, notes)
 
 
 def _view_of_pareto(self: Any) -> View:
@@ -166,8 +169,10 @@ def _view_of_simulation(self: Any) -> View:
     effort = f"{self.replications} replications of {self.completions:,} completions after {self.warmup:,} of warm-up"
     busy = [f"{name} {_percent(u)}" for name, u in zip(self.scenario.resources, self.utilization) if u == u]
     notes = [effort + (" (partial)" if self.partial else "")]
-    for group, rounds in enumerate(self.rounds or ()):
-        notes.append(f"group {group + 1}: {_estimate(rounds.mean, rounds.half_width) or 'unknown'} rounds/s")
+    if self.rounds is not None:
+        for k, (group, rounds) in enumerate(zip(self.scenario.to_dict()["threads"], self.rounds)):
+            name = group.get("name") or f"group {k + 1}"
+            notes.append(f"{name}: {_estimate(rounds.mean, rounds.half_width) or 'unknown'} rounds/s")
     if busy:
         notes.append("busy: " + ", ".join(_clipped(busy, MOST_COLUMNS, "…")))
     notes += self.notes
@@ -186,7 +191,7 @@ def _view_of_comparison(self: Any) -> View:
         elif difference is not None:
             against = f"{difference.throughput.mean:+.3g}" + " *" * difference.significant
         response = _number(run.response_time.mean) if run.response_time else ""
-        goals = [run.value, run.throughput] if by_value else [run.throughput]
+        goals = [run.throughput, run.value] if by_value else [run.throughput]
         rows.append([run.policy, *(_estimate(goal.mean, goal.half_width) for goal in goals), against, response])
     first = self[0].policy
     of = " in value" if by_value else ""
@@ -195,7 +200,7 @@ def _view_of_comparison(self: Any) -> View:
         proven = ", proven" if self.best_assignment_proven else ""
         best = self.best_assignment_value if by_value else self.best_assignment_throughput
         notes.append(f"best constant assignment: {_number(best)} {'value/s' if by_value else 'tasks/s'}{proven}")
-    header = ["policy", *(["value/s"] if by_value else []), "tasks/s", f"against {first}{of}", "response s"]
+    header = ["policy", "tasks/s", *(["value/s"] if by_value else []), f"against {first}{of}", "response s"]
     return View(f"Comparison of {len(self)} policies, {self[0].distribution}", header, rows, notes)
 
 
@@ -251,8 +256,9 @@ def _frame_of_rates(self: Any) -> Any:
 
 
 def _frame_of_assignment(self: Any) -> Any:
-    """The assignment as a pandas frame, a row per task type, a column per resource."""
-    return _frames.by_pair(self.scenario, self.assignment)
+    """The assignment as a pandas frame, or the time shares of planned service, a row per task type, a column per
+    resource."""
+    return _frames.by_pair(self.scenario, self.time_shares if self.assignment is None else self.assignment)
 
 
 def _frame_of_occupancy(self: Any) -> Any:

@@ -88,7 +88,7 @@ def test_value_and_rounds():
     run = allot.simulate(stages, "jsq", **SMALL)
     assert len(run.rounds) == 1
     assert run.value.mean == pytest.approx(2.5 * run.rounds[0].mean)
-    assert "rounds/s" in repr(run)
+    assert "frame: " in repr(run) and "rounds/s" in repr(run)
     for result in (run, both, exact, allot.compare(stages, ["jsq", "random"], **SMALL)):
         again = pickle.loads(pickle.dumps(result))
         assert again.to_dict() == result.to_dict() and repr(again) == repr(result)
