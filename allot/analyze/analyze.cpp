@@ -14,7 +14,7 @@
 namespace allot {
 namespace {
 
-/// Two throughputs closer than this, relatively, are the same.
+/// Two values closer than this, relatively, are the same.
 constexpr double kSame = 1e-9;
 /// Steps that the search for the best assignment may take: half a minute.
 constexpr std::uint64_t kBestAssignmentSteps = 60'000'000;
@@ -35,7 +35,7 @@ detail::Generator generator_of(const detail::Exploration& graph) {
   return chain;
 }
 
-/// The largest X(n) of any assignment. Floors and least depths are left out: policies and states know nothing
+/// The largest V(n) of any assignment. Floors and least depths are left out: policies and states know nothing
 /// of them.
 Solution best_assignment(const System& system, const StopLimits& stop) {
   std::vector<Resource> resources = system.resources();
@@ -48,19 +48,18 @@ Solution best_assignment(const System& system, const StopLimits& stop) {
   return best_known(System(std::move(resources), std::move(tasks), system.rates()), options);
 }
 
-/// X(n) of a state, from the formulas of the model.
-double state_throughput(const System& system, const detail::Content& content) {
+/// V(n) of a state, from the formulas of the model.
+double state_value(const System& system, const detail::Content& content) {
   const std::size_t resources = system.resource_count();
-  double x = 0;
+  double value = 0;
   for (const ResourceId j : system.resource_ids()) {
     ColumnSums sums;
     for (const TaskType i : system.types()) {
-      sums = sums.plus(content.by_type[index(i) * resources + index(j)], system.rate(i, j),
-                       system.seconds_per_task(i, j));
+      sums = sums.plus(system, i, j, content.by_type[index(i) * resources + index(j)]);
     }
-    x += column_value(system.resource(j).discipline, system.resource(j).servers, sums);
+    value += column_value(system.resource(j).discipline, system.resource(j).servers, sums);
   }
-  return x;
+  return value;
 }
 
 /// Adds up what the states of the closed classes are worth. `best`: of the best assignment, or absent.
@@ -77,6 +76,7 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
   analysis.response_time_by_task.assign(system.type_count(), 0.0);
   for (const detail::ClosedClass& part : classes) {
     double part_throughput = 0;
+    double part_value = 0;
     std::fill(by_task.begin(), by_task.end(), 0.0);
     std::fill(present.begin(), present.end(), 0.0);
     for (std::size_t m = 0; m < part.states.size(); ++m) {
@@ -84,8 +84,10 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
       network.unpack(graph.states[part.states[m]], content);
       network.completions(content, completions);
       for (const detail::Completion& completion : completions) {
-        const TaskType i = network.classes()[completion.task_class].type;
+        const detail::TaskClassInChain& task_class = network.classes()[completion.task_class];
+        const TaskType i = task_class.type;
         part_throughput += part.stationary[m] * completion.rate;
+        part_value += part.stationary[m] * completion.rate * task_class.worth;
         by_task[index(i)] += part.stationary[m] * completion.rate;
         analysis.throughput_by_task[index(i)] += weight * completion.rate;
         analysis.throughput_by_resource[index(completion.resource)] += weight * completion.rate;
@@ -95,11 +97,12 @@ void add_up(const detail::Network& network, const detail::Exploration& graph,
         present[at / system.resource_count()] +=
             part.stationary[m] * static_cast<double>(content.by_type[at]);
       }
-      if (best && std::abs(state_throughput(system, content) - *best) <= kSame * *best) {
+      if (best && std::abs(state_value(system, content) - *best) <= kSame * *best) {
         analysis.best_state_probability += weight;
       }
     }
     analysis.throughput += part.chance * part_throughput;
+    analysis.value += part.chance * part_value;
     // Little's law holds in each class, not between their means.
     if (part_throughput > 0) {
       analysis.response_time += part.chance * static_cast<double>(network.population()) / part_throughput;
@@ -196,8 +199,9 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
   const detail::Network network(system, detail::constant_classes(system),
                                 weights_of(system, *policy, policy_options.shares));
   const Solution best = best_assignment(system, options.stop);
-  Analysis analysis = analyze_network(network, *policy, options, best.performance.throughput);
+  Analysis analysis = analyze_network(network, *policy, options, best.performance.value);
   analysis.best_state_throughput = best.performance.throughput;
+  analysis.best_state_value = best.performance.value;
   analysis.best_state_approximate = best.performance.approximate;
   if (options.optimal_control && analysis.stopped == StopReason::kNone) {
     const OptimalControl control = solve_optimal_control(system, options);
@@ -205,12 +209,16 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
       char text[160];
       std::snprintf(text, sizeof text,
                     "rates are so far apart that optimal control is only known to lie between %.6g and %.6g "
-                    "tasks/s",
-                    control.throughput, control.upper_bound);
+                    "%s",
+                    control.value, control.upper_bound,
+                    system.has_worths() ? "of value per second" : "tasks/s");
       analysis.note += (analysis.note.empty() ? "" : "; ") + std::string(text);
     } else {
       analysis.stopped = control.stopped;
-      if (control.stopped == StopReason::kNone) analysis.optimal_control_throughput = control.throughput;
+      if (control.stopped == StopReason::kNone) {
+        analysis.optimal_control_throughput = control.throughput;
+        analysis.optimal_control_value = control.value;
+      }
     }
   }
   return analysis;

@@ -32,6 +32,7 @@ struct Analysis {
   double lowest_throughput = 0;  ///< of the closed classes; equal to the highest when there is one
   double highest_throughput = 0;
   double throughput = 0;
+  double value = 0;  ///< worth of the completions per second; where types change, of the rounds
   std::vector<double> throughput_by_task;
   std::vector<double> throughput_by_resource;
   double response_time = 0;  ///< mean over the starts of Q / X (Little); 0 without threads
@@ -39,12 +40,14 @@ struct Analysis {
   /// service for ever.
   std::vector<std::optional<double>> response_time_by_task;
   std::vector<double> occupancy;      ///< mean n_ij, row-major
-  double best_state_probability = 0;  ///< of being in a state with the largest X(n) (even sharing)
-  double best_state_throughput = 0;   ///< that largest X(n), floors and least depths not considered
+  double best_state_probability = 0;  ///< of being in a state with the largest V(n) (even sharing)
+  double best_state_throughput = 0;   ///< X(n) of such a state
+  double best_state_value = 0;        ///< that largest V(n), floors and least depths not considered
   bool best_state_approximate =
-      false;  ///< fcfs with several servers and a queue: that X(n) has no exact formula
-  std::optional<double> optimal_control_throughput;
-  std::string note;  ///< what the policy says about its target; else empty
+      false;  ///< fcfs with several servers and a queue: that V(n) has no exact formula
+  std::optional<double> optimal_control_throughput;  ///< of a policy with the largest value
+  std::optional<double> optimal_control_value;       ///< that largest value
+  std::string note;                                  ///< what the policy says about its target; else empty
   /// Not kNone when the stop limits came first: then only the figures that were known by then are filled in.
   StopReason stopped = StopReason::kNone;
 };
@@ -68,10 +71,11 @@ Analysis analyze(const System& system, const NamedPolicy& policy, const AnalyzeO
 Analysis analyze(const System& system, std::span<const ThreadGroup> threads, const Policy& policy,
                  const AnalyzeOptions& options = {});
 
-/// What the decision process found: the optimum lies between `throughput` and `upper_bound`.
+/// What the decision process found: the optimum lies between `value` and `upper_bound`.
 struct OptimalControl {
-  double throughput = 0;   ///< some policy reaches it
-  double upper_bound = 0;  ///< no policy exceeds it
+  double value = 0;        ///< some policy reaches it
+  double upper_bound = 0;  ///< no policy has more value
+  double throughput = 0;   ///< of a policy that reaches `value`; 0 where it was not reached
   std::uint64_t states = 0;
   std::uint64_t sweeps = 0;  ///< of value iteration
   /// kNone: the two bounds agree to 1e-9, relatively. kBudget: they hardly come closer any more, since rates
@@ -79,14 +83,15 @@ struct OptimalControl {
   StopReason stopped = StopReason::kNone;
 };
 
-/// Which resource each successor should go to, for the largest long-run throughput: the average-reward Markov
+/// Which resource each successor should go to, for the largest long-run value: the average-reward Markov
 /// decision process on the same states, knowing everything but the sizes. Without `threads`, types are
-/// constant. Throws InvalidModel, with the number of states, when there are too many. Thread-safe.
+/// constant, and the value is that of the completions; with them it is that of the rounds. Throws
+/// InvalidModel, with the number of states, when there are too many. Thread-safe.
 OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions& options = {},
                                      std::span<const ThreadGroup> threads = {});
 
-/// The largest long-run throughput that any policy can reach, by the average-reward decision process. Under
-/// ps with even sharing it equals the best X(n) (Lemma 1); under fcfs it can be larger.
+/// The largest long-run value that any policy can reach, by the average-reward decision process. Under
+/// ps with even sharing it equals the best V(n) (Lemma 1); under fcfs it can be larger.
 double optimal_control(const System& system, const AnalyzeOptions& options = {});
 
 }  // namespace allot

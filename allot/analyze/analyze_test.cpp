@@ -62,6 +62,13 @@ void expect_consistent(const System& system, const Analysis& analysis) {
   for (const double x : analysis.throughput_by_resource) by_resource += x;
   EXPECT_NEAR(by_task, analysis.throughput, 1e-9 * analysis.throughput);
   EXPECT_NEAR(by_resource, analysis.throughput, 1e-9 * analysis.throughput);
+  double value = 0;
+  for (const TaskType i : system.types())
+    value += system.task(i).worth * analysis.throughput_by_task[index(i)];
+  EXPECT_NEAR(value, analysis.value, 1e-9 * analysis.value);
+  if (!system.has_worths()) {
+    EXPECT_EQ(analysis.value, analysis.throughput);
+  }
   for (const TaskType i : system.types()) {
     double present = 0;
     for (const ResourceId j : system.resource_ids()) {
@@ -410,6 +417,35 @@ TEST(Analyze, TellsHowManyStatesItHasFound) {
   ASSERT_GE(found.size(), 2U);
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
   EXPECT_EQ(found.back(), analysis.states);
+}
+
+/// The best state is that of the most value, and a policy that holds it is there all the time.
+TEST(Analyze, KnowsTheStateOfTheMostValue) {
+  std::size_t differ = 0;
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const System system = testing::random_system(
+        seed, {.max_types = 3, .max_resources = 3, .max_count = 4, .fcfs = seed % 2 == 1, .worths = true});
+    if (system.population() == 0 || !system.has_worths()) continue;
+    long double best = 0;
+    testing::for_each_assignment(system, [&](const Assignment& n) {
+      best = std::max(best, testing::recomputed_completions(system, n).value);
+    });
+    const Analysis held = analyze(system, policy("optimal"));
+    expect_consistent(system, held);
+    EXPECT_NEAR(held.best_state_value, static_cast<double>(best), 1e-9 * held.best_state_value);
+    EXPECT_NEAR(held.value, held.best_state_value, 1e-9 * held.value);
+    EXPECT_DOUBLE_EQ(held.best_state_probability, 1.0);
+    const Analysis random = analyze(system, policy("random"));
+    expect_consistent(system, random);
+    const System plain = system.with_worths(std::vector<double>(system.type_count(), 1.0));
+    differ +=
+        analyze(plain, policy("random")).best_state_probability != random.best_state_probability ? 1 : 0;
+    ++compared;
+  }
+  EXPECT_GE(compared, 30U);
+  EXPECT_GE(differ, 5U);
 }
 
 }  // namespace

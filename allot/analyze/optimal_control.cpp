@@ -2,10 +2,10 @@
 //
 // Relative value iteration on the uniformised chain. With rates r_e of the completions e in state s and L at
 // least their sum in every state, one sweep is
-//     (T h)(s) = h(s) + sum over e of r_e / L * (1 + max over places of h(next) - h(s)),
-// and for any h whatever (Odoni's bounds) the largest gain lies between L times the smallest and L times the
-// largest difference T h - h. Between sweeps the places are kept and the values brought along a few steps
-// (modified policy iteration), which is cheaper than choosing anew.
+//     (T h)(s) = h(s) + sum over e of r_e / L * (v_e + max over places of h(next) - h(s)),
+// with v_e the worth of the completion, and for any h whatever (Odoni's bounds) the largest gain lies between
+// L times the smallest and L times the largest difference T h - h. Between sweeps the places are kept and the
+// values brought along a few steps (modified policy iteration), which is cheaper than choosing anew.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -74,12 +74,14 @@ std::vector<bool> stay_together(const detail::Exploration& graph, std::vector<st
 
 class ValueIteration {
  public:
-  explicit ValueIteration(const detail::Exploration& graph)
+  ValueIteration(const detail::Exploration& graph, const std::vector<detail::TaskClassInChain>& classes)
       : graph_(graph),
         closed_(stay_together(graph, set_of_)),
         values_(graph.states.size(), 0),
         next_(graph.states.size(), 0),
         chosen_(graph.completion_rate.size(), 0) {
+    worth_.reserve(graph.completion_class.size());
+    for (const std::uint32_t task_class : graph.completion_class) worth_.push_back(classes[task_class].worth);
     for (std::size_t s = 0; s < values_.size(); ++s) {
       double total = 0;
       for (std::size_t e = graph.completion_begin[s]; e < graph.completion_begin[s + 1]; ++e)
@@ -102,14 +104,16 @@ class ValueIteration {
           if (values_[graph_.choice_state[k]] > values_[best]) best = graph_.choice_state[k];
         }
         chosen_[e] = best;
-        change += graph_.completion_rate[e] * (1 + values_[best] - values_[s]);
+        change += graph_.completion_rate[e] * (worth_[e] + values_[best] - values_[s]);
       }
       next_[s] = values_[s] + change / uniform_rate_;
       most = std::max(most, change);
       least[set_of_[s]] = std::min(least[set_of_[s]], change);
     }
     for (std::size_t set = 0; set < closed_.size(); ++set) {
-      if (closed_[set]) lower_ = std::max(lower_, least[set]);
+      if (!closed_[set] || least[set] < lower_) continue;
+      lower_ = least[set];
+      best_set_ = set;
     }
     upper_ = std::min(upper_, most);
     accept();
@@ -120,11 +124,36 @@ class ValueIteration {
     for (std::size_t s = 0; s < values_.size(); ++s) {
       double change = 0;
       for (std::size_t e = graph_.completion_begin[s]; e < graph_.completion_begin[s + 1]; ++e) {
-        change += graph_.completion_rate[e] * (1 + values_[chosen_[e]] - values_[s]);
+        change += graph_.completion_rate[e] * (worth_[e] + values_[chosen_[e]] - values_[s]);
       }
       next_[s] = values_[s] + change / uniform_rate_;
     }
     accept();
+  }
+
+  /// Completions per second of the places chosen last, where they are worth most.
+  double throughput(StopPoll& poll) const {
+    detail::Generator chain;
+    std::uint32_t start = 0;
+    for (std::uint32_t s = 0; s < values_.size(); ++s) {
+      if (set_of_[s] == best_set_) start = s;
+      for (std::size_t e = graph_.completion_begin[s]; e < graph_.completion_begin[s + 1]; ++e) {
+        if (chosen_[e] == s) continue;
+        chain.target.push_back(chosen_[e]);
+        chain.rate.push_back(graph_.completion_rate[e]);
+      }
+      chain.begin.push_back(chain.target.size());
+    }
+    const std::pair<std::uint32_t, double> begin{start, 1.0};
+    double sum = 0;
+    for (const detail::ClosedClass& part : detail::long_run(chain, {&begin, 1}, poll)) {
+      for (std::size_t m = 0; m < part.states.size() && !poll.stopped(); ++m) {
+        const std::uint32_t s = part.states[m];
+        for (std::size_t e = graph_.completion_begin[s]; e < graph_.completion_begin[s + 1]; ++e)
+          sum += part.chance * part.stationary[m] * graph_.completion_rate[e];
+      }
+    }
+    return sum;
   }
 
   double lower() const noexcept { return lower_; }
@@ -140,11 +169,13 @@ class ValueIteration {
   const detail::Exploration& graph_;
   std::vector<std::uint32_t> set_of_;
   std::vector<bool> closed_;
+  std::vector<double> worth_;  ///< by completion
   std::vector<double> values_;
   std::vector<double> next_;
   std::vector<std::uint32_t> chosen_;  ///< by completion: the state that follows
   double uniform_rate_ = 0;
   double lower_ = 0;
+  std::size_t best_set_ = 0;  ///< in which it is reached
   double upper_ = std::numeric_limits<double>::infinity();
 };
 
@@ -160,7 +191,7 @@ OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions&
   control.states = graph.states.size();
   control.stopped = poll.reason();
   if (poll.stopped() || network.population() == 0) return control;
-  ValueIteration iteration(graph);
+  ValueIteration iteration(graph, network.classes());
   double apart = std::numeric_limits<double>::infinity();
   bool stalled = false;
   for (std::uint64_t round = 1; !stalled; ++round) {
@@ -175,14 +206,20 @@ OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions&
     for (int step = 0; step < kStepsBetween && !poll.should_stop_now(); ++step) iteration.step();
     control.sweeps += kStepsBetween;
   }
-  control.throughput = iteration.lower();
+  control.value = iteration.lower();
   control.upper_bound = iteration.upper();
   if (!iteration.converged()) control.stopped = stalled ? StopReason::kBudget : poll.reason();
+  if (threads.empty() && !system.has_worths()) {
+    control.throughput = control.value;
+  } else if (iteration.converged()) {
+    control.throughput = iteration.throughput(poll);
+    control.stopped = poll.reason();
+  }
   return control;
 }
 
 double optimal_control(const System& system, const AnalyzeOptions& options) {
-  return solve_optimal_control(system, options).throughput;
+  return solve_optimal_control(system, options).value;
 }
 
 }  // namespace allot

@@ -1,12 +1,14 @@
 // The decision process: equal to the best state where Lemma 1 holds, above it where it does not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "allot/analyze/analyze.hpp"
 #include "allot/base/error.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/naive_control.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -99,6 +101,7 @@ TEST(OptimalControl, IsPartOfTheAnalysisWhenAskedFor) {
   const Analysis with = analyze(system, *find_policy("jsq"), {.optimal_control = true});
   ASSERT_TRUE(with.optimal_control_throughput.has_value());
   EXPECT_NEAR(*with.optimal_control_throughput, 15.328, 5e-4);
+  EXPECT_EQ(with.optimal_control_value, with.optimal_control_throughput);
   EXPECT_LT(with.throughput, *with.optimal_control_throughput);
 }
 
@@ -106,7 +109,9 @@ TEST(OptimalControl, KnowsThreadsThatChangeTheirType) {
   // One thread alternates; each of its types is best served where it is fastest.
   const System system = two_processors({0, 0}, {4, 1, 1, 2}, Discipline::kPs);
   const std::vector<ThreadGroup> threads = {{1, {task_type(0), task_type(1)}}};
-  EXPECT_NEAR(solve_optimal_control(system, {}, threads).throughput, 2 / (1.0 / 4 + 1.0 / 2), 1e-8);
+  const OptimalControl control = solve_optimal_control(system, {}, threads);
+  EXPECT_NEAR(control.throughput, 2 / (1.0 / 4 + 1.0 / 2), 1e-8);
+  EXPECT_NEAR(control.value, 1 / (1.0 / 4 + 1.0 / 2), 1e-8);
 }
 
 // Values travel through the chain at the pace of its slowest rate: with rates a thousand million apart they
@@ -117,8 +122,102 @@ TEST(OptimalControl, EndsWithBoundsWhenRatesAreTooFarApart) {
   const OptimalControl control = solve_optimal_control(system);
   const double best =
       solve(*find_solver("exhaustive"), {system, Objective::kThroughput}).performance.throughput;
-  EXPECT_LE(control.throughput, best * (1 + 1e-9));
+  EXPECT_LE(control.value, best * (1 + 1e-9));
   EXPECT_GE(control.upper_bound, best * (1 - 1e-9));
+}
+
+// ---- worth
+
+/// Three ways: the library, plain sweeps over lists of threads, and where Lemma 1 holds every state.
+TEST(OptimalControl, MaximisesTheValueAsANaiveMethodDoes) {
+  std::size_t compared = 0;
+  std::size_t with_order = 0;
+  for (std::uint64_t seed = 0; seed < 120 && compared < 40; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const bool shared = seed % 2 == 0;
+    const System system = testing::random_system(seed, {.max_types = 3,
+                                                        .max_resources = 2,
+                                                        .max_count = shared ? 3 : 2,
+                                                        .max_servers = 2,
+                                                        .fcfs = !shared,
+                                                        .several_fcfs = true,
+                                                        .worths = true});
+    if (system.population() < 2 || !system.has_worths()) continue;
+    const OptimalControl control = solve_optimal_control(system);
+    ASSERT_EQ(control.stopped, StopReason::kNone);
+    const testing::NaiveControl naive(system, testing::as_groups(system));
+    const auto [low, high] = naive.most_value();
+    EXPECT_NEAR(control.value, static_cast<double>(low), 1e-8 * control.upper_bound);
+    EXPECT_NEAR(control.value, static_cast<double>(high), 1e-8 * control.upper_bound);
+    double best = 0;
+    double throughput = 0;
+    testing::for_each_assignment(system, [&](const Assignment& n) {
+      const testing::Completions x = testing::recomputed_completions(system, n);
+      if (static_cast<double>(x.value) <= best) return;
+      best = static_cast<double>(x.value);
+      throughput = static_cast<double>(x.total);
+    });
+    if (shared) {
+      EXPECT_NEAR(control.value, best, 1e-8 * best);
+    } else {
+      ++with_order;
+    }
+    // A policy of that value completes so much: no less than the value says, no more than is possible.
+    double dearest = 0;
+    for (const TaskClass& task : system.tasks()) dearest = std::max(dearest, task.worth);
+    EXPECT_GE(control.throughput * dearest, control.value * (1 - 1e-8));
+    const System plain = system.with_worths(std::vector<double>(system.type_count(), 1.0));
+    EXPECT_LE(control.throughput, optimal_control(plain) * (1 + 1e-8));
+    // The best state tells the throughput, too, where no other is as good.
+    std::size_t as_good = 0;
+    testing::for_each_assignment(system, [&](const Assignment& n) {
+      as_good += testing::recomputed_completions(system, n).value > best * (1 - 1e-6) ? 1 : 0;
+    });
+    if (shared && as_good == 1) {
+      EXPECT_NEAR(control.throughput, throughput, 1e-6 * throughput);
+    }
+    ++compared;
+  }
+  EXPECT_GE(compared, 40U);
+  EXPECT_GE(with_order, 10U);
+}
+
+TEST(OptimalControl, IsTheSameBitForBitWhereEverythingIsWorthOne) {
+  for (const Discipline discipline : {Discipline::kPs, Discipline::kFcfs}) {
+    const System system = two_processors({3, 1, 1}, kCounterexample, discipline);
+    const OptimalControl control = solve_optimal_control(system);
+    EXPECT_EQ(control.value, control.throughput);
+    const OptimalControl doubled =
+        solve_optimal_control(system.with_worths(std::vector<double>(3, 2.0)));  // exact in binary
+    EXPECT_EQ(doubled.value, 2 * control.value);
+    EXPECT_EQ(doubled.upper_bound, 2 * control.upper_bound);
+    EXPECT_NEAR(doubled.throughput, control.throughput, 1e-7 * control.throughput);
+  }
+}
+
+/// Rounds of several groups, which meet at the same resources and differ in worth.
+TEST(OptimalControl, MaximisesTheValueOfRounds) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 0x40d5);
+    std::vector<double> rates(6);
+    for (double& rate : rates) rate = random.uniform(0.5, 5);
+    const System system =
+        two_processors({0, 0, 0}, rates, seed % 2 == 0 ? Discipline::kPs : Discipline::kFcfs);
+    const std::vector<ThreadGroup> threads = {
+        {2, {task_type(0), task_type(1), task_type(0)}, random.uniform(0.1, 10), {}, ""},
+        {1, {task_type(2), task_type(1)}, random.uniform(0.1, 10), {}, ""}};
+    const OptimalControl control = solve_optimal_control(system, {}, threads);
+    ASSERT_EQ(control.stopped, StopReason::kNone);
+    const auto [low, high] = testing::NaiveControl(system, threads).most_value();
+    EXPECT_NEAR(control.value, static_cast<double>(low), 1e-8 * control.value);
+    EXPECT_NEAR(control.value, static_cast<double>(high), 1e-8 * control.value);
+    for (const char* const name : {"jsq", "random", "best-fit"}) {
+      const Analysis analysis = analyze(system, threads, *find_policy(name)->make(system, {}));
+      EXPECT_LE(analysis.value, control.value * (1 + 1e-8)) << name;
+      EXPECT_GT(analysis.value, 0) << name;
+    }
+  }
 }
 
 }  // namespace

@@ -95,16 +95,19 @@ TEST(Compare, PairsOnlyWhatBothCompleted) {
   SimulationResult first;
   first.policy = "first";
   first.throughput_by_replication = {10, 20, 30, 40};
+  first.value_by_replication = {5, 5, 5, 5};
   first.replication_marks = {{0, true}, {1, true}, {2, true}, {3, false}};
   SimulationResult other;
   other.policy = "other";
   other.throughput_by_replication = {11, 33, 77};
+  other.value_by_replication = {4, 2, 9};
   other.replication_marks = {{0, true}, {2, true}, {3, true}};
   const std::optional<Difference> difference = paired_difference(other, first);
   ASSERT_TRUE(difference.has_value());
   EXPECT_EQ(difference->policy, "other");
   EXPECT_EQ(difference->against, "first");
   EXPECT_EQ(difference->throughput.mean, 2);  // (11 - 10 + 33 - 30) / 2
+  EXPECT_EQ(difference->value.mean, -2);      // (4 - 5 + 2 - 5) / 2
   other.replication_marks = {{0, false}, {2, false}, {4, true}};
   EXPECT_FALSE(paired_difference(other, first).has_value());
 }

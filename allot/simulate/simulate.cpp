@@ -12,6 +12,7 @@
 #include "allot/base/memory.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/model/violations.hpp"
+#include "allot/simulate/detail/batches.hpp"
 #include "allot/simulate/detail/engine.hpp"
 #include "allot/simulate/detail/summary.hpp"
 #include "allot/simulate/detail/threads.hpp"
@@ -261,7 +262,7 @@ class Campaign {
         detail::make_engine(setup(own ? *own : *shared_policy_, number));
     if (number == 0) policy_note_ = policy.note();
     Replication& replication = replications_[number];
-    const bool batches = options_.replications == 1;
+    const bool in_batches = options_.replications == 1;
     const std::uint64_t total = warmup_ + options_.completions;
     std::uint64_t reported = 0;
     Pace pace;
@@ -288,16 +289,13 @@ class Campaign {
       engine->set_trace(options_.trace);
     }
     bool going = true;
-    if (batches) {
+    if (in_batches) {
+      detail::Batches batches(scenario_, *engine, replication);
       for (std::size_t batch = 0; batch < kBatches && going; ++batch) {
         const std::uint64_t size =
             options_.completions * (batch + 1) / kBatches - options_.completions * batch / kBatches;
-        const double before = engine->now();
-        const double sum = engine->response_sum();
         going = advance(size);
-        if (!going || size == 0 || !(engine->now() > before)) continue;
-        replication.batch_throughput.push_back(static_cast<double>(size) / (engine->now() - before));
-        replication.batch_response.push_back((engine->response_sum() - sum) / static_cast<double>(size));
+        if (going) batches.end_one(size);
       }
     } else {
       going = advance(options_.completions);
@@ -374,7 +372,8 @@ SimulationResult simulate(const Scenario& scenario, const NamedPolicy& policy, c
 }
 
 std::optional<Difference> paired_difference(const SimulationResult& result, const SimulationResult& against) {
-  std::vector<double> differences;
+  std::vector<double> throughputs;
+  std::vector<double> values;
   std::size_t other = 0;
   for (std::size_t at = 0; at < result.replication_marks.size(); ++at) {
     const ReplicationMark& mark = result.replication_marks[at];
@@ -383,14 +382,21 @@ std::optional<Difference> paired_difference(const SimulationResult& result, cons
     if (other == against.replication_marks.size()) break;
     const ReplicationMark& partner = against.replication_marks[other];
     if (partner.number != mark.number || !mark.complete || !partner.complete) continue;
-    differences.push_back(result.throughput_by_replication[at] - against.throughput_by_replication[other]);
+    throughputs.push_back(result.throughput_by_replication[at] - against.throughput_by_replication[other]);
+    values.push_back(result.value_by_replication[at] - against.value_by_replication[other]);
   }
-  if (differences.empty()) return std::nullopt;
-  const MeanInterval interval = mean_interval(differences);
-  return Difference{result.policy,
-                    against.policy,
-                    {interval.mean, interval.half_width},
-                    interval.half_width && std::abs(interval.mean) > *interval.half_width};
+  if (throughputs.empty()) return std::nullopt;
+  const auto estimate = [](std::span<const double> differences) -> Estimate {
+    const MeanInterval interval = mean_interval(differences);
+    return {interval.mean, interval.half_width};
+  };
+  const auto excludes_0 = [](const Estimate& difference) {
+    return difference.half_width && std::abs(difference.mean) > *difference.half_width;
+  };
+  Difference difference{result.policy, against.policy, estimate(throughputs), false, estimate(values), false};
+  difference.significant = excludes_0(difference.throughput);
+  difference.value_significant = excludes_0(difference.value);
+  return difference;
 }
 
 std::vector<Difference> differences_from_first(std::span<const SimulationResult> results) {

@@ -59,12 +59,14 @@ struct SimulationResult {
       true;  ///< the wanted precision was reached (true when none was asked for, unless nothing was measured)
   double population = 0;  ///< mean number of tasks in the system
   Estimate throughput;
+  Estimate value;  ///< worth of the rounds, and of the completions that are no part of one, per second
   Estimate response_time;
   double p50 = 0;  ///< percentiles of the response time, relative error below 1%
   double p95 = 0;
   double p99 = 0;
   std::vector<Estimate> throughput_by_task;
   std::vector<Estimate> throughput_by_resource;
+  std::vector<Estimate> rounds;  ///< per second, of each group of threads
   std::vector<Estimate> response_time_by_task;
   std::vector<double> utilization;  ///< mean busy servers / servers
   double energy_per_task = 0;       ///< joules
@@ -72,6 +74,7 @@ struct SimulationResult {
   double little = 0;           ///< mean over the replications of X * E[T], to be compared with `population`
   double little_residual = 0;  ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;
+  std::vector<double> value_by_replication;        ///< of the same
   std::vector<ReplicationMark> replication_marks;  ///< of each of these, by rising number
   std::vector<std::string> notes;  ///< what a careful reader should know, such as an unsampled heavy tail
   double wall_seconds = 0;
@@ -91,8 +94,10 @@ SimulationResult simulate(const Scenario& scenario, const NamedPolicy& policy, c
 struct Difference {
   std::string policy;
   std::string against;
-  Estimate throughput;       ///< of the paired differences
-  bool significant = false;  ///< the interval excludes 0
+  Estimate throughput;             ///< of the paired differences
+  bool significant = false;        ///< the interval of the throughput excludes 0
+  Estimate value;                  ///< of the paired differences
+  bool value_significant = false;  ///< the interval of the value excludes 0
 };
 
 /// Replication against replication: over those that both completed. Nothing when there is none.

@@ -56,6 +56,8 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
      .kept = [](Run& r) -> Kept { return &r.precise; }},
     {.key = "population", .help = "Mean number of tasks in the system.", .kept = [](Run& r) -> Kept { return &r.population; }},
     {.key = "throughput", .json = [](const System&, const Run& r) { return json(r.throughput); }},
+    {.key = "value", .json = [](const System&, const Run& r) { return json(r.value); }},
+    {.key = "rounds", .is_left_out = true, .json = [](const System&, const Run& r) { return r.rounds.empty() ? Json() : json(r.rounds); }},
     {.key = "response_time", .json = response_time},
     {.key = "p50", .help = "Median of the response time.", .kept = [](Run& r) -> Kept { return &r.p50; }, .is_inside = true,
      .has_value = completes},
@@ -76,6 +78,8 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
      .kept = [](Run& r) -> Kept { return &r.little_residual; }},
     {.key = "throughput_by_replication", .help = "Tasks per second in each replication.",
      .kept = [](Run& r) -> Kept { return &r.throughput_by_replication; }},
+    {.key = "value_by_replication", .help = "Value per second in each replication.",
+     .kept = [](Run& r) -> Kept { return &r.value_by_replication; }},
     {.key = "notes", .help = "What a careful reader should know.", .kept = [](Run& r) -> Kept { return &r.notes; }},
     {.key = "wall_seconds", .help = "How long the simulation took.", .kept = [](Run& r) -> Kept { return &r.wall_seconds; }},
     {.key = "completions_per_second", .help = "How many completions were simulated in a second of that.",
@@ -105,6 +109,8 @@ std::string comparison_json(const System& system, const Comparison& comparison, 
     entry.add("against", difference.against);
     entry.add("throughput", json(difference.throughput));
     entry.add("significant", difference.significant);
+    entry.add("value", json(difference.value));
+    entry.add("value_significant", difference.value_significant);
   }
   Json object;
   object.add("tasks", Json::names(system.tasks()));
@@ -112,6 +118,7 @@ std::string comparison_json(const System& system, const Comparison& comparison, 
   object.add("policies", std::move(policies));
   object.add("differences", std::move(differences));
   object.add("best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput));
+  object.add("best_assignment_value", best == nullptr ? Json() : Json(best->performance.value));
   object.add("best_assignment_proven", best != nullptr && best->proven_optimal);
   return object.text();
 }

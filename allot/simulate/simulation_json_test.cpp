@@ -31,6 +31,8 @@ SimulationResult measured(std::string policy, double throughput) {
   result.warmup = 7;
   result.population = 6;
   result.throughput = {throughput, 0.5};
+  result.value = {2 * throughput, 1};
+  result.value_by_replication = {2 * throughput};
   result.response_time = {0.25, std::nullopt};
   result.p50 = 0.125;
   result.p95 = 0.5;
@@ -55,6 +57,9 @@ TEST(SimulationJson, HasEveryFieldOfASimulation) {
   EXPECT_EQ(json.at("partial"), false);
   EXPECT_EQ(json.at("population"), 6.0);
   EXPECT_EQ(json.at("throughput"), Json::parse(R"({"mean": 16.0, "half_width": 0.5})"));
+  EXPECT_EQ(json.at("value"), Json::parse(R"({"mean": 32.0, "half_width": 1.0})"));
+  EXPECT_EQ(json.at("value_by_replication"), Json({32.0}));
+  EXPECT_FALSE(json.contains("rounds"));
   EXPECT_EQ(json.at("response_time"),
             Json::parse(R"({"mean": 0.25, "half_width": null, "p50": 0.125, "p95": 0.5,
       "p99": 0.75})"));
@@ -69,6 +74,13 @@ TEST(SimulationJson, HasEveryFieldOfASimulation) {
     EXPECT_TRUE(json.at(field).is_number()) << field;
   EXPECT_EQ(json.at("notes"), Json({"a \"note\""}));
   EXPECT_EQ(json.at("tasks"), Json({"sort", "scan"}));
+}
+
+TEST(SimulationJson, HasRoundsWhereThereAreGroupsOfThreads) {
+  SimulationResult result = measured("map", 16);
+  result.rounds = {{4, 0.25}, {0, std::nullopt}};
+  EXPECT_EQ(Json::parse(simulation_json(two_by_two(), result)).at("rounds"),
+            Json::parse(R"([{"mean": 4.0, "half_width": 0.25}, {"mean": 0.0, "half_width": null}])"));
 }
 
 TEST(SimulationJson, HasNoResponseTimesWhereNothingCompleted) {
@@ -86,19 +98,22 @@ TEST(SimulationJson, HasThePoliciesAndTheirDifferences) {
   const System system = two_by_two();
   Comparison comparison;
   comparison.policies = {measured("jsq", 12), measured("map", 16)};
-  comparison.differences = {{"map", "jsq", {4, 0.5}, true}};
+  comparison.differences = {{"map", "jsq", {4, 0.5}, true, {-1, 2}, false}};
   const Json json = Json::parse(comparison_json(system, comparison));
   ASSERT_EQ(json.at("policies").size(), 2U);
   EXPECT_EQ(json.at("policies").at(1).at("policy"), "map");
   EXPECT_EQ(json.at("differences"), Json::parse(R"([{"policy": "map", "against": "jsq",
-      "throughput": {"mean": 4.0, "half_width": 0.5}, "significant": true}])"));
+      "throughput": {"mean": 4.0, "half_width": 0.5}, "significant": true,
+      "value": {"mean": -1.0, "half_width": 2.0}, "value_significant": false}])"));
   EXPECT_TRUE(json.at("best_assignment_throughput").is_null());
+  EXPECT_TRUE(json.at("best_assignment_value").is_null());
   EXPECT_EQ(json.at("best_assignment_proven"), false);
   Solution best;
   best.performance = evaluate(system, home_assignment(system));
   best.proven_optimal = true;
   const Json with_best = Json::parse(comparison_json(system, comparison, &best));
   EXPECT_EQ(with_best.at("best_assignment_throughput"), best.performance.throughput);
+  EXPECT_EQ(with_best.at("best_assignment_value"), best.performance.value);
   EXPECT_EQ(with_best.at("best_assignment_proven"), true);
 }
 

@@ -82,7 +82,9 @@ inline void expect_same(const SimulationResult& a, const SimulationResult& b) {
   EXPECT_EQ(a.replications, b.replications);
   EXPECT_EQ(a.warmup, b.warmup);
   EXPECT_EQ(a.throughput_by_replication, b.throughput_by_replication);
-  expect_same_estimates({a.throughput, a.response_time}, {b.throughput, b.response_time});
+  EXPECT_EQ(a.value_by_replication, b.value_by_replication);
+  expect_same_estimates({a.throughput, a.value, a.response_time}, {b.throughput, b.value, b.response_time});
+  expect_same_estimates(a.rounds, b.rounds);
   expect_same_estimates(a.throughput_by_task, b.throughput_by_task);
   expect_same_estimates(a.throughput_by_resource, b.throughput_by_resource);
   expect_same_estimates(a.response_time_by_task, b.response_time_by_task);

@@ -69,6 +69,7 @@ class Explorer {
           out.choice_probability.push_back(chance);
         });
         out.completion_rate.push_back(completion.rate);
+        out.completion_class.push_back(completion.task_class);
         out.choice_begin.push_back(out.choice_state.size());
       }
       out.completion_begin.push_back(out.completion_rate.size());

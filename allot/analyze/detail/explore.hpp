@@ -24,7 +24,8 @@ struct Exploration {
       start;                                  ///< states and their probabilities once all have entered
   std::vector<std::size_t> completion_begin;  ///< by state, and one more
   std::vector<double> completion_rate;
-  std::vector<std::size_t> choice_begin;  ///< by completion, and one more
+  std::vector<std::uint32_t> completion_class;  ///< which of the network's classes completes
+  std::vector<std::size_t> choice_begin;        ///< by completion, and one more
   std::vector<std::uint32_t> choice_state;
   std::vector<double> choice_probability;
 };

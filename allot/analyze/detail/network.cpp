@@ -10,7 +10,8 @@ namespace allot::detail {
 std::vector<TaskClassInChain> constant_classes(const System& system) {
   std::vector<TaskClassInChain> classes;
   for (const TaskType i : system.types()) {
-    classes.push_back({i, static_cast<std::uint32_t>(index(i)), system.count(i), system.count(i)});
+    classes.push_back(
+        {i, static_cast<std::uint32_t>(index(i)), system.count(i), system.count(i), system.worth(i)});
   }
   return classes;
 }
@@ -27,7 +28,9 @@ std::vector<TaskClassInChain> changing_classes(const System& system, std::span<c
       if (index(i) >= system.type_count() || system.resources_for(i).empty())
         throw InvalidModel(field, "has a task type that can run nowhere");
       const auto next = first + static_cast<std::uint32_t>((step + 1) % thread.sequence.size());
-      classes.push_back({i, next, step == 0 ? thread.count : 0, thread.count});
+      const bool ends_round = step + 1 == thread.sequence.size();
+      classes.push_back(
+          {i, next, step == 0 ? thread.count : 0, thread.count, ends_round ? thread.worth : 0.0});
     }
   }
   return classes;

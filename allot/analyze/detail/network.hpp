@@ -21,6 +21,7 @@ struct TaskClassInChain {
   std::uint32_t successor = 0;
   Count entering = 0;  ///< how many tasks of the class enter at the start
   Count most = 0;      ///< how many can be in the system at a time
+  double worth = 1;    ///< of one completion; where types change, of a round, which the last step completes
 };
 
 std::vector<TaskClassInChain> constant_classes(const System& system);

@@ -50,7 +50,7 @@ class EngineOf final : public Engine {
         looks_at_sizes_(setup.policy->looks_at_sizes()),
         open_(setup.scenario->arrivals, setup.seed, setup.replication),
         late_(setup.policy->bind_late(), types_),
-        meter_(types_, resources_),
+        meter_(types_, resources_, setup.scenario->threads),
         tracer_(system_, threads_, late_.are_used()) {
     counts_.assign(types_, resources_, 0);
     totals_.assign(resources_, 0);
@@ -115,7 +115,7 @@ class EngineOf final : public Engine {
 
   bool dry() const noexcept override { return external_ == kNever && due_.due(due_.first()) == kNever; }
   double now() const noexcept override { return now_; }
-  std::uint64_t completed() const noexcept override { return meter_.completions(); }
+  const Window& counted() const noexcept override { return meter_.counted(); }
   double response_sum() const noexcept override { return meter_.response_sum(); }
   const LogHistogram& responses() const noexcept override { return meter_.responses(); }
   std::uint64_t fewest_turns() const noexcept override {
@@ -366,6 +366,7 @@ class EngineOf final : public Engine {
     }
     if (thread.group == kNone) return true;
     const std::vector<TaskType>& sequence = scenario_.threads[thread.group].sequence;
+    meter_.complete_step(thread.group, thread.step);
     thread.step = thread.step + 1 == sequence.size() ? 0 : thread.step + 1;
     thread.type = static_cast<std::uint32_t>(index(sequence[thread.step]));
     if (thread.type != before) {

@@ -18,6 +18,8 @@ struct Window {
   double seconds = 0;
   std::uint64_t completions = 0;
   PerPair<std::uint64_t> completions_by_pair;
+  std::vector<std::vector<std::uint64_t>>
+      steps;                             ///< completions by group of threads and step of its sequence
   std::vector<double> response_by_type;  ///< sums of response times
   std::vector<double> busy;              ///< unit-seconds per resource
   double population_integral = 0;        ///< task-seconds in the system
@@ -59,8 +61,8 @@ class Engine {
   virtual double now() const noexcept = 0;
   virtual void begin_window() = 0;
   virtual Window end_window() = 0;
-  /// Completions and the sum of response times since the start of the window.
-  virtual std::uint64_t completed() const noexcept = 0;
+  /// What was counted since the start of the window, without its times; and the sum of response times.
+  virtual const Window& counted() const noexcept = 0;
   virtual double response_sum() const noexcept = 0;
   virtual const LogHistogram& responses() const noexcept = 0;
   /// The fewest tasks that a thread present from the start has completed, of those that ever get a turn.

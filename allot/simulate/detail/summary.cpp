@@ -21,10 +21,18 @@ Estimate estimate(std::span<const double> values) {
 
 /// What the windows hold, one value per replication, and sums over them.
 struct Totals {
-  Totals(std::size_t types, std::size_t resources)
-      : by_task(types), by_resource(resources), response_by_task(types), busy(resources) {}
+  explicit Totals(const Scenario& work)
+      : scenario(work),
+        by_task(work.system.type_count()),
+        by_resource(work.system.resource_count()),
+        response_by_task(work.system.type_count()),
+        rounds(work.threads.size()),
+        busy(work.system.resource_count()) {}
 
   void add(const Window& window) {
+    values.push_back(rate(value_in(window, scenario), window.seconds));
+    for (std::size_t group = 0; group < rounds.size(); ++group)
+      rounds[group].push_back(rate(static_cast<double>(window.steps[group].back()), window.seconds));
     double response = 0;
     for (std::size_t i = 0; i < by_task.size(); ++i) {
       std::uint64_t done = 0;
@@ -48,10 +56,13 @@ struct Totals {
     little_residual = std::max(little_residual, window.little_residual);
   }
 
+  const Scenario& scenario;
+  std::vector<double> values;
   std::vector<double> responses;
   std::vector<std::vector<double>> by_task;
   std::vector<std::vector<double>> by_resource;
   std::vector<std::vector<double>> response_by_task;
+  std::vector<std::vector<double>> rounds;
   std::vector<double> busy;
   double seconds = 0;
   double tasks = 0;
@@ -83,10 +94,11 @@ class Summary {
       result.throughput_by_task.resize(types);
       result.throughput_by_resource.resize(resources);
       result.response_time_by_task.resize(types);
+      result.rounds.resize(measured_.scenario.threads.size());
       result.utilization.resize(resources);
       return result;
     }
-    Totals totals(types, resources);
+    Totals totals(measured_.scenario);
     LogHistogram histogram = measured_.responses;
     for (const Replication* replication : used_) {
       result.throughput_by_replication.push_back(throughput_of(replication->window));
@@ -129,9 +141,16 @@ class Summary {
     result.little_residual = totals.little_residual;
     result.throughput = estimate(result.throughput_by_replication);
     result.response_time = estimate(totals.responses);
+    result.value_by_replication = totals.values;
+    result.value = estimate(totals.values);
+    for (const auto& values : totals.rounds) result.rounds.push_back(estimate(values));
     if (used_.size() == 1) {
-      result.throughput.half_width = mean_interval(used_.front()->batch_throughput).half_width;
-      result.response_time.half_width = mean_interval(used_.front()->batch_response).half_width;
+      const Replication& only = *used_.front();
+      result.throughput.half_width = mean_interval(only.batch_throughput).half_width;
+      result.response_time.half_width = mean_interval(only.batch_response).half_width;
+      result.value.half_width = mean_interval(only.batch_value).half_width;
+      for (std::size_t group = 0; group < only.batch_rounds.size(); ++group)
+        result.rounds[group].half_width = mean_interval(only.batch_rounds[group]).half_width;
     }
     result.p50 = histogram.quantile(0.50);
     result.p95 = histogram.quantile(0.95);
@@ -257,6 +276,23 @@ class Summary {
 
 double throughput_of(const Window& window) noexcept {
   return rate(static_cast<double>(window.completions), window.seconds);
+}
+
+double value_in(const Window& window, const Scenario& scenario) noexcept {
+  double value = 0;
+  for (const TaskType i : scenario.system.types()) {
+    std::uint64_t alone = 0;
+    for (const std::uint64_t n : window.completions_by_pair.row(i)) alone += n;
+    for (std::size_t group = 0; group < window.steps.size(); ++group) {
+      const std::vector<TaskType>& sequence = scenario.threads[group].sequence;
+      for (std::size_t step = 0; step < sequence.size(); ++step)
+        if (sequence[step] == i) alone -= window.steps[group][step];
+    }
+    value += scenario.system.worth(i) * static_cast<double>(alone);
+  }
+  for (std::size_t group = 0; group < window.steps.size(); ++group)
+    value += scenario.threads[group].worth * static_cast<double>(window.steps[group].back());
+  return value;
 }
 
 SimulationResult summarise(const Measured& measured) { return Summary(measured).result(); }

@@ -19,12 +19,17 @@ struct Replication {
   std::unique_ptr<LogHistogram> part;  ///< of the response times, where it is not complete; 64 KiB
   std::vector<double> batch_throughput;
   std::vector<double> batch_response;
-  bool complete = false;  ///< was not asked to stop
-  bool dry = false;       ///< nothing was left to do before all completions were seen
+  std::vector<double> batch_value;
+  std::vector<std::vector<double>> batch_rounds;  ///< by group of threads
+  bool complete = false;                          ///< was not asked to stop
+  bool dry = false;                               ///< nothing was left to do before all completions were seen
 };
 
 /// Completions per second; 0 for a moment too short to measure.
 double throughput_of(const Window& window) noexcept;
+
+/// Worth of the rounds that were completed, and of the completions that are no part of a round.
+double value_in(const Window& window, const Scenario& scenario) noexcept;
 
 /// A campaign as it ended. Refers to what the campaign holds.
 struct Measured {

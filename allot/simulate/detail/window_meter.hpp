@@ -17,11 +17,12 @@ namespace allot::detail {
 
 class WindowMeter {
  public:
-  WindowMeter(std::size_t types, std::size_t resources)
+  WindowMeter(std::size_t types, std::size_t resources, std::span<const ThreadGroup> groups)
       : types_(types), resources_(resources), busy_(resources), busy_since_(resources) {
     window_.completions_by_pair.assign(types, resources, 0);
     window_.response_by_type.assign(types, 0.0);
     window_.busy.assign(resources, 0.0);
+    for (const ThreadGroup& group : groups) window_.steps.emplace_back(group.sequence.size(), 0);
   }
 
   /// `ages`: of all tasks present, together.
@@ -29,6 +30,7 @@ class WindowMeter {
     start_ = now;
     completions_ = 0;
     window_.completions_by_pair.assign(types_, resources_, 0);
+    for (std::vector<std::uint64_t>& steps : window_.steps) std::fill(steps.begin(), steps.end(), 0);
     std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
     std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
     std::fill(busy_since_.begin(), busy_since_.end(), now);
@@ -58,6 +60,9 @@ class WindowMeter {
     responses_.add(response);
   }
 
+  /// One of these completions is this step of a group's sequence.
+  void complete_step(std::uint32_t group, std::uint32_t step) noexcept { ++window_.steps[group][step]; }
+
   /// So many units of the resource are busy from now on.
   [[gnu::always_inline]] void set_busy(std::size_t j, double busy, double now) noexcept {
     if (busy != busy_[j]) account_busy(j, busy, now);
@@ -71,7 +76,8 @@ class WindowMeter {
     population_since_ = now;
   }
 
-  std::uint64_t completions() const noexcept { return completions_; }
+  /// Its counts are those until now; its times are not.
+  const Window& counted() const noexcept { return window_; }
   const LogHistogram& responses() const noexcept { return responses_; }
   double response_sum() const noexcept {
     return std::accumulate(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);

@@ -14,7 +14,7 @@
 namespace allot::app {
 namespace {
 
-/// Two throughputs closer than this, relatively, are called the same.
+/// Two numbers closer than this, relatively, are called the same.
 constexpr double kSame = 1e-8;
 
 using Arguments = Asked<AnalyzeQuestion>;
@@ -68,24 +68,27 @@ std::string against(double value, double reference) {
                            : percent(1 - value / reference) + " less";
 }
 
-void print_comparison_with_best(Console& console, const PolicyInfo& policy, const Analysis& analysis) {
-  const double best = analysis.best_state_throughput;
+void print_comparison_with_best(Console& console, const PolicyInfo& policy, const System& system,
+                                const Analysis& analysis) {
+  const double best = analysis.best_state_value;
   std::string text = "The best state";
   if (policy.holds_time_shares) text += ", shared evenly,";
-  text += analysis.best_state_approximate ? " completes about " : " completes ";
-  text += number(best, 5) + " tasks/s; the policy completes " + against(analysis.throughput, best) +
-          " and is in a best state " + percent(analysis.best_state_probability) + " of the time.";
+  const std::string verb = system.has_worths() ? " is worth " : " completes ";
+  const std::string unit = system.has_worths() ? " per second" : " tasks/s";
+  text += verb + (analysis.best_state_approximate ? "about " : "") + number(best, 5) + unit + "; the policy" +
+          verb + against(analysis.value, best) + " and is in a best state " +
+          percent(analysis.best_state_probability) + " of the time.";
   if (analysis.best_state_approximate) {
-    text +=
-        " (Where tasks wait for several fcfs servers, the throughput of a state has no exact formula; "
-        "the chain itself is exact.)";
+    text += " (Where tasks wait for several fcfs servers, the " +
+            std::string(system.has_worths() ? "value" : "throughput") +
+            " of a state has no exact formula; the chain itself is exact.)";
   }
   console.paragraph(text);
-  if (analysis.optimal_control_throughput) {
-    const double control = *analysis.optimal_control_throughput;
+  if (analysis.optimal_control_value) {
+    const double control = *analysis.optimal_control_value;
     const bool same = std::abs(control - best) <= kSame * best;
     console.paragraph("Optimal control, the best that placing alone can reach without knowing sizes: " +
-                      number(control, 5) + " tasks/s, " + against(control, best) + (same ? " as" : " than") +
+                      number(control, 5) + unit + ", " + against(control, best) + (same ? " as" : " than") +
                       " the best state.");
   }
 }
@@ -107,9 +110,10 @@ void print_analysis(Console& console, const PolicyInfo& policy, const System& sy
     console.print("There are no threads, so there is nothing to place.\n");
     return;
   }
-  console.line(
-      number(analysis.throughput, 5) + " tasks/s, mean response time " + duration(analysis.response_time),
-      Style::kBold);
+  const std::string value = system.has_worths() ? "value " + number(analysis.value, 5) + " per second, " : "";
+  console.line(value + number(analysis.throughput, 5) + " tasks/s, mean response time " +
+                   duration(analysis.response_time),
+               Style::kBold);
   std::string how = std::string(policy.name) +
                     ", exact chain: " + counted(static_cast<Count>(analysis.states), "state") + " in " +
                     duration(seconds);
@@ -118,7 +122,7 @@ void print_analysis(Console& console, const PolicyInfo& policy, const System& sy
   console.gap();
   print_means(console, system, analysis);
   console.gap();
-  print_comparison_with_best(console, policy, analysis);
+  print_comparison_with_best(console, policy, system, analysis);
   print_sentences(console, analysis_fields(), system, analysis);
 }
 

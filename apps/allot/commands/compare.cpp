@@ -23,7 +23,17 @@ const Difference* difference_of(const Comparison& comparison, const SimulationRe
   return nullptr;
 }
 
-/// "+12.3% ± 0.4%", of the reference's throughput
+/// What policies are compared by: value where it differs from throughput.
+struct Goal {
+  Estimate SimulationResult::*result;
+  Estimate Difference::*difference;
+  bool Difference::*significant;
+};
+constexpr Goal kByThroughput{&SimulationResult::throughput, &Difference::throughput,
+                             &Difference::significant};
+constexpr Goal kByValue{&SimulationResult::value, &Difference::value, &Difference::value_significant};
+
+/// "+12.3% ± 0.4%", of the reference
 std::string relative(const Estimate& difference, double reference) {
   if (!(reference > 0)) return "";
   const double mean = 100 * difference.mean / reference;
@@ -34,61 +44,80 @@ std::string relative(const Estimate& difference, double reference) {
   return fmt::format("{:+.{}f}% {} {:.{}f}%", mean, decimals, sign(Sign::kPlusMinus), half_width, decimals);
 }
 
-void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
+/// The value has a column where it is what policies are compared by.
+void print_table(Console& console, const Comparison& comparison, const std::optional<Solution>& best,
+                 bool by_value) {
+  const Goal goal = by_value ? kByValue : kByThroughput;
   std::vector<const SimulationResult*> order;
   for (const SimulationResult& result : comparison.policies) order.push_back(&result);
-  std::stable_sort(order.begin(), order.end(), [](const SimulationResult* a, const SimulationResult* b) {
-    return a->throughput.mean > b->throughput.mean;
+  std::stable_sort(order.begin(), order.end(), [&](const SimulationResult* a, const SimulationResult* b) {
+    return (a->*goal.result).mean > (b->*goal.result).mean;
   });
   const SimulationResult& reference = comparison.policies.front();
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft, Align::kRight, Align::kRight,
-               Align::kRight});
-  table.title({"policy", "tasks/s", "against " + reference.policy, "", "response", "95%", "J/task"});
+  std::vector<Align> aligned = {Align::kLeft, Align::kRight};
+  std::vector<std::string> titles = {"policy", "tasks/s"};
+  if (by_value) {
+    aligned.push_back(Align::kRight);
+    titles.emplace_back("value/s");
+  }
+  aligned.insert(aligned.end(), {Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kRight});
+  titles.insert(titles.end(), {"against " + reference.policy, "", "response", "95%", "J/task"});
+  Table table(std::move(aligned));
+  table.title(titles);
   bool marked = false;
   if (best) {
-    table.row({{"best assignment", Style::kDim}, {number(best->performance.throughput, 5), Style::kDim}});
+    std::vector<Cell> cells = {{"best assignment", Style::kDim},
+                               {number(best->performance.throughput, 5), Style::kDim}};
+    if (by_value) cells.push_back({number(best->performance.value, 5), Style::kDim});
+    table.row(std::move(cells));
   }
   for (const SimulationResult* result : order) {
     const Difference* const difference = difference_of(comparison, *result);
-    const bool significant = difference != nullptr && difference->significant;
+    const bool significant = difference != nullptr && difference->*goal.significant;
     marked |= significant;
-    const Style style = !significant                      ? Style::kPlain
-                        : difference->throughput.mean > 0 ? Style::kGood
-                                                          : Style::kBad;
+    const Style style = !significant                              ? Style::kPlain
+                        : (difference->*goal.difference).mean > 0 ? Style::kGood
+                                                                  : Style::kBad;
     const bool any = result->throughput.mean > 0;
-    table.row(
-        {{result->policy, Style::kBold},
-         {any ? with_interval(result->throughput) : "0", Style::kPlain},
-         {difference == nullptr ? "-" : relative(difference->throughput, reference.throughput.mean), style},
-         {significant ? "*" : "", style},
-         {any ? duration(result->response_time.mean) : "", Style::kPlain},
-         {any ? duration(result->p95) : "", Style::kPlain},
-         {any ? number(result->energy_per_task) : "", Style::kPlain}});
+    const std::string against =
+        difference == nullptr ? "-" : relative(difference->*goal.difference, (reference.*goal.result).mean);
+    std::vector<Cell> cells = {{result->policy, Style::kBold},
+                               {any ? with_interval(result->throughput) : "0", Style::kPlain}};
+    if (by_value) cells.push_back({any ? with_interval(result->value) : "0", Style::kPlain});
+    cells.insert(cells.end(), {{against, style},
+                               {significant ? "*" : "", style},
+                               {any ? duration(result->response_time.mean) : "", Style::kPlain},
+                               {any ? duration(result->p95) : "", Style::kPlain},
+                               {any ? number(result->energy_per_task) : "", Style::kPlain}});
+    table.row(std::move(cells));
   }
   console.print("{}", table.text(console));
   console.gap();
   if (marked) {
-    const std::string text = "* differs from " + reference.policy +
+    const std::string text = "* differs from " + reference.policy + (by_value ? " in value" : "") +
                              " beyond chance: the 95% interval of the difference excludes 0.";
     console.paragraph(text);
   }
 }
 
-void print_reference(Console& console, const Solution& best) {
+void print_reference(Console& console, const Scenario& scenario, const Solution& best) {
+  const std::string more = tells_value(scenario) ? "has more value" : "completes more";
   std::string text = "Best assignment: ";
   if (best.proven_optimal) {
-    text += "no constant assignment completes more, proven";
+    text += "no constant assignment " + more + ", proven";
   } else if (best.performance.approximate) {
     text += "the best found by a formula that is approximate where tasks wait for several fcfs servers";
   } else {
     text += "the best found with limited effort";
     if (best.upper_bound)
-      text += "; none completes more than " + number_above(*best.upper_bound, 5) + " tasks/s";
+      text += "; none " + more + " than " + number_above(*best.upper_bound, 5) +
+              (tells_value(scenario) ? " per second" : " tasks/s");
   }
   console.print("{}.\n", wrapped(text, console.width(), 0));
 }
 
-void print_comparison(Console& console, const Comparison& comparison, const std::optional<Solution>& best) {
+void print_comparison(Console& console, const Scenario& scenario, const Comparison& comparison,
+                      const std::optional<Solution>& best) {
   const SimulationResult& first = comparison.policies.front();
   double seconds = 0;
   bool any = false;
@@ -110,8 +139,8 @@ void print_comparison(Console& console, const Comparison& comparison, const std:
     console.line("Interrupted: policies are missing, the last is incomplete.", Style::kBad);
   }
   console.gap();
-  print_table(console, comparison, best);
-  if (best) print_reference(console, *best);
+  print_table(console, comparison, best, tells_value(scenario));
+  if (best) print_reference(console, scenario, *best);
 }
 
 /// A note that several policies share is said once.
@@ -141,7 +170,7 @@ Exit run_compare(Arguments& arguments, Console& console) {
   } else {
     print_system(console, *question.scenario);
     print_work(console, *question.scenario);
-    print_comparison(console, question.comparison, question.best);
+    print_comparison(console, *question.scenario, question.comparison, question.best);
   }
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }

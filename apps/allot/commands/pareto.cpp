@@ -17,49 +17,60 @@ ParetoBargain bargain(const ParetoFrontier& frontier, const ParetoPoint& point) 
   return allot::bargain(frontier.points.front(), point);
 }
 
-std::string advice(const ParetoFrontier& frontier) {
+std::string advice(const ParetoFrontier& frontier, bool by_value) {
+  const std::string first = by_value ? "the assignment of the most value" : "the fastest assignment";
+  const std::string good = by_value ? "value" : "throughput";
   constexpr double kNoError = 1e-9;
   if (frontier.points.front().priority_error <= kNoError) {
-    return "Nothing to give up: the fastest assignment has the shares that the priorities ask for.";
+    return "Nothing to give up: " + first + " has the shares that the priorities ask for.";
   }
   if (frontier.advised == frontier.points.front()) {
     return frontier.points.size() == 1
-               ? "Nothing to choose: the fastest assignment has the smallest error that was found, too."
-               : "Stay with the fastest assignment: every other gives up a larger part of the throughput "
-                 "than it cuts "
-                 "of the error.";
+               ? "Nothing to choose: " + first + " has the smallest error that was found, too."
+               : "Stay with " + first + ": every other gives up a larger part of the " + good +
+                     " than it cuts of the error.";
   }
   const ParetoBargain offer = bargain(frontier, frontier.advised);
-  return "Give up " + percent(offer.given_up) + " of the throughput to cut the error by " +
+  return "Give up " + percent(offer.given_up) + " of the " + good + " to cut the error by " +
          percent(offer.cut) + ".";
 }
 
-void print_frontier(Console& console, const ParetoFrontier& frontier) {
+void print_frontier(Console& console, const ParetoFrontier& frontier, bool by_value) {
+  std::vector<double> values;
   std::vector<double> throughputs;
   std::vector<double> errors;
   for (const ParetoPoint& point : frontier.points) {
+    values.push_back(point.value);
     throughputs.push_back(point.throughput);
     errors.push_back(point.priority_error);
   }
+  const ColumnFormat value(values);
   const ColumnFormat throughput(throughputs);
   const ColumnFormat error(errors, 5);
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.title({"", "tasks/s", "given up", "error", "error cut"});
+  std::vector<Align> aligned(by_value ? 6 : 5, Align::kRight);
+  aligned.front() = Align::kLeft;
+  std::vector<std::string> titles = {"", "tasks/s", "given up", "error", "error cut"};
+  if (by_value) titles.insert(titles.begin() + 1, "value/s");
+  Table table(std::move(aligned));
+  table.title(titles);
   for (std::size_t at = 0; at < frontier.points.size(); ++at) {
     const ParetoPoint& point = frontier.points[at];
     const ParetoBargain offer = bargain(frontier, point);
     const bool advised = point == frontier.advised;
     const Style style = advised ? Style::kAccent : Style::kPlain;
-    table.row({{advised ? ">" : "", style},
-               {throughput(point.throughput), style},
-               {at == 0 ? "-" : percent(offer.given_up), style},
-               {error(point.priority_error), style},
-               {at == 0 ? "-" : percent(offer.cut), style}});
+    std::vector<Cell> cells = {{advised ? ">" : "", style}};
+    if (by_value) cells.push_back({value(point.value), style});
+    cells.insert(cells.end(), {{throughput(point.throughput), style},
+                               {at == 0 ? "-" : percent(offer.given_up), style},
+                               {error(point.priority_error), style},
+                               {at == 0 ? "-" : percent(offer.cut), style}});
+    table.row(std::move(cells));
   }
   console.print("{}", table.text(console));
 }
 
-void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted) {
+void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted,
+                    bool by_value) {
   if (weighted.outcome == Outcome::kInfeasible) {
     console.paragraph("Weighted service cannot match the shares: " + shown(weighted.reason) + ".");
     return;
@@ -67,9 +78,10 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
   const Performance& performance = weighted.performance;
   const double error = performance.priority_error.value_or(0);
   constexpr double kNoError = 1e-9;
-  std::string text = "Sharing each resource's time by weight instead of evenly would complete " +
-                     number(performance.throughput) + " tasks/s";
-  const double given_up = 1 - performance.throughput / frontier.points.front().throughput;
+  std::string text = "Sharing each resource's time by weight instead of evenly would ";
+  text += by_value ? "have a value of " + number(performance.value) + " per second"
+                   : "complete " + number(performance.throughput) + " tasks/s";
+  const double given_up = 1 - performance.value / frontier.points.front().value;
   if (given_up > 1e-9) text += " (" + percent(given_up) + " given up)";
   text += error <= kNoError ? " with no error at all" : " with an error of " + number(error, 3);
   console.paragraph(text + " ('allot solve --solver weighted').");
@@ -82,6 +94,7 @@ Exit run_pareto(Arguments& arguments, Console& console) {
   const Scenario& scenario = *question.scenario;
   const System& system = scenario.system;
   const ParetoFrontier& frontier = question.frontier;
+  const bool by_value = tells_value(scenario);
   const bool failed = system.population() > 0 && frontier.points.empty();
   if (arguments.asking.json()) {
     console.document(question.json());
@@ -92,17 +105,19 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     console.print("There are no threads, so there is nothing to choose.\n");
   } else {
     print_system(console, scenario);
-    console.print("Throughput against priority error: no assignment {} beats one of these in both\n\n",
+    console.print("{} against priority error: no assignment {} beats one of these in both\n\n",
+                  by_value ? "Value" : "Throughput",
                   !frontier.exhaustive            ? "that was found"
                   : scenario.system.approximate() ? "(by an approximation)"
                                                   : "at all");
-    print_frontier(console, frontier);
+    print_frontier(console, frontier, by_value);
     console.gap();
-    console.print("{}\n\n", console.styled(Style::kGood, wrapped(advice(frontier), console.width(), 0)));
+    console.print("{}\n\n",
+                  console.styled(Style::kGood, wrapped(advice(frontier, by_value), console.width(), 0)));
     const Assignment& assignment = frontier.advised.assignment;
     print_assignment(console, system, assignment, evaluate(system, assignment));
     console.gap();
-    if (question.weighted) print_weighted(console, frontier, *question.weighted);
+    if (question.weighted) print_weighted(console, frontier, *question.weighted, by_value);
     if (frontier.approximate)
       console.print("Approximate: tasks waiting for several fcfs servers have no exact formula.\n");
     if (frontier.outcome == Outcome::kTimeLimit)

@@ -47,15 +47,18 @@ void print_resources(Console& console, const System& system, const SimulationRes
   console.print("{}", table.text(console));
 }
 
-void print_result(Console& console, const System& system, const SimulationResult& result) {
+void print_result(Console& console, const Scenario& scenario, const SimulationResult& result) {
+  const System& system = scenario.system;
   if (!(result.throughput.mean > 0)) {
     console.print("{}\n",
                   result.partial ? "Interrupted before anything was measured." : "Nothing was completed.");
     return;
   }
-  console.line(with_interval(result.throughput) + " tasks/s, mean response time " +
-                   duration_with_interval(result.response_time),
-               Style::kBold);
+  const std::string value =
+      tells_value(scenario) ? "value " + with_interval(result.value) + " per second, " : "";
+  console.paragraph(value + with_interval(result.throughput) + " tasks/s, mean response time " +
+                        duration_with_interval(result.response_time),
+                    Style::kBold);
   console.line(result.policy + ", " + shown(result.distribution) + ": " + effort(result) + ", in " +
                    duration(result.wall_seconds),
                Style::kDim);
@@ -67,6 +70,8 @@ void print_result(Console& console, const System& system, const SimulationResult
   console.gap();
   print_resources(console, system, result);
   console.gap();
+  for (std::size_t group = 0; group < result.rounds.size(); ++group)
+    console.paragraph(group_name(scenario, group) + ": " + with_interval(result.rounds[group]) + " rounds/s");
   console.print("Half of the tasks took up to {}, 95% up to {}, 99% up to {}.\n", duration(result.p50),
                 duration(result.p95), duration(result.p99));
   console.print("{} tasks in the system on average; Little's law gives {}.\n", number(result.population, 5),
@@ -85,7 +90,7 @@ Exit run_simulate(Arguments& arguments, Console& console) {
   } else {
     print_system(console, *question.scenario);
     print_work(console, *question.scenario);
-    print_result(console, question.scenario->system, question.result);
+    print_result(console, *question.scenario, question.result);
   }
   return interrupted() ? Exit::kInterrupted : Exit::kOk;
 }

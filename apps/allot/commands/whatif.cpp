@@ -33,19 +33,33 @@ std::string described(const System& system, const Change& change) {
   return {};
 }
 
-void print_changes(Console& console, const System& system, const WhatIf& result, std::size_t top) {
+/// Whether gains are of the load that can be carried: all work arrives.
+bool counts_load(const Scenario& scenario, const WhatIf& result) {
+  return result.base.plan.headroom && scenario.system.population() == 0 && scenario.threads.empty();
+}
+
+void print_changes(Console& console, const Scenario& scenario, const WhatIf& result, std::size_t top) {
+  const System& system = scenario.system;
   const std::size_t count = top == 0 ? result.changes.size() : std::min(top, result.changes.size());
-  std::vector<double> throughputs;
-  for (const Change& change : result.changes) throughputs.push_back(change.value);
-  const ColumnFormat throughput(throughputs, 5);
+  const bool by_load = counts_load(scenario, result);
+  const auto goal = [&](const Change& change) {
+    return by_load ? *result.base.plan.headroom * (1 + change.gain) : change.value;
+  };
+  std::vector<double> goals;
+  for (const Change& change : result.changes) goals.push_back(goal(change));
+  const ColumnFormat format(goals, 5);
   Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
-  table.title({"change", system.has_worths() ? "value/s" : "tasks/s", "gain", ""});
+  table.title({"change",
+               by_load                 ? "times the load"
+               : tells_value(scenario) ? "value/s"
+                                       : "tasks/s",
+               "gain", ""});
   for (std::size_t at = 0; at < count; ++at) {
     const Change& change = result.changes[at];
     const bool none = std::abs(change.gain) < 1e-9;
     const Style style = none ? Style::kDim : change.gain > 0 ? Style::kGood : Style::kBad;
     table.row({{described(system, change), none ? Style::kDim : Style::kPlain},
-               {throughput(change.value), none ? Style::kDim : Style::kPlain},
+               {format(goal(change)), none ? Style::kDim : Style::kPlain},
                {!(result.base.performance.value > 0) ? "-"
                 : none                               ? "0%"
                                                      : (change.gain > 0 ? "+" : "") + percent(change.gain),
@@ -60,19 +74,18 @@ void print_changes(Console& console, const System& system, const WhatIf& result,
 }
 
 void print_result(Console& console, const Scenario& scenario, const WhatIf& result, std::size_t top) {
-  const System& system = scenario.system;
   if (result.base.outcome == Outcome::kInfeasible) {
     console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
     if (result.changes.empty()) return;
   }
-  const std::optional<double>& headroom = result.base.plan.headroom;
   const std::string today =
-      headroom ? "Today the machine can carry " + number(*headroom) + " times the load."
-               : "Today at best " + number(result.base.performance.value) + value_unit(scenario) + ".";
+      counts_load(scenario, result)
+          ? "Today the machine can carry " + number(*result.base.plan.headroom) + " times the load."
+          : "Today at best " + number(result.base.performance.value) + value_unit(scenario) + ".";
   console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();
-    print_changes(console, system, result, top);
+    print_changes(console, scenario, result, top);
   }
   if (result.outcome == Outcome::kTimeLimit) {
     console.gap();

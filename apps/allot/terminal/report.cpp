@@ -166,7 +166,7 @@ std::string unit_of_gain(const Scenario& scenario, Objective objective) {
   switch (objective) {
     case Objective::kThroughput:
       if (scenario.system.population() == 0 && scenario.threads.empty()) return " times the load";
-      return scenario.system.has_worths() || !scenario.threads.empty() ? " value/s" : " tasks/s";
+      return tells_value(scenario) ? " value/s" : " tasks/s";
     case Objective::kPriority:
       return " tasks/s";
     case Objective::kEnergy:
@@ -239,8 +239,17 @@ std::string compared(double value, double with) {
 
 }  // namespace
 
+bool tells_value(const Scenario& scenario) {
+  return scenario.system.has_worths() || !scenario.threads.empty();
+}
+
 std::string value_unit(const Scenario& scenario) {
-  return scenario.system.has_worths() || !scenario.threads.empty() ? " of value per second" : " tasks/s";
+  return tells_value(scenario) ? " of value per second" : " tasks/s";
+}
+
+std::string group_name(const Scenario& scenario, std::size_t group) {
+  const std::string& name = scenario.threads[group].name;
+  return name.empty() ? "Group " + std::to_string(group + 1) : shown(name);
 }
 
 void print_system(Console& console, const Scenario& scenario) {
@@ -306,11 +315,8 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   console.print("{}", grid_text(grid, console));
   print_capacities(console, scenario, solution);
   console.gap();
-  for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k) {
-    const std::string& name = scenario.threads[k].name;
-    console.paragraph((name.empty() ? "Group " + std::to_string(k + 1) : shown(name)) + ": " +
-                      number(solution.plan.rounds[k]) + " rounds/s");
-  }
+  for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k)
+    console.paragraph(group_name(scenario, k) + ": " + number(solution.plan.rounds[k]) + " rounds/s");
   if (solution.plan.headroom) {
     const double load = *solution.plan.headroom;
     console.paragraph(load >= 1 ? "The machine can carry " + number(load) + " times the load that arrives."

@@ -25,11 +25,15 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 /// Throughput, response time and priority error in one line.
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
-/// The whole answer: headline, how it ended, assignment, time shares, bounds.
+/// Whether the value may differ from the throughput: types have worths, or rounds are what counts.
+bool tells_value(const Scenario& scenario);
 /// Of what solvers maximise, with a space before it.
 std::string value_unit(const Scenario& scenario);
+/// "frame", or "Group 2" where it has no name.
+std::string group_name(const Scenario& scenario, std::size_t group);
 /// Time shares, what each type completes, and the capacities.
 void print_plan(Console& console, const Scenario& scenario, const Solution& solution);
+/// The whole answer: headline, how it ended, assignment, time shares, bounds.
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution);
 
 /// A number as it stands in a sentence; nothing where there is none.

@@ -21,7 +21,11 @@ def by_pair(scenario: Any, values: Any) -> Any:
 def pareto(frontier: Any) -> Any:
     """The frontier as a pandas frame, a row per point."""
     return pandas().DataFrame(
-        {"throughput": frontier.throughputs, "priority_error": frontier.priority_errors}
+        {
+            "throughput": frontier.throughputs,
+            "priority_error": frontier.priority_errors,
+            "value": frontier.values,
+        }
     ).rename_axis(index="point")
 
 
@@ -63,6 +67,11 @@ def comparison(result: Any) -> Any:
                 "difference": difference.throughput.mean if difference else None,
                 "difference_half_width": difference.throughput.half_width if difference else None,
                 "significant": difference.significant if difference else None,
+                "value": run.value.mean,
+                "value_half_width": run.value.half_width,
+                "value_difference": difference.value.mean if difference else None,
+                "value_difference_half_width": difference.value.half_width if difference else None,
+                "value_significant": difference.value_significant if difference else None,
             }
         )
     return pandas().DataFrame(rows).set_index("policy")

@@ -96,7 +96,8 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
         hatch = ["", "//", "..", "xx"][i // len(COLOURS) % 4]  # colours come again, but not alone
         bars = ax.bar(places, row, bottom=bottom, label=task, color=colour, hatch=hatch, edgecolor="white")
         # A number that is higher than its bar would lie on another.
-        counts = [str(n) if n and x > 0.045 * tallest else "" for n, x in zip(answer.assignment[i], row)]
+        numbers = np.zeros(len(places), int) if answer.assignment is None else answer.assignment[i]
+        counts = [str(n) if n and x > 0.045 * tallest else "" for n, x in zip(numbers, row)]
         letters = "black" if colour in LIGHT else "white"
         if len(places) <= MOST_NAMES // 2:
             ax.bar_label(bars, counts, label_type="center", color=letters, fontweight="bold")
@@ -106,18 +107,26 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
     name_ticks(ax.xaxis, scenario.resources)
     ax.set_ylabel("tasks per second")
     words = titled(scenario, f"{answer.throughput:.4g} tasks/s by {answer.solver}")
-    ax.set_title(f"{words}\n(numbers of tasks in the bars)")
+    ax.set_title(words if answer.assignment is None else f"{words}\n(numbers of tasks in the bars)")
     legend(ax, "task type")
     return ax
 
 
+def tells_value(scenario: Any, rounds: Optional[Any] = None) -> bool:
+    """Whether value may differ from throughput: types have worths, or rounds are what counts."""
+    return rounds is not None or bool((scenario.worths != 1).any())
+
+
 def pareto(frontier: Any, ax: Optional[Any]) -> Any:
     ax = axes(ax)
-    ax.plot(frontier.throughputs, frontier.priority_errors, "o-", color=COLOURS[0], label="assignments")
+    by_value = tells_value(frontier.scenario)
+    goals = frontier.values if by_value else frontier.throughputs
+    ax.plot(goals, frontier.priority_errors, "o-", color=COLOURS[0], label="assignments")
     weighted = frontier.weighted
     if weighted is not None and weighted.priority_error is not None:
-        ax.plot(weighted.throughput, weighted.priority_error, "*", ms=14, color=COLOURS[3], label="weighted service")
-    ax.set_xlabel("throughput, tasks per second")
+        goal = weighted.value if by_value else weighted.throughput
+        ax.plot(goal, weighted.priority_error, "*", ms=14, color=COLOURS[3], label="weighted service")
+    ax.set_xlabel("value per second" if by_value else "throughput, tasks per second")
     ax.set_ylabel("priority error")
     ax.set_title(titled(frontier.scenario, "what priorities cost"))
     ax.legend()
@@ -134,8 +143,10 @@ def changes(result: Any, ax: Optional[Any], top: int) -> Any:
         ax.annotate(f"{gain:+.2g}%", (max(gain, 0.0), place), (4, 0), textcoords="offset points", va="center")
     ax.margins(x=0.15)
     name_ticks(ax.yaxis, [describe(change) for change in rows])
-    ax.set_xlabel("gain in throughput, %")
-    ax.set_title(titled(result.scenario, f"what would help (today {result.base.throughput:.4g} tasks/s)"))
+    by_value = tells_value(result.scenario, result.base.rounds)
+    today = f"{result.base.value:.4g} of value/s" if by_value else f"{result.base.throughput:.4g} tasks/s"
+    ax.set_xlabel("gain in value, %" if by_value else "gain in throughput, %")
+    ax.set_title(titled(result.scenario, f"what would help (today {today})"))
     return ax
 
 
@@ -162,12 +173,18 @@ def simulation(run: Any, ax: Optional[Any]) -> Any:
 
 
 def comparison(result: Any, ax: Optional[Any]) -> Any:
-    """Throughput by policy, the largest on top, with intervals and the best constant assignment."""
+    """Throughput by policy, or value where it differs, the largest on top, with intervals and the best constant
+    assignment."""
     ax = axes(ax)
-    runs = sorted(result, key=lambda run: float(np.nan_to_num(run.throughput.mean)))
+    by_value = tells_value(result.scenario, result[0].rounds)
+
+    def goal(run: Any) -> Any:
+        return run.value if by_value else run.throughput
+
+    runs = sorted(result, key=lambda run: float(np.nan_to_num(goal(run).mean)))
     places = np.arange(len(runs))
-    means = np.array([run.throughput.mean for run in runs])
-    widths = np.array([np.nan if run.throughput.half_width is None else run.throughput.half_width for run in runs])
+    means = np.array([goal(run).mean for run in runs])
+    widths = np.array([np.nan if goal(run).half_width is None else goal(run).half_width for run in runs])
     ax.barh(places, np.nan_to_num(means), color=COLOURS[0])
     intervals(ax, places, means, widths, across=True)
     # Beyond the interval, so that it is not written over.
@@ -177,13 +194,13 @@ def comparison(result: Any, ax: Optional[Any]) -> Any:
         ax.annotate(words, (np.nan_to_num(mean) + pad, place), (6, 0), textcoords="offset points", va="center")
     ax.margins(x=0.18)
     name_ticks(ax.yaxis, [run.policy for run in runs])
-    best = result.best_assignment_throughput
+    best = result.best_assignment_value if by_value else result.best_assignment_throughput
     if best is not None:
         label = "best assignment" + (", proven" if result.best_assignment_proven else "")
         ax.axvline(best, color=COLOURS[3], linestyle="--", label=f"{label}: {best:.4g}")
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), frameon=False)
     ax.set_xlim(0, 1.18 * max([best or 0.0, *np.nan_to_num(means + pads), 1e-300]))
-    ax.set_xlabel("throughput, tasks per second")
+    ax.set_xlabel("value per second" if by_value else "throughput, tasks per second")
     missing = f" ({len(result.missing)} missing)" if result.missing else ""
     ax.set_title(titled(result.scenario, f"policies, {result[0].distribution} sizes{missing}"))
     return ax

@@ -32,7 +32,9 @@ class Change(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The throughput of a policy less that of another, on the same random numbers.
+    """The throughput and the value of a policy less those of another, on the same random numbers.
+
+    significant: the 95% interval of the throughput's difference excludes 0. value_significant: that of the value's.
 
     >>> import allot
     >>> allot.compare(allot.generate(), ["map", "jsq"], completions=1000).differences[0].against
@@ -43,6 +45,8 @@ class Difference(NamedTuple):
     against: str
     throughput: Estimate
     significant: bool
+    value: Estimate
+    value_significant: bool
 
 
 class Prediction(NamedTuple):

@@ -76,6 +76,10 @@ def _estimate(mean: float, half_width: Optional[float]) -> str:
     return f"{_number(mean)} ± {half_width:.2g}"
 
 
+def _goal(solution: Any, by_value: bool) -> str:
+    return f"{_number(solution.value)} of value/s" if by_value else f"{_number(solution.throughput)} tasks/s"
+
+
 def _pairs(scenario: Any, values: Any, number: Callable[[Any], str]) -> List[List[str]]:
     """A row of cells per task type: '-' where it cannot run, '·' for nothing."""
     cells = []
@@ -97,7 +101,8 @@ def _view_of_scenario(self: Any) -> View:
 
 
 def _view_of_solution(self: Any) -> View:
-    title = f"Solution by {self.solver} ({self.outcome}): {_number(self.throughput)} tasks/s"
+    value = f"value {_number(self.value)} per second, " if _plots.tells_value(self.scenario, self.rounds) else ""
+    title = f"Solution by {self.solver} ({self.outcome}): {value}{_number(self.throughput)} tasks/s"
     if self.response_time is not None:
         title += f", mean response time {_number(self.response_time)} s"
     if self.priority_error is not None:
@@ -107,40 +112,52 @@ def _view_of_solution(self: Any) -> View:
         notes.append("Proven optimal.")
     elif self.gap is not None:
         notes.append(f"Within {_percent(self.gap)} of the optimum, proven.")
-    pairs = _pairs(self.scenario, self.assignment, str)
+    is_planned = self.assignment is None
+    pairs = _pairs(self.scenario, self.time_shares, _number) if is_planned else _pairs(self.scenario, self.assignment, str)
     rows = [
         [task, *row, _number(x), _number(t)]
         for task, row, x, t in zip(self.scenario.tasks, pairs, self.throughput_by_task, self.response_time_by_task)
     ]
     rows.append(["tasks/s", *map(_number, self.throughput_by_resource), _number(self.throughput), ""])
-    return View(title, ["tasks", *self.scenario.resources, "tasks/s", "response s"], rows, notes)
+    header = ["units" if is_planned else "tasks", *self.scenario.resources, "tasks/s", "response s"]
+    return View(title, header, rows, notes)
 
 
 def _view_of_pareto(self: Any) -> View:
-    rows = [[str(k), _number(x), _number(e)] for k, (x, e) in enumerate(zip(self.throughputs, self.priority_errors))]
+    by_value = _plots.tells_value(self.scenario)
+    rows = []
+    for k, (v, x, e) in enumerate(zip(self.values, self.throughputs, self.priority_errors)):
+        rows.append([str(k), *([_number(v)] if by_value else []), _number(x), _number(e)])
     notes = []
     if self.weighted is not None and self.weighted.outcome != "infeasible":
         notes.append(
-            f"Weighted service: {_number(self.weighted.throughput)} tasks/s "
+            f"Weighted service: {_goal(self.weighted, by_value)} "
             f"with an error of {_number(self.weighted.priority_error)}."
         )
     kind = "complete" if self.exhaustive else "as found"
-    return View(f"Pareto frontier, {kind} ({self.outcome})", ["point", "tasks/s", "priority error"], rows, notes)
+    header = ["point", *(["value/s"] if by_value else []), "tasks/s", "priority error"]
+    return View(f"Pareto frontier, {kind} ({self.outcome})", header, rows, notes)
 
 
 def _view_of_what_if(self: Any) -> View:
     top = 20
-    rows = [[_plots.describe(c), _number(c.throughput), f"{100 * c.gain:+.2f}%"] for c in self.changes[:top]]
+    by_value = _plots.tells_value(self.scenario, self.base.rounds)
+    rows = [
+        [_plots.describe(c), _number(c.value if by_value else c.throughput), f"{100 * c.gain:+.2f}%"]
+        for c in self.changes[:top]
+    ]
     more = len(self) - len(rows)
     notes = [f"... and {more} more, none worth more than these"] if more > 0 else []
-    title = f"Today at best {_number(self.base.throughput)} tasks/s. What would help ({self.outcome}):"
-    return View(title, ["change", "tasks/s", "gain"], rows, notes)
+    title = f"Today at best {_goal(self.base, by_value)}. What would help ({self.outcome}):"
+    return View(title, ["change", "value/s" if by_value else "tasks/s", "gain"], rows, notes)
 
 
 def _view_of_simulation(self: Any) -> View:
+    by_value = _plots.tells_value(self.scenario, self.rounds)
+    value = f"value {_estimate(self.value.mean, self.value.half_width) or 'unknown'} per second, " if by_value else ""
     title = (
         f"Simulation of {self.policy}, {self.distribution}: "
-        f"{_estimate(self.throughput.mean, self.throughput.half_width) or 'unknown'} tasks/s"
+        f"{value}{_estimate(self.throughput.mean, self.throughput.half_width) or 'unknown'} tasks/s"
     )
     if self.response_time is not None:
         title += f", mean response time {_estimate(self.response_time.mean, self.response_time.half_width)} s"
@@ -152,6 +169,10 @@ def _view_of_simulation(self: Any) -> View:
     effort = f"{self.replications} replications of {self.completions:,} completions after {self.warmup:,} of warm-up"
     busy = [f"{name} {_percent(u)}" for name, u in zip(self.scenario.resources, self.utilization) if u == u]
     notes = [effort + (" (partial)" if self.partial else "")]
+    if self.rounds is not None:
+        for k, (group, rounds) in enumerate(zip(self.scenario.to_dict()["threads"], self.rounds)):
+            name = group.get("name") or f"group {k + 1}"
+            notes.append(f"{name}: {_estimate(rounds.mean, rounds.half_width) or 'unknown'} rounds/s")
     if busy:
         notes.append("busy: " + ", ".join(_clipped(busy, MOST_COLUMNS, "…")))
     notes += self.notes
@@ -159,31 +180,42 @@ def _view_of_simulation(self: Any) -> View:
 
 
 def _view_of_comparison(self: Any) -> View:
+    by_value = _plots.tells_value(self.scenario, self[0].rounds)
     differences = {d.policy: d for d in self.differences}
     rows: List[List[str]] = []
-    for run in sorted(self, key=lambda run: _or_zero(run.throughput.mean), reverse=True):
+    for run in sorted(self, key=lambda run: _or_zero((run.value if by_value else run.throughput).mean), reverse=True):
         difference = differences.get(run.policy)
-        against = "" if difference is None else f"{difference.throughput.mean:+.3g}" + " *" * difference.significant
+        against = ""
+        if difference is not None and by_value:
+            against = f"{difference.value.mean:+.3g}" + " *" * difference.value_significant
+        elif difference is not None:
+            against = f"{difference.throughput.mean:+.3g}" + " *" * difference.significant
         response = _number(run.response_time.mean) if run.response_time else ""
-        rows.append([run.policy, _estimate(run.throughput.mean, run.throughput.half_width), against, response])
+        goals = [run.throughput, run.value] if by_value else [run.throughput]
+        rows.append([run.policy, *(_estimate(goal.mean, goal.half_width) for goal in goals), against, response])
     first = self[0].policy
-    notes = [*self.notes, "* beyond chance: the 95% interval of the difference excludes 0"]
+    of = " in value" if by_value else ""
+    notes = [*self.notes, f"* beyond chance: the 95% interval of the difference{of} excludes 0"]
     if self.best_assignment_throughput is not None:
         proven = ", proven" if self.best_assignment_proven else ""
-        notes.append(f"best constant assignment: {_number(self.best_assignment_throughput)} tasks/s{proven}")
-    header = ["policy", "tasks/s", f"against {first}", "response s"]
+        best = self.best_assignment_value if by_value else self.best_assignment_throughput
+        notes.append(f"best constant assignment: {_number(best)} {'value/s' if by_value else 'tasks/s'}{proven}")
+    header = ["policy", "tasks/s", *(["value/s"] if by_value else []), f"against {first}{of}", "response s"]
     return View(f"Comparison of {len(self)} policies, {self[0].distribution}", header, rows, notes)
 
 
 def _view_of_analysis(self: Any) -> View:
-    title = f"Analysis of {self.policy}, {self.states:,} states: {_number(self.throughput)} tasks/s"
+    by_value = _plots.tells_value(self.scenario)
+    value = f"value {_number(self.value)} per second, " if by_value else ""
+    title = f"Analysis of {self.policy}, {self.states:,} states: {value}{_number(self.throughput)} tasks/s"
     if self.response_time is not None:
         title += f", mean response time {_number(self.response_time)} s"
     pairs = _pairs(self.scenario, self.occupancy, lambda mean: format(mean, ".2f"))
     rows = [[t, *row, _number(x)] for t, row, x in zip(self.scenario.tasks, pairs, self.throughput_by_task)]
-    notes = [f"The best state completes {_number(self.best_state_throughput)} tasks/s."]
-    if self.optimal_control_throughput is not None:
-        notes.append(f"Optimal control: {_number(self.optimal_control_throughput)} tasks/s.")
+    unit = "per second" if by_value else "tasks/s"
+    notes = [f"The best state {'is worth' if by_value else 'completes'} {_number(self.best_state_value)} {unit}."]
+    if self.optimal_control_value is not None:
+        notes.append(f"Optimal control: {_number(self.optimal_control_value)} {unit}.")
     if self.note:
         notes.append(self.note)
     return View(title, ["mean tasks", *self.scenario.resources, "tasks/s"], rows, notes)
@@ -224,8 +256,9 @@ def _frame_of_rates(self: Any) -> Any:
 
 
 def _frame_of_assignment(self: Any) -> Any:
-    """The assignment as a pandas frame, a row per task type, a column per resource."""
-    return _frames.by_pair(self.scenario, self.assignment)
+    """The assignment as a pandas frame, or the time shares of planned service, a row per task type, a column per
+    resource."""
+    return _frames.by_pair(self.scenario, self.time_shares if self.assignment is None else self.assignment)
 
 
 def _frame_of_occupancy(self: Any) -> Any:

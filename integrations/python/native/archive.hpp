@@ -175,10 +175,12 @@ void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
 void fields(auto& archive, ReplicationMark& m) { archive(m.number, m.complete); }
 void fields(auto& archive, SimulationResult& r) {
   archive_fields(archive, simulation_fields(), r);
-  archive(r.throughput, r.response_time, r.throughput_by_task, r.throughput_by_resource,
+  archive(r.throughput, r.value, r.rounds, r.response_time, r.throughput_by_task, r.throughput_by_resource,
           r.response_time_by_task, r.replication_marks);
 }
-void fields(auto& archive, Difference& d) { archive(d.policy, d.against, d.throughput, d.significant); }
+void fields(auto& archive, Difference& d) {
+  archive(d.policy, d.against, d.throughput, d.significant, d.value, d.value_significant);
+}
 void fields(auto& archive, Comparison& c) { archive(c.policies, c.differences); }
 void fields(auto& archive, Analysis& a) {
   archive_fields(archive, analysis_fields(), a);

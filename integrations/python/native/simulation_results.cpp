@@ -132,6 +132,19 @@ void bind_simulation(py::module_& module) {
       },
       "Tasks per second; NaN where the time limit came before anything was measured.");
   property(
+      "value",
+      [](const SimulationRun& run) {
+        return run.measured() ? run.result.value : Estimate{kUnknown, {}};
+      },
+      "Value per second: worth times throughput, summed; with threads of several stages worth times rounds.");
+  property(
+      "rounds",
+      [](const SimulationRun& run) -> std::optional<Estimates> {
+        if (run.result.rounds.empty()) return {};
+        return estimates(run, run.result.rounds);
+      },
+      "Rounds per second of each group of threads; None without such groups.");
+  property(
       "response_time",
       [](const SimulationRun& run) -> std::optional<Estimate> {
         if (!run.completes()) return {};
@@ -217,10 +230,13 @@ void bind_comparison(py::module_& module) {
         py::list differences;
         for (const Difference& difference : self.comparison.differences)
           differences.append(kind(difference.policy, difference.against, py::cast(difference.throughput),
-                                  difference.significant));
+                                  difference.significant, py::cast(difference.value),
+                                  difference.value_significant));
         return differences;
       },
-      "A list of allot.Difference: policy, against, throughput (an Estimate), significant.");
+      "A list of allot.Difference: policy, against, throughput (an Estimate) and whether that is "
+      "significant, "
+      "value and whether that is.");
   bound.def_property_readonly(
       "best_assignment_throughput",
       [](const ComparisonRun& self) -> std::optional<double> {
@@ -229,9 +245,16 @@ void bind_comparison(py::module_& module) {
       },
       "Of the best constant assignment that was found, or None where the work varies.");
   bound.def_property_readonly(
+      "best_assignment_value",
+      [](const ComparisonRun& self) -> std::optional<double> {
+        if (!self.best) return {};
+        return self.best->performance.value;
+      },
+      "Of the same: the most value per second, or None.");
+  bound.def_property_readonly(
       "best_assignment_proven",
       [](const ComparisonRun& self) { return self.best && self.best->proven_optimal; },
-      "Whether no constant assignment completes more, proven.");
+      "Whether no constant assignment has more value, proven.");
   bound.def_property_readonly("partial", &is_partial,
                               "The time limit came first: a policy is incomplete, or some are missing.");
   bound.def_property_readonly(

@@ -173,7 +173,7 @@ void bind_pareto(py::module_& module) {
   };
   bound.def_property_readonly(
       "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
-      "Tasks per second of each point, falling.");
+      "Tasks per second of each point; falling where nothing has a worth of its own.");
   bound.def_property_readonly(
       "values", [values](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
       "Value per second of each point, falling.");

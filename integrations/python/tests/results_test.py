@@ -49,6 +49,54 @@ def test_copies_and_pickles(machine):
     assert error.diagnostics == (allot.Diagnostic("a", "b"),)
 
 
+STAGES = """
+[[resources]]
+name = "cpu"
+[[resources]]
+name = "gpu"
+[[tasks]]
+name = "decode"
+rates = { cpu = 4.0, gpu = 6.0 }
+[[tasks]]
+name = "detect"
+rates = { cpu = 1.0, gpu = 5.0 }
+[[threads]]
+name = "frame"
+count = 3
+sequence = ["decode", "detect"]
+worth = 2.5
+"""
+
+
+def test_value_and_rounds():
+    worths = np.array([1.0, 20.0])
+    dear = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], worths=worths, priorities=[1, 1])
+    run = allot.simulate(dear, "jsq", **SMALL)
+    assert run.rounds is None
+    assert run.value.mean == pytest.approx(worths @ run.throughput_by_task.mean)
+    assert run.value_by_replication.mean() == pytest.approx(run.value.mean)
+    assert f"value {run.value.mean:.4g}" in repr(run)
+    exact = allot.analyze(dear, "jsq", optimal_control=True)
+    assert exact.value == pytest.approx(worths @ exact.throughput_by_task)
+    assert exact.optimal_control_value == pytest.approx(allot.certify(dear).value, rel=1e-8)
+    both = allot.compare(dear, ["jsq", "map"], **SMALL)
+    difference = both.differences[0]
+    assert difference.value.mean == pytest.approx(both["map"].value.mean - both["jsq"].value.mean)
+    assert both.best_assignment_value == pytest.approx(allot.certify(dear).value)
+    assert "value/s" in repr(both) and "value/s" in repr(allot.pareto(dear)) and "value/s" in repr(allot.whatif(dear))
+    stages = allot.Scenario.from_text(STAGES)
+    run = allot.simulate(stages, "jsq", **SMALL)
+    assert len(run.rounds) == 1
+    assert run.value.mean == pytest.approx(2.5 * run.rounds[0].mean)
+    assert "frame: " in repr(run) and "rounds/s" in repr(run)
+    for result in (run, both, exact, allot.compare(stages, ["jsq", "random"], **SMALL)):
+        again = pickle.loads(pickle.dumps(result))
+        assert again.to_dict() == result.to_dict() and repr(again) == repr(result)
+    plain = allot.simulate(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]), "jsq", **SMALL)
+    assert plain.value.mean == plain.throughput.mean and plain.value.half_width == plain.throughput.half_width
+    assert "value" not in repr(plain)
+
+
 def test_a_broken_pickle_is_told(machine):
     scenario, state = allot.solve(machine).__getstate__()
     fresh = allot.Solution.__new__(allot.Solution)

@@ -44,6 +44,36 @@ def test_text_html_frame_and_plot(machine, kind):
     plt.close("all")
 
 
+def test_value_is_shown_where_it_differs_from_throughput():
+    dear = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], worths=[1, 20], priorities=[1, 1])
+    stages = dear.to_dict()
+    for task in stages["tasks"]:
+        del task["count"], task["priority"]
+        task.pop("worth", None)
+    stages["threads"] = [{"count": 3, "sequence": ["t0", "t1"], "worth": 2.0}]
+    pipeline = allot.Scenario.from_dict(stages)
+    for scenario in (dear, pipeline):
+        shown = [
+            allot.solve(scenario, service="planned"),
+            allot.whatif(scenario),
+            allot.simulate(scenario, "jsq", **SMALL),
+            allot.compare(scenario, ["jsq", "random"], **SMALL),
+        ]
+        if scenario is dear:
+            shown += [allot.solve(dear), allot.analyze(dear, "jsq", optimal_control=True), allot.pareto(dear)]
+        for result in shown:
+            assert "value" in repr(result) and "value" in result._repr_html_()
+            result.plot()
+            plt.close("all")
+    frontier = allot.pareto(dear)
+    assert frontier.plot().get_xlabel() == "value per second"
+    assert frontier.to_frame()["value"].is_monotonic_decreasing
+    compared = allot.compare(dear, ["jsq", "map"], **SMALL)
+    frame = compared.to_frame()
+    assert frame.loc["map", "value_difference"] == compared.differences[0].value.mean
+    assert allot.solve(pipeline).to_frame().to_numpy() == pytest.approx(allot.solve(pipeline).time_shares)
+
+
 def test_large_tables_are_clipped():
     large = allot.generate(gps=100, sas=0, threads=100)
     for result in (large, allot.solve(large)):
