@@ -222,7 +222,7 @@ def simulate(
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
-    objective: planned: what to plan for (throughput), as for 'solve'.
+    objective: planned: what to plan for, as 'solve' does.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
     threads: the old name of jobs.
@@ -299,7 +299,7 @@ def compare(
     probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
         run, evenly.
     shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
-    objective: planned: what to plan for (throughput), as for 'solve'.
+    objective: planned: what to plan for, as 'solve' does.
     trace: write every event of the first replication, after the warm-up, to this file.
     time_limit: stop after this time, with what was measured by then; None: no limit.
     threads: the old name of jobs.
