@@ -10,7 +10,8 @@ namespace {
 constexpr double kMeanStep = 0.2;
 
 /// For kIdleFarAhead, in tasks of the type. Fewer to be far ahead of the plan, and units idle for nothing;
-/// more, and tasks are missing elsewhere. What was missed is to be made up for, but not for ever.
+/// more, and tasks are missing elsewhere. What was missed is to be made up for, but not for ever, and for the
+/// same time by all: one that can never keep up would else go before all others for ever.
 constexpr double kFarAhead = 2;
 constexpr double kMissed = 100;
 
@@ -32,6 +33,7 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
   double sum = 0;
   for (std::size_t i = 0; i < accounts_.size(); ++i) sum += given(i);
   const double stray = sum > 0 ? kStrayWeight * sum : 1.0;
+  stray_ = stray;
   // What a type is ahead is seconds of service: 20 ms that it had as a stray must not weigh like seconds once
   // it has a weight.
   const bool may_idle = when_ahead_ != WhenAhead::kServe;
@@ -67,6 +69,13 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
   double least = kNever;
   for (const Account& account : accounts_) {
     if (account.present) least = std::min(least, account.tag);
+  }
+  if (when_ahead_ == WhenAhead::kIdleFarAhead) {
+    longest_turn_ = 0;
+    for (const Account& account : accounts_) {
+      if (account.weight >= stray_)
+        longest_turn_ = std::max(longest_turn_, account.mean_service / account.weight);
+    }
   }
   if (least < kNever) {
     minimum_ = std::max(minimum_, least);
@@ -106,9 +115,8 @@ std::optional<TaskType> ServiceOrder::next(std::span<const Count> waiting, doubl
 /// When a type has a right to its next task by the clock.
 double ServiceOrder::earliest_start(Account& account) const noexcept {
   if (when_ahead_ == WhenAhead::kIdle) return account.tag;
-  const double task = account.mean_service / account.weight;
-  account.tag = std::max(account.tag, now_ - kMissed * task);
-  return account.tag - kFarAhead * task;
+  account.tag = std::max(account.tag, now_ - kMissed * longest_turn_);
+  return account.tag - kFarAhead * account.mean_service / account.weight;
 }
 
 /// What a task was expected to take, which is in service no more.

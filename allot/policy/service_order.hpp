@@ -69,8 +69,10 @@ class ServiceOrder {
 
   WhenAhead when_ahead_;
   std::vector<Account> accounts_;
-  double minimum_ = 0;  ///< least tag among those present, never falling
-  double now_ = 0;      ///< of the latest `next`
+  double minimum_ = 0;       ///< least tag among those present, never falling
+  double now_ = 0;           ///< of the latest `next`
+  double stray_ = 0;         ///< the weight of a type that has none
+  double longest_turn_ = 0;  ///< seconds in which a type has a right to one task, at most
   std::optional<double> idle_until_;
 };
 
