@@ -40,21 +40,33 @@ void BoundedProgram::clear_gains() {
 /// Every column becomes a part of what it can be at most, every row is divided by its largest entry.
 void BoundedProgram::build() {
   for (Row& row : rows_) row.scale = 0;
+  std::size_t entries = 0;
   for (const Column& column : columns_) {
+    entries += column.entries.size();
     for (const auto& [row, value] : column.entries)
       rows_[row].scale = std::max(rows_[row].scale, std::abs(value * column.most));
   }
-  program_.emplace();
+  LinearProgram::Table table;
   for (Row& row : rows_) {
     if (!(row.scale > 0 && std::isfinite(row.scale))) row.scale = 1;
-    program_->add_row(row.lower / row.scale, row.upper / row.scale);
+    table.row_lower.push_back(row.lower / row.scale);
+    table.row_upper.push_back(row.upper / row.scale);
   }
-  std::vector<int> rows;
-  std::vector<double> values;
+  table.column_lower.assign(columns_.size(), 0.0);
+  table.column_upper.assign(columns_.size(), 1.0);
+  table.costs.assign(columns_.size(), 0.0);
+  table.rows.reserve(entries);
+  table.values.reserve(entries);
   for (const Column& column : columns_) {
-    scale(column, rows, values);
-    program_->add_column(0, 0, 1, rows, values);
+    table.starts.push_back(static_cast<int>(table.rows.size()));
+    for (const auto& [row, value] : column.entries) {
+      table.rows.push_back(static_cast<int>(row));
+      table.values.push_back(value * column.most / rows_[row].scale);
+    }
   }
+  table.starts.push_back(static_cast<int>(table.rows.size()));
+  program_.emplace();
+  program_->load(table);
 }
 
 void BoundedProgram::scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const {
@@ -66,19 +78,18 @@ void BoundedProgram::scale(const Column& column, std::vector<int>& rows, std::ve
   }
 }
 
-double BoundedProgram::activity(std::size_t row, std::span<const double> columns) const noexcept {
-  double sum = 0;
+std::vector<double> BoundedProgram::activities(std::span<const double> columns) const {
+  std::vector<double> sums(rows_.size(), 0.0);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    for (const auto& [at, value] : columns_[c].entries) {
-      if (at == row) sum += value * columns[c];
-    }
+    if (columns[c] == 0) continue;
+    for (const auto& [row, value] : columns_[c].entries) sums[row] += value * columns[c];
   }
-  return sum;
+  return sums;
 }
 
 /// Weak duality: for any prices the rows' limits cost their prices, and what a column gains beyond what it
 /// pays is gained at most as often as the column allows. What rounding can do to these sums is added.
-double BoundedProgram::safe_bound(std::vector<double>& prices) const {
+double BoundedProgram::bound_at(std::vector<double>& prices) const {
   double bound = 0;
   double size = 0;   // of what is summed
   double error = 0;  // of the columns' own sums
@@ -106,6 +117,15 @@ double BoundedProgram::safe_bound(std::vector<double>& prices) const {
   return bound + std::numeric_limits<double>::epsilon() * (error + terms * size);
 }
 
+std::vector<unsigned char> BoundedProgram::basis() const {
+  return program_ ? program_->basis() : std::vector<unsigned char>{};
+}
+
+void BoundedProgram::start_from(std::span<const unsigned char> basis) {
+  if (!program_) build();
+  program_->set_basis(basis);
+}
+
 BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
   if (!program_) build();
   gain_scale_ = 0;
@@ -117,7 +137,7 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
   Answer answer;
   answer.status = program_->solve(&poll);
   poll.spend(program_->steps());
-  if (answer.is_optimal()) {
+  if (answer.is_optimal() || answer.status == LinearProgram::Status::kStopped) {
     read(program_->columns(), program_->duals(), answer);
   } else if (answer.status == LinearProgram::Status::kFailed ||
              answer.status == LinearProgram::Status::kUnbounded) {
@@ -142,7 +162,8 @@ void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
                   : status == BoundedSimplex::Status::kInfeasible ? LinearProgram::Status::kInfeasible
                   : status == BoundedSimplex::Status::kStopped    ? LinearProgram::Status::kStopped
                                                                   : LinearProgram::Status::kFailed;
-  if (answer.is_optimal()) read(simplex.columns(), simplex.duals(), answer);
+  if (answer.is_optimal() || answer.status == LinearProgram::Status::kStopped)
+    read(simplex.columns(), simplex.duals(), answer);
 }
 
 void BoundedProgram::read(std::span<const double> parts, std::span<const double> duals,
@@ -153,7 +174,19 @@ void BoundedProgram::read(std::span<const double> parts, std::span<const double>
   }
   for (std::size_t r = 0; r < rows_.size(); ++r)
     answer.prices.push_back(-duals[r] * gain_scale_ / rows_[r].scale);
-  answer.bound = safe_bound(answer.prices);
+  answer.bound = bound_at(answer.prices);
+  if (!answer.is_optimal() && !keeps_rows(answer.columns)) answer.columns.clear();
+}
+
+/// As far as a solver of linear programs would.
+bool BoundedProgram::keeps_rows(std::span<const double> columns) const {
+  constexpr double kTolerance = 1e-9;
+  const std::vector<double> sums = activities(columns);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const double slack = kTolerance * rows_[r].scale;
+    if (sums[r] < rows_[r].lower - slack || sums[r] > rows_[r].upper + slack) return false;
+  }
+  return true;
 }
 
 }  // namespace allot::detail

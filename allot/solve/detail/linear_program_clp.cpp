@@ -2,6 +2,8 @@
 #include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>
 
+#include <algorithm>
+
 #include "allot/solve/detail/linear_program.hpp"
 
 namespace allot::detail {
@@ -73,6 +75,36 @@ void LinearProgram::add_columns(Batch batch) {
   batch.starts_.push_back(static_cast<int>(batch.rows_.size()));
   simplex_->clp.addColumns(static_cast<int>(batch.size()), nullptr, nullptr, batch.costs_.data(),
                            batch.starts_.data(), batch.rows_.data(), batch.values_.data());
+}
+
+void LinearProgram::load(const Table& table) {
+  const auto bounds = [](const std::vector<double>& values) {
+    std::vector<double> result(values.size());
+    std::transform(values.begin(), values.end(), result.begin(), clp_bound);
+    return result;
+  };
+  simplex_->clp.loadProblem(static_cast<int>(table.costs.size()), static_cast<int>(table.row_lower.size()),
+                            table.starts.data(), table.rows.data(), table.values.data(),
+                            bounds(table.column_lower).data(), bounds(table.column_upper).data(),
+                            table.costs.data(), bounds(table.row_lower).data(),
+                            bounds(table.row_upper).data());
+}
+
+std::vector<unsigned char> LinearProgram::basis() const {
+  const ClpSimplex& clp = simplex_->clp;
+  if (clp.statusArray() == nullptr) return {};
+  const auto size = static_cast<std::size_t>(clp.numberColumns() + clp.numberRows());
+  std::vector<unsigned char> states(size);
+  for (std::size_t at = 0; at < size; ++at) states[at] = clp.statusArray()[at] & 7;
+  return states;
+}
+
+bool LinearProgram::set_basis(std::span<const unsigned char> states) {
+  ClpSimplex& clp = simplex_->clp;
+  if (states.size() != static_cast<std::size_t>(clp.numberColumns() + clp.numberRows())) return false;
+  clp.createStatus();
+  std::copy(states.begin(), states.end(), clp.statusArray());
+  return true;
 }
 
 void LinearProgram::set_row(int row, double lower, double upper) {
