@@ -36,13 +36,13 @@ class BoundedProgram {
     LinearProgram::Status status = LinearProgram::Status::kFailed;
     double value = 0;          ///< sum of gains
     double bound = kInfinity;  ///< no solution has more
-    std::vector<double> columns;  ///< empty: none that keeps all rows was found
+    std::vector<double> columns;  ///< where `has_columns`
     std::vector<double> prices;  ///< per row: what one more unit of its limit would add; < 0 at a lower limit
     bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
-    /// Optimal, or the best that was found before the poll said stop.
-    bool has_columns() const noexcept { return !columns.empty(); }
+    /// Optimal, or the best that was found before the poll said stop, if that keeps all rows.
+    bool has_columns() const noexcept { return is_optimal() || !columns.empty(); }
   };
-  /// Goes on from the basis of the last time, unless rows or columns have been added since.
+  /// Goes on from the basis of the last time, unless columns have been added since.
   Answer maximise(StopPoll& poll);
   /// Where the last one ended, and where the next one begins: ignored unless it is that of as many rows and
   /// columns.
@@ -68,7 +68,9 @@ class BoundedProgram {
   };
 
   void build();
+  Answer solve(StopPoll& poll);
   void scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const;
+  void forget_program();
   void solve_anew(StopPoll& poll, Answer& answer) const;
   void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
   bool keeps_rows(std::span<const double> columns) const;
@@ -76,6 +78,8 @@ class BoundedProgram {
   std::vector<Row> rows_;
   std::vector<Column> columns_;
   double gain_scale_ = 1;
+  std::vector<unsigned char> former_;  // the basis of the program before the last rows were added
+  std::size_t former_columns_ = 0;
   std::optional<LinearProgram> program_;  // with columns as parts of what they can be at most
 };
 

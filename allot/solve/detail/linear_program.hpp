@@ -63,6 +63,7 @@ class LinearProgram {
   /// Takes the place of whatever there was.
   void load(const Table& table);
 
+  static constexpr unsigned char kBasic = 1;
   /// Which variables are basic, and at which of their bounds the others are: of columns, then of rows.
   std::vector<unsigned char> basis() const;
   /// The next `solve` starts from it. False, and nothing is done, where it is that of a program of another size.
@@ -71,6 +72,7 @@ class LinearProgram {
   void set_row(int row, double lower, double upper);
   void set_column(int column, double lower, double upper);
   void set_cost(int column, double cost);
+  void set_costs(std::span<const double> costs);
 
   /// Starts from the last basis. The poll, if any, is asked at every iteration; kStopped: it said so.
   Status solve(StopPoll* poll = nullptr);

@@ -3,6 +3,7 @@
 #include <coin/ClpSimplex.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include "allot/solve/detail/linear_program.hpp"
 
@@ -10,6 +11,7 @@ namespace allot::detail {
 
 struct LinearProgram::Simplex {
   ClpSimplex clp;
+  bool has_foreign_basis = false;
 };
 
 namespace {
@@ -104,6 +106,7 @@ bool LinearProgram::set_basis(std::span<const unsigned char> states) {
   if (states.size() != static_cast<std::size_t>(clp.numberColumns() + clp.numberRows())) return false;
   clp.createStatus();
   std::copy(states.begin(), states.end(), clp.statusArray());
+  simplex_->has_foreign_basis = true;
   return true;
 }
 
@@ -117,10 +120,23 @@ void LinearProgram::set_column(int column, double lower, double upper) {
 
 void LinearProgram::set_cost(int column, double cost) { simplex_->clp.setObjectiveCoefficient(column, cost); }
 
+void LinearProgram::set_costs(std::span<const double> costs) {
+  std::copy(costs.begin(), costs.end(), simplex_->clp.objective());
+  // Unlike objective(), this one tells CLP that costs have changed.
+  if (!costs.empty()) simplex_->clp.setObjectiveCoefficient(0, costs[0]);
+}
+
 LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
   const StopHandler handler(poll);
   simplex_->clp.passInEventHandler(&handler);  // copies it
-  simplex_->clp.primal(1);
+  // A basis from elsewhere is nearly optimal and often outside some range, for which the dual method is made.
+  if (std::exchange(simplex_->has_foreign_basis, false)) {
+    simplex_->clp.dual();
+    const int status = simplex_->clp.status();
+    if (status != 0 && status != 1 && status != 5) simplex_->clp.primal(1);
+  } else {
+    simplex_->clp.primal(1);
+  }
   switch (simplex_->clp.status()) {
     case 0:
       return Status::kOptimal;

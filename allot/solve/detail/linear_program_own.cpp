@@ -66,6 +66,11 @@ void LinearProgram::set_column(int column, double lower, double upper) {
 
 void LinearProgram::set_cost(int column, double cost) { simplex_->method.set_cost(column, cost); }
 
+void LinearProgram::set_costs(std::span<const double> costs) {
+  for (std::size_t column = 0; column < costs.size(); ++column)
+    simplex_->method.set_cost(static_cast<int>(column), costs[column]);
+}
+
 LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
   switch (simplex_->method.solve(poll)) {
     case BoundedSimplex::Status::kOptimal:

@@ -96,7 +96,7 @@ class Shown {
         sum = service_.idle_power() + watts_;
         return sum + rounding() * (service_.idle_power() + watts_size_);
       default:
-        if (!service_.has_closed_work()) {
+        if (!service_.has_closed_work() && service_.has_arrivals()) {
           sum = size = carried();
           break;
         }
