@@ -31,6 +31,8 @@ class BoundedProgram {
   std::size_t column_count() const noexcept { return columns_.size(); }
   double lower(std::size_t row) const noexcept { return rows_[row].lower; }
   double upper(std::size_t row) const noexcept { return rows_[row].upper; }
+  double most(std::size_t column) const noexcept { return columns_[column].most; }
+  const std::vector<Entry>& entries(std::size_t column) const noexcept { return columns_[column].entries; }
 
   struct Answer {
     LinearProgram::Status status = LinearProgram::Status::kFailed;

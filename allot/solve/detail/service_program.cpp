@@ -204,12 +204,18 @@ std::string_view ServiceProgram::unit_of(const Limit& limit) noexcept {
   return "";
 }
 
+std::vector<std::pair<std::size_t, double>> ServiceProgram::value_terms() const {
+  std::vector<std::pair<std::size_t, double>> terms;
+  for (const Served& one : served_) {
+    if (one.is_counted()) terms.emplace_back(one.column, system_.value_rate(one.type, one.resource));
+  }
+  for (std::size_t k = 0; k < rounds_.size(); ++k) terms.emplace_back(rounds_[k], problem_.threads[k].worth);
+  return terms;
+}
+
 void ServiceProgram::aim_at_value() {
   program_.clear_gains();
-  for (const Served& one : served_) {
-    if (one.is_counted()) program_.set_gain(one.column, system_.value_rate(one.type, one.resource));
-  }
-  for (std::size_t k = 0; k < rounds_.size(); ++k) program_.set_gain(rounds_[k], problem_.threads[k].worth);
+  for (const auto& [column, gain] : value_terms()) program_.set_gain(column, gain);
 }
 
 void ServiceProgram::aim_at_column(std::size_t column) {
@@ -227,12 +233,7 @@ void ServiceProgram::aim_at_headroom() {
 void ServiceProgram::aim_at_power(double least_value) {
   if (!rows_.value) {
     rows_.value = program_.add_row(-kInfinity, kInfinity);
-    for (const Served& one : served_) {
-      if (one.is_counted())
-        program_.add_entry(*rows_.value, one.column, system_.value_rate(one.type, one.resource));
-    }
-    for (std::size_t k = 0; k < rounds_.size(); ++k)
-      program_.add_entry(*rows_.value, rounds_[k], problem_.threads[k].worth);
+    for (const auto& [column, gain] : value_terms()) program_.add_entry(*rows_.value, column, gain);
   }
   program_.set_row(*rows_.value, least_value, kInfinity);
   program_.clear_gains();

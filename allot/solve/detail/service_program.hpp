@@ -70,6 +70,8 @@ class ServiceProgram {
   const Rows& rows() const noexcept { return rows_; }
   const Problem& problem() const noexcept { return problem_; }
 
+  /// What has threads: columns, and what they gain in value.
+  std::vector<std::pair<std::size_t, double>> value_terms() const;
   /// The value of what has threads becomes what is maximised.
   void aim_at_value();
   void aim_at_column(std::size_t column);
