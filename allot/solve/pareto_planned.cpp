@@ -6,6 +6,8 @@
 // bound; tangents are added where its solution lies until the bound is met.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "allot/base/error.hpp"
@@ -193,7 +195,14 @@ class PlannedFrontier {
         ShareProgram(service_, sums, kLeastPart * all, 0).solve(poll_);
     if (fair.columns.empty()) return add(most.columns);
     is_proven_ = is_proven_ && fair.is_proven;
-    const double fairest = most_value_with(sums, fair.shares).value_or(service_.value(fair.columns));
+    // Shares that can be had to within what errors are found to can be had exactly.
+    const std::span<const double> wanted = problem_.system.shares();
+    const double error = std::inner_product(
+        fair.shares.begin(), fair.shares.end(), wanted.begin(), 0.0, std::plus<>(),
+        [](double share, double p) { return (share - p) * (share - p); });
+    const std::vector<double> shares =
+        error <= 10 * kLeastError ? std::vector<double>(wanted.begin(), wanted.end()) : fair.shares;
+    const double fairest = most_value_with(sums, shares).value_or(service_.value(fair.columns));
     trace(most.value, fairest, [&](double value) {
       service_.program().set_row(value_row, value, kInfinity);
       ShareProgram::Best best = ShareProgram(service_, sums, least_total(sums), value).solve(poll_);

@@ -25,6 +25,10 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 /// Throughput, response time and priority error in one line.
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
+/// How many units of each resource work on each type; and the rounds of groups.
+void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution);
+void print_rounds(Console& console, const Scenario& scenario, const Solution& solution);
+
 /// The whole answer: headline, how it ended, assignment, time shares, bounds.
 /// Of what solvers maximise, with a space before it.
 std::string value_unit(const Scenario& scenario);

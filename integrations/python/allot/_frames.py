@@ -20,9 +20,13 @@ def by_pair(scenario: Any, values: Any) -> Any:
 
 def pareto(frontier: Any) -> Any:
     """The frontier as a pandas frame, a row per point."""
-    return pandas().DataFrame(
-        {"throughput": frontier.throughputs, "priority_error": frontier.priority_errors}
-    ).rename_axis(index="point")
+    columns = {"throughput": frontier.throughputs}
+    if frontier.service == "planned":
+        columns["value"] = frontier.values
+        columns["least_served"] = frontier.least_served
+    if frontier.priority_errors is not None:
+        columns["priority_error"] = frontier.priority_errors
+    return pandas().DataFrame(columns).rename_axis(index="point")
 
 
 def changes(result: Any) -> Any:

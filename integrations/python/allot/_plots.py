@@ -111,8 +111,19 @@ def solution(answer: Any, ax: Optional[Any]) -> Any:
     return ax
 
 
+def planned_pareto(frontier: Any, ax: Any) -> Any:
+    no_priorities = frontier.priority_errors is None
+    ax.plot(frontier.values, frontier.least_served if no_priorities else frontier.priority_errors, "o-", color=COLOURS[0])
+    ax.set_xlabel("value per second")
+    ax.set_ylabel("completions of the least served" if no_priorities else "priority error")
+    ax.set_title(titled(frontier.scenario, "what fairness costs"))
+    return ax
+
+
 def pareto(frontier: Any, ax: Optional[Any]) -> Any:
     ax = axes(ax)
+    if frontier.service == "planned":
+        return planned_pareto(frontier, ax)
     ax.plot(frontier.throughputs, frontier.priority_errors, "o-", color=COLOURS[0], label="assignments")
     weighted = frontier.weighted
     if weighted is not None and weighted.priority_error is not None:

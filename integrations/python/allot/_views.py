@@ -116,7 +116,17 @@ def _view_of_solution(self: Any) -> View:
     return View(title, ["tasks", *self.scenario.resources, "tasks/s", "response s"], rows, notes)
 
 
+def _view_of_planned_pareto(self: Any) -> View:
+    fair = self.least_served if self.priority_errors is None else self.priority_errors
+    rows = [[str(k), _number(v), _number(f)] for k, (v, f) in enumerate(zip(self.values, fair))]
+    kind = "proven" if self.exhaustive else "as found"
+    second = "least served" if self.priority_errors is None else "priority error"
+    return View(f"Frontier of planned service, {kind} ({self.outcome})", ["point", "value/s", second], rows, [])
+
+
 def _view_of_pareto(self: Any) -> View:
+    if self.service == "planned":
+        return _view_of_planned_pareto(self)
     rows = [[str(k), _number(x), _number(e)] for k, (x, e) in enumerate(zip(self.throughputs, self.priority_errors))]
     notes = []
     if self.weighted is not None and self.weighted.outcome != "infeasible":
