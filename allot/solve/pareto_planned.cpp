@@ -28,8 +28,8 @@ using Answer = BoundedProgram::Answer;
 /// What differs by no more than this, relative, is the same.
 constexpr double kSame = 1e-9;
 /// Errors are found to within this part of themselves, or within kLeastError.
-constexpr double kErrorPart = 1e-6;
-constexpr double kLeastError = 1e-10;
+constexpr double kErrorPart = 1e-4;
+constexpr double kLeastError = 1e-9;
 constexpr int kMostRounds = 100;
 /// A plan for the sake of shares alone must complete this part of what the fastest does.
 constexpr double kLeastPart = 1e-3;
@@ -60,8 +60,11 @@ std::size_t add_row(BoundedProgram& program, const std::vector<std::pair<std::si
 /// The program of planned service in z and u.
 class ShareProgram {
  public:
-  /// Plans complete at least `least` in all, and have at least `value`.
-  ShareProgram(ServiceProgram& service, const Sums& sums, double least, double value) : service_(service) {
+  /// Plans complete at least `least` in all, and have at least `value`. `near`: shares of another answer, around
+  /// which the best are likely to be; may be empty.
+  ShareProgram(ServiceProgram& service, const Sums& sums, double least, double value,
+               const std::vector<double>& near)
+      : service_(service) {
     BoundedProgram& from = service.program();
     const std::span<const double> wanted = service.problem().system.shares();
     for (std::size_t c = 0; c < from.column_count(); ++c) program_.add_column(from.most(c) / least);
@@ -85,7 +88,11 @@ class ShareProgram {
       program_.add_entry(add_row(program_, sums.by_type[i], 0, 0), shares_[i], -1);
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      for (const double at : {-0.3, -0.03, 0.03, 0.3}) add_tangent(i, at);
+      for (const double at : {0.3, 0.06, 0.012, 0.0024, 0.0005}) {
+        add_tangent(i, at);
+        add_tangent(i, -at);
+      }
+      if (!near.empty()) add_tangent(i, near[i] - wanted[i]);
     }
   }
 
@@ -192,7 +199,7 @@ class PlannedFrontier {
     const double all = total(most.columns);
     if (!(all > 0)) return add(most.columns);
     const ShareProgram::Best fair =
-        ShareProgram(service_, sums, kLeastPart * all, 0).solve(poll_);
+        ShareProgram(service_, sums, kLeastPart * all, 0, {}).solve(poll_);
     if (fair.columns.empty()) return add(most.columns);
     is_proven_ = is_proven_ && fair.is_proven;
     // Shares that can be had to within what errors are found to can be had exactly.
@@ -203,9 +210,11 @@ class PlannedFrontier {
     const std::vector<double> shares =
         error <= 10 * kLeastError ? std::vector<double>(wanted.begin(), wanted.end()) : fair.shares;
     const double fairest = most_value_with(sums, shares).value_or(service_.value(fair.columns));
+    std::vector<double> last;
     trace(most.value, fairest, [&](double value) {
       service_.program().set_row(value_row, value, kInfinity);
-      ShareProgram::Best best = ShareProgram(service_, sums, least_total(sums), value).solve(poll_);
+      ShareProgram::Best best = ShareProgram(service_, sums, least_total(sums), value, last).solve(poll_);
+      last = best.shares;
       service_.program().set_row(value_row, -kInfinity, kInfinity);
       is_proven_ = is_proven_ && best.is_proven;
       return std::move(best.columns);
