@@ -76,7 +76,8 @@ Verdict check(const PlanCertificate& certificate) {
     }
     size *= 100;
   }
-  if (certificate.objective == PlanObjective::kLeast) size *= 2;  // later levels may take a part in 10^9 of it
+  if (certificate.objective == PlanObjective::kLeast)
+    size *= 2;  // later levels may take a part in 10^9 of it
   verdict.optimal = gap * 1'000'000'000 <= size;
   return verdict;
 }

@@ -77,8 +77,7 @@ PlanLimit read_limit(const Value& value, const PlanMachine& machine) {
   if (kind == "max_response")
     return {PlanLimit::Kind::kRoundResponse, index(value["group"], machine.groups.size())};
   if (kind == "power_cap") return {PlanLimit::Kind::kPower, 0};
-  if (kind != "arrivals")
-    value["limit"].fail("must be 'floor', 'max_response', 'power_cap' or 'arrivals'");
+  if (kind != "arrivals") value["limit"].fail("must be 'floor', 'max_response', 'power_cap' or 'arrivals'");
   return {PlanLimit::Kind::kArrivals, 0};
 }
 
@@ -99,8 +98,8 @@ PlanClaim read_plan_claim(const Value& value, const PlanCertificate& certificate
   PlanClaim claim;
   if (value.has("infeasible")) claim.infeasible = value["infeasible"].truth();
   if (claim.infeasible) {
-    claim.conflict = value["conflict"].list(
-        [&](const Value& entry) { return read_limit(entry, certificate.machine); });
+    claim.conflict =
+        value["conflict"].list([&](const Value& entry) { return read_limit(entry, certificate.machine); });
     return claim;
   }
   const bool has_service = value.has("service");
@@ -124,8 +123,7 @@ PlanPrices read_plan_prices(const Value& value, const PlanMachine& machine) {
   prices.group_threads = numbers("group_threads", groups, not_negative);
   prices.stages = Matrix(groups, std::vector<double>(types, 0.0));
   if (value.has("stages"))
-    prices.stages =
-        value["stages"].list([&](const Value& row) { return row.list(number, types); }, groups);
+    prices.stages = value["stages"].list([&](const Value& row) { return row.list(number, types); }, groups);
   prices.streams = numbers("streams", machine.arrivals.size(), not_negative);
   prices.floors = numbers("floors", types, not_negative);
   prices.responses = numbers("responses", types, not_negative);

@@ -1,5 +1,5 @@
-// A certificate of planned service: a claim about what plans can reach, and the prices that prove it. Plain data,
-// as the file has it; nothing in this room includes the solvers.
+// A certificate of planned service: a claim about what plans can reach, and the prices that prove it. Plain
+// data, as the file has it; nothing in this room includes the solvers.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ struct Stream {
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-/// What of a scenario a proof about plans is about. A task's floor is the one asked for, without its response.
+/// What of a scenario a proof about plans is about. A task's floor is the one asked for, without its
+/// response.
 struct PlanMachine {
   Machine machine;
   std::vector<double> idle_power;                   ///< per resource: watts of an idle server
@@ -71,12 +72,12 @@ struct PlanLimit {
 };
 
 struct PlanClaim {
-  bool infeasible = false;            ///< then only `conflict` is claimed besides
-  std::vector<PlanLimit> conflict;    ///< these limits cannot hold together
-  std::optional<PlanService> service; ///< absent: one end of the range is claimed only
-  double at_least = 0;                ///< the optimum is from at_least ...
-  double at_most = 0;                 ///< ... to at_most
-  double value = 0;                   ///< kPower: that must be kept
+  bool infeasible = false;             ///< then only `conflict` is claimed besides
+  std::vector<PlanLimit> conflict;     ///< these limits cannot hold together
+  std::optional<PlanService> service;  ///< absent: one end of the range is claimed only
+  double at_least = 0;                 ///< the optimum is from at_least ...
+  double at_most = 0;                  ///< ... to at_most
+  double value = 0;                    ///< kPower: that must be kept
 };
 
 /// One number per row of the program. All but `stages` and `shares` are >= 0.
@@ -95,8 +96,8 @@ struct PlanPrices {
   std::vector<double> levels;           ///< per type, kLeast
   std::vector<double> group_levels;     ///< per group, kLeast
   double value = 0;                     ///< of the value to keep, kPower
-  std::vector<double> tangents;         ///< per type, kLogarithms: completions at which the logarithm is touched
-  std::vector<double> group_tangents;   ///< per group
+  std::vector<double> tangents;  ///< per type, kLogarithms: completions at which the logarithm is touched
+  std::vector<double> group_tangents;  ///< per group
 };
 
 struct PlanCertificate {

@@ -49,8 +49,8 @@ struct ParetoFrontier {
 /// enumerated, large ones searched. Floors and depths are honoured. Throws InvalidModel without priorities.
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options = {});
 
-/// The frontier of planned service. Each point has the least priority error of all plans with as much value, to
-/// within 1e-4 of it; without priorities, the most for the least served: types with threads, for their
+/// The frontier of planned service. Each point has the least priority error of all plans with as much value,
+/// to within 1e-4 of it; without priorities, the most for the least served: types with threads, for their
 /// priorities, and groups of threads. Points are evenly spread in value from the most to that of the fairest
 /// plan. Limits are kept. Throws InvalidModel where nothing has threads.
 ParetoFrontier pareto_planned(const Problem& problem, std::size_t max_points,

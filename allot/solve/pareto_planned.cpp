@@ -1,9 +1,9 @@
 // The frontier of planned service.
 //
-// Shares s = X / (sum of X) are not linear in a plan x. With z = x / (sum of X) and u = 1 / (sum of X) they are, and
-// so are all rows: a x <= b becomes a z <= b u, and the least sum of squares (s_i - p_i)^2 is a convex program
-// (Charnes and Cooper). A square is nowhere below its tangents, so a linear program with tangents for squares is a
-// bound; tangents are added where its solution lies until the bound is met.
+// Shares s = X / (sum of X) are not linear in a plan x. With z = x / (sum of X) and u = 1 / (sum of X) they
+// are, and so are all rows: a x <= b becomes a z <= b u, and the least sum of squares (s_i - p_i)^2 is a
+// convex program (Charnes and Cooper). A square is nowhere below its tangents, so a linear program with
+// tangents for squares is a bound; tangents are added where its solution lies until the bound is met.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -60,8 +60,8 @@ std::size_t add_row(BoundedProgram& program, const std::vector<std::pair<std::si
 /// The program of planned service in z and u.
 class ShareProgram {
  public:
-  /// Plans complete at least `least` in all, and have at least `value`. `near`: shares of another answer, around
-  /// which the best are likely to be; may be empty.
+  /// Plans complete at least `least` in all, and have at least `value`. `near`: shares of another answer,
+  /// around which the best are likely to be; may be empty.
   ShareProgram(ServiceProgram& service, const Sums& sums, double least, double value,
                const std::vector<double>& near)
       : service_(service) {
@@ -121,8 +121,7 @@ class ShareProgram {
       }
       best.is_proven = least - -answer.bound <= std::max(kErrorPart * least, kLeastError);
       if (best.is_proven) break;
-      for (std::size_t i = 0; i < wanted.size(); ++i)
-        add_tangent(i, answer.columns[shares_[i]] - wanted[i]);
+      for (std::size_t i = 0; i < wanted.size(); ++i) add_tangent(i, answer.columns[shares_[i]] - wanted[i]);
     }
     return best;
   }
@@ -198,15 +197,14 @@ class PlannedFrontier {
   void trace_shares(const Sums& sums, std::size_t value_row, const Answer& most) {
     const double all = total(most.columns);
     if (!(all > 0)) return add(most.columns);
-    const ShareProgram::Best fair =
-        ShareProgram(service_, sums, kLeastPart * all, 0, {}).solve(poll_);
+    const ShareProgram::Best fair = ShareProgram(service_, sums, kLeastPart * all, 0, {}).solve(poll_);
     if (fair.columns.empty()) return add(most.columns);
     is_proven_ = is_proven_ && fair.is_proven;
     // Shares that can be had to within what errors are found to can be had exactly.
     const std::span<const double> wanted = problem_.system.shares();
-    const double error = std::inner_product(
-        fair.shares.begin(), fair.shares.end(), wanted.begin(), 0.0, std::plus<>(),
-        [](double share, double p) { return (share - p) * (share - p); });
+    const double error =
+        std::inner_product(fair.shares.begin(), fair.shares.end(), wanted.begin(), 0.0, std::plus<>(),
+                           [](double share, double p) { return (share - p) * (share - p); });
     const std::vector<double> shares =
         error <= 10 * kLeastError ? std::vector<double>(wanted.begin(), wanted.end()) : fair.shares;
     const double fairest = most_value_with(sums, shares).value_or(service_.value(fair.columns));
@@ -265,7 +263,8 @@ class PlannedFrontier {
     const Answer fair = service_.program().maximise(poll_);
     if (!fair.is_optimal()) return add(most.columns);
     best_least_ = fair.value;
-    const std::size_t level_row = add_row(service_.program(), {{level, 1.0}}, fair.value * (1 - kSame), kInfinity);
+    const std::size_t level_row =
+        add_row(service_.program(), {{level, 1.0}}, fair.value * (1 - kSame), kInfinity);
     service_.aim_at_value();
     const Answer fairest = service_.program().maximise(poll_);
     service_.program().set_row(level_row, -kInfinity, kInfinity);
@@ -273,7 +272,8 @@ class PlannedFrontier {
     trace(most.value, fairest.is_optimal() ? fairest.value : most.value, [&](double value) {
       service_.program().set_row(value_row, value, kInfinity);
       Answer answer = service_.program().maximise(poll_);
-      is_proven_ = is_proven_ && answer.is_optimal() && answer.bound <= answer.value * (1 + kErrorPart) + kLeastError;
+      is_proven_ =
+          is_proven_ && answer.is_optimal() && answer.bound <= answer.value * (1 + kErrorPart) + kLeastError;
       return answer.is_optimal() ? std::move(answer.columns) : std::vector<double>{};
     });
   }
@@ -308,8 +308,9 @@ class PlannedFrontier {
     point.throughput = performance.throughput;
     point.rounds = service_.rounds(columns);
     point.least_served = least_served(columns);
-    point.priority_error = has_shares_ ? performance.priority_error.value_or(0)
-                                       : std::max(0.0, best_least_ > 0 ? 1 - point.least_served / best_least_ : 0);
+    point.priority_error = has_shares_
+                               ? performance.priority_error.value_or(0)
+                               : std::max(0.0, best_least_ > 0 ? 1 - point.least_served / best_least_ : 0);
     std::vector<ParetoPoint>& points = frontier_.points;
     if (!points.empty() && point.priority_error >= points.back().priority_error) return;
     points.push_back(std::move(point));
@@ -317,9 +318,9 @@ class PlannedFrontier {
 
   ParetoFrontier finished(bool is_infeasible) {
     frontier_.exhaustive = is_proven_ && !is_infeasible && !poll_.stopped();
-    frontier_.outcome = is_infeasible ? Outcome::kInfeasible
-                                      : detail::outcome_of(poll_, is_proven_ ? Outcome::kOptimal
-                                                                             : Outcome::kConverged);
+    frontier_.outcome = is_infeasible
+                            ? Outcome::kInfeasible
+                            : detail::outcome_of(poll_, is_proven_ ? Outcome::kOptimal : Outcome::kConverged);
     if (!frontier_.points.empty()) frontier_.advised = frontier_.points[advised_point(frontier_.points)];
     if (options_.share_done && !poll_.stopped()) options_.share_done(1.0);
     return std::move(frontier_);

@@ -16,7 +16,10 @@ Json threads_array(const std::vector<ThreadGroup>& groups) {
   for (const ThreadGroup& group : groups) {
     Json sequence = Json::array();
     for (const TaskType i : group.sequence) sequence.push_back(index(i));
-    Json entry{{"name", group.name}, {"count", group.count}, {"sequence", std::move(sequence)}, {"worth", group.worth}};
+    Json entry{{"name", group.name},
+               {"count", group.count},
+               {"sequence", std::move(sequence)},
+               {"worth", group.worth}};
     if (group.max_response) entry["max_response"] = *group.max_response;
     array.push_back(std::move(entry));
   }
@@ -135,8 +138,8 @@ std::string plan_certificate_json(const Problem& problem, const Solution& soluti
                                      : is_linear(problem.objective) ? "throughput"
                                                                     : to_string(problem.objective);
   const System system = weighted_for(problem.system, problem.objective);
-  return "{\n\"allot_certificate\": 1,\n\"service\": \"planned\",\n\"objective\": \"" + std::string(objective) +
-         "\",\n\"system\": " + line(system_object(system, problem)) +
+  return "{\n\"allot_certificate\": 1,\n\"service\": \"planned\",\n\"objective\": \"" +
+         std::string(objective) + "\",\n\"system\": " + line(system_object(system, problem)) +
          ",\n\"claim\": " + line(claim_object(problem, proof)) +
          ",\n\"prices\": " + line(prices_object(proof.prices)) + "\n}\n";
 }

@@ -1,6 +1,7 @@
-// What planning costs: from nothing, and again from the former basis after rates, counts or worths have changed a
-// little, as for a dispatcher that plans anew. Boxes from 4 x 4 to 64 x 64, with limits, and with so many ties that
-// most steps of the simplex method change nothing. 500 x 500 under a time limit shows what an early stop returns.
+// What planning costs: from nothing, and again from the former basis after rates, counts or worths have
+// changed a little, as for a dispatcher that plans anew. Boxes from 4 x 4 to 64 x 64, with limits, and with
+// so many ties that most steps of the simplex method change nothing. 500 x 500 under a time limit shows what
+// an early stop returns.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -44,10 +45,12 @@ Problem box_of(const Box& box, std::uint64_t seed, double drift) {
     if (drift > 0 && moved.below(4) == 0) ++tasks[i].count;
     if (!box.has_ties) tasks[i].worth = around(random.uniform(0.1, 10));
     for (std::size_t j = 0; j < box.resources; ++j)
-      rates.push_back(box.has_ties ? static_cast<double>(1 + random.below(2)) : around(random.uniform(0.5, 20)));
+      rates.push_back(box.has_ties ? static_cast<double>(1 + random.below(2))
+                                   : around(random.uniform(0.5, 20)));
     if (box.has_limits && random.below(3) == 0) tasks[i].floor = around(0.05);
   }
-  Problem problem{System(std::move(resources), std::move(tasks), Rates(box.types, box.resources, std::move(rates)))};
+  Problem problem{
+      System(std::move(resources), std::move(tasks), Rates(box.types, box.resources, std::move(rates)))};
   if (box.has_limits) problem.power_cap = around(1e6);
   return problem;
 }
@@ -59,8 +62,8 @@ double median(std::vector<double> values) {
 
 void planning(benchmark::State& state) {
   const SolverInfo& planned = *find_solver("planned");
-  constexpr Box kBoxes[] = {{4, 4, false, false},   {16, 16, false, false}, {16, 16, false, true},
-                            {16, 16, true, false},  {64, 64, false, false}, {64, 64, false, true},
+  constexpr Box kBoxes[] = {{4, 4, false, false},  {16, 16, false, false}, {16, 16, false, true},
+                            {16, 16, true, false}, {64, 64, false, false}, {64, 64, false, true},
                             {64, 64, true, false}};
   for (auto _ : state) {
     std::printf("%-10s %-8s %12s %12s %8s\n", "box", "", "cold", "warm", "ratio");
@@ -90,8 +93,8 @@ void planning(benchmark::State& state) {
     }
     for (const double limit : {0.5, 2.0, 60.0}) {
       SolveOptions options;
-      options.stop.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                 std::chrono::duration<double>(limit));
+      options.stop.deadline =
+          Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit));
       const Solution found = solve(planned, box_of({500, 500, false, false}, 1, 0), options);
       std::printf("500 x 500, at most %g s: %s after %.2f s, value %.6g, bound %s\n", limit,
                   std::string(to_string(found.outcome)).c_str(), found.seconds, found.performance.value,

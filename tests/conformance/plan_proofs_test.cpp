@@ -1,5 +1,6 @@
-// No false proofs of plans: what `planned` proves, against a linear program of the tests' own, over every feature
-// and extreme numbers; every proof as a certificate that `check` accepts; and certificates that were tampered with.
+// No false proofs of plans: what `planned` proves, against a linear program of the tests' own, over every
+// feature and extreme numbers; every proof as a certificate that `check` accepts; and certificates that were
+// tampered with.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -101,8 +102,8 @@ TEST(PlanProofs, OfEveryObjectiveAreAcceptedWhateverTheScenario) {
       const Scenario scenario = is_extreme ? extreme_scenario(seed) : random_scenario(seed);
       for (const Objective objective : kObjectives) {
         if (!fits(scenario, objective)) continue;
-        SCOPED_TRACE(::testing::Message() << "seed=" << seed << " " << to_string(objective)
-                                          << (is_extreme ? " extreme" : ""));
+        SCOPED_TRACE(::testing::Message()
+                     << "seed=" << seed << " " << to_string(objective) << (is_extreme ? " extreme" : ""));
         const Problem problem = planned_problem(scenario, objective);
         expect_accepted(problem, proven(problem), is_extreme ? extreme : usual);
         if (HasFailure()) return;
@@ -157,7 +158,8 @@ Scenario scenario_of(const check::PlanMachine& plan) {
   std::vector<double> rates;
   for (std::size_t i = 0; i < plan.machine.tasks.size(); ++i) {
     const check::Task& t = plan.machine.tasks[i];
-    TaskClass task{.name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor, .worth = t.worth};
+    TaskClass task{
+        .name = t.name, .count = t.count, .priority = t.priority, .floor = t.floor, .worth = t.worth};
     task.max_response = plan.max_response[i];
     for (std::size_t j = 0; j < resources.size(); ++j) {
       if (plan.machine.rates[i][j] > 0) task.power.push_back({resource_id(j), plan.power[i][j]});
@@ -167,8 +169,10 @@ Scenario scenario_of(const check::PlanMachine& plan) {
   }
   const std::size_t types = tasks.size();
   const std::size_t width = resources.size();
-  Scenario scenario{
-      "", System(std::move(resources), std::move(tasks), Rates(types, width, std::move(rates))), {}, {}, {}, {}, {}};
+  Scenario scenario{"", System(std::move(resources), std::move(tasks), Rates(types, width, std::move(rates))),
+                    {}, {},
+                    {}, {},
+                    {}};
   for (const check::Group& group : plan.groups) {
     ThreadGroup own{group.count, {}, group.worth, group.max_response, group.name};
     for (const std::size_t i : group.sequence) own.sequence.push_back(task_type(i));
@@ -195,8 +199,8 @@ constexpr Objective objective_of(check::PlanObjective objective) {
   }
 }
 
-/// Whether what the certificate claims is so, as far as the tests' program and the solver can tell. Plans keep
-/// their limits to within 1e-9, so what one reaches may be above the optimum by what that is worth.
+/// Whether what the certificate claims is so, as far as the tests' program and the solver can tell. Plans
+/// keep their limits to within 1e-9, so what one reaches may be above the optimum by what that is worth.
 bool is_true(const check::PlanCertificate& certificate) {
   std::optional<Scenario> scenario;
   try {

@@ -1,4 +1,5 @@
-// The frontier of planned service against the tests' own linear program, and against what every frontier must be.
+// The frontier of planned service against the tests' own linear program, and against what every frontier must
+// be.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,7 +28,8 @@ ParetoFrontier frontier_of(const Scenario& scenario, std::size_t points = 8) {
 }
 
 /// The scenario with its types required to complete at least so much.
-Scenario with_floors(const Scenario& scenario, const std::vector<double>& least, const std::vector<double>& worths) {
+Scenario with_floors(const Scenario& scenario, const std::vector<double>& least,
+                     const std::vector<double>& worths) {
   Scenario out = scenario;
   std::vector<TaskClass> tasks = scenario.system.tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -66,8 +68,8 @@ TEST(PlannedPareto, BeginsAtTheMostValueAndFallsInBoth) {
   EXPECT_GT(staged, 5);
 }
 
-/// Without priorities: at the value of a point, nobody can give the least served more. By the tests' program: with
-/// everybody at a level a little above, less value is left.
+/// Without priorities: at the value of a point, nobody can give the least served more. By the tests' program:
+/// with everybody at a level a little above, less value is left.
 TEST(PlannedPareto, GivesTheLeastServedTheMostThatAValueLeaves) {
   int checked = 0;
   for (std::uint64_t seed = 1; seed < 200; seed += 2) {  // odd seeds have no priorities
@@ -83,7 +85,8 @@ TEST(PlannedPareto, GivesTheLeastServedTheMostThatAValueLeaves) {
         least.push_back(task.count > 0 ? point.least_served * (1 + 1e-3) + 1e-4 : 0.0);
         below.push_back(task.count > 0 ? point.least_served * (1 - 1e-7) : 0.0);
       }
-      if (scenario.arrivals.empty()) {  // a floor counts all completions of a type, the level its threads' alone
+      if (scenario.arrivals
+              .empty()) {  // a floor counts all completions of a type, the level its threads' alone
         const auto more = witness_of(with_floors(scenario, least, {})).value;
         EXPECT_LT(more.value_or(-1), point.value * (1 + 1e-9));
         const auto same = witness_of(with_floors(scenario, below, {})).value;
@@ -96,8 +99,8 @@ TEST(PlannedPareto, GivesTheLeastServedTheMostThatAValueLeaves) {
   EXPECT_GT(checked, 60);
 }
 
-/// From a point on towards plans that give more to types below their shares: where the value stays, the error does
-/// not fall. As the set of plans is convex, that would show any better one nearby.
+/// From a point on towards plans that give more to types below their shares: where the value stays, the error
+/// does not fall. As the set of plans is convex, that would show any better one nearby.
 TEST(PlannedPareto, NoPlanWithAsMuchValueIsCloserToTheShares) {
   int checked = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -118,7 +121,8 @@ TEST(PlannedPareto, NoPlanWithAsMuchValueIsCloserToTheShares) {
         Scenario other = scenario;
         std::vector<double> worths;
         for (std::size_t i = 0; i < system.type_count(); ++i)
-          worths.push_back(system.shares()[i] > performance.shares[i] ? random.uniform(0.5, 3) : random.uniform(0, 0.3));
+          worths.push_back(system.shares()[i] > performance.shares[i] ? random.uniform(0.5, 3)
+                                                                      : random.uniform(0, 0.3));
         other.system = system.with_worths(worths);
         const Solution vertex = solve(*find_solver("planned"), {other.system, Objective::kThroughput});
         for (const double part : {1.0, 0.3, 0.03, 0.003}) {
@@ -163,7 +167,8 @@ TEST(PlannedPareto, StopsWhenItMust) {
   StopFlag flag{true};
   SolveOptions options;
   options.stop.flag = &flag;
-  const ParetoFrontier frontier = pareto_planned(planned_problem(scenario, Objective::kThroughput), 8, options);
+  const ParetoFrontier frontier =
+      pareto_planned(planned_problem(scenario, Objective::kThroughput), 8, options);
   EXPECT_EQ(frontier.outcome, Outcome::kInterrupted);
   EXPECT_FALSE(frontier.exhaustive);
 }

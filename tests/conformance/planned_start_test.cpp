@@ -1,5 +1,5 @@
-// Planning again from the former basis gives what planning anew gives, whatever has changed; and what is stopped
-// early is feasible, with a true bound.
+// Planning again from the former basis gives what planning anew gives, whatever has changed; and what is
+// stopped early is feasible, with a true bound.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -34,7 +34,8 @@ Scenario drifted(const Scenario& scenario, std::uint64_t seed) {
     if (task.count > 0 && random.below(3) == 0) ++task.count;
     if (scenario.threads.empty()) task.worth *= random.uniform(0.9, 1.1);
     if (task.floor) *task.floor *= random.uniform(0.8, 1.05);
-    for (const ResourceId j : system.resource_ids()) rates.push_back(system.rate(i, j) * random.uniform(0.9, 1.1));
+    for (const ResourceId j : system.resource_ids())
+      rates.push_back(system.rate(i, j) * random.uniform(0.9, 1.1));
   }
   Scenario out = scenario;
   out.system = System(system.resources(), std::move(tasks),
@@ -57,11 +58,13 @@ TEST(PlannedStart, PlanningAgainGivesWhatPlanningAnewGives) {
         const Problem problem = planned_problem(scenario, objective);
         const Solution again = planned(problem, warm);
         const Solution anew = planned(problem);
-        ASSERT_EQ(again.outcome == Outcome::kInfeasible, anew.outcome == Outcome::kInfeasible) << again.reason;
+        ASSERT_EQ(again.outcome == Outcome::kInfeasible, anew.outcome == Outcome::kInfeasible)
+            << again.reason;
         if (anew.outcome == Outcome::kInfeasible) {
           ++infeasible;
         } else {
-          EXPECT_NEAR(again.objective_value, anew.objective_value, 1e-6 * (1 + std::abs(anew.objective_value)));
+          EXPECT_NEAR(again.objective_value, anew.objective_value,
+                      1e-6 * (1 + std::abs(anew.objective_value)));
           EXPECT_EQ(again.proven_optimal, anew.proven_optimal);
           ++compared;
         }

@@ -50,21 +50,22 @@ std::string ParetoQuestion::json() const {
 namespace questions {
 
 extern const QuestionInfo pareto;
-const QuestionInfo pareto{"pareto",
-                          "Show what matching the priorities costs in throughput.",
-                          "allot pareto examples/priorities.toml\n"
-                          "allot pareto examples/priorities.toml --points 5 --json\n"
-                          "allot pareto examples/plans/fair.toml --service planned",
-                          make_question<ParetoQuestion>,
-                          ProgressKind::kShare,
-                          "Pareto",
-                          "The answer holds assignments, or with planned service plans, that no other beats in "
-                          "both value and priority error, from the fastest on.\n"
-                          "\n"
-                          ">>> import allot\n"
-                          ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"
-                          ">>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())\n"
-                          "True"};
+const QuestionInfo pareto{
+    "pareto",
+    "Show what matching the priorities costs in throughput.",
+    "allot pareto examples/priorities.toml\n"
+    "allot pareto examples/priorities.toml --points 5 --json\n"
+    "allot pareto examples/plans/fair.toml --service planned",
+    make_question<ParetoQuestion>,
+    ProgressKind::kShare,
+    "Pareto",
+    "The answer holds assignments, or with planned service plans, that no other beats in "
+    "both value and priority error, from the fastest on.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"
+    ">>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())\n"
+    "True"};
 
 }  // namespace questions
 }  // namespace allot

@@ -56,8 +56,8 @@ class PlanAnswer {
     for (std::size_t j = 0; j < row.size(); ++j) {
       if (row[j] == 0) continue;
       if (machine_.rates[i][j] == 0) {
-        fail("the plan runs " + quoted(machine_.tasks[i].name) + " at " +
-             quoted(machine_.resources[j].name) + ", which cannot run it");
+        fail("the plan runs " + quoted(machine_.tasks[i].name) + " at " + quoted(machine_.resources[j].name) +
+             ", which cannot run it");
       }
       const mpq_class x = exact(row[j]);
       used_[j] += x;
@@ -91,7 +91,8 @@ class PlanAnswer {
         completed.push_back(serve(i, service_.groups[k][i], threads));
         const std::int64_t times = visits(group, i);
         if (times == 0 && completed.back() != 0)
-          fail("the plan runs " + quoted(machine_.tasks[i].name) + " for " + name + ", which does not visit it");
+          fail("the plan runs " + quoted(machine_.tasks[i].name) + " for " + name +
+               ", which does not visit it");
         if (times != 0 && (!rounds || completed.back() / exact(times) < *rounds))
           rounds = completed.back() / exact(times);
       }
@@ -131,9 +132,9 @@ class PlanAnswer {
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const Group& group = plan_.groups[k];
       if (group.max_response)
-        require_at_least(rounds_[k], exact(group.count) / exact(*group.max_response),
-                         "rounds of group " + std::to_string(k + 1) +
-                             " of threads, which its max_response asks for");
+        require_at_least(
+            rounds_[k], exact(group.count) / exact(*group.max_response),
+            "rounds of group " + std::to_string(k + 1) + " of threads, which its max_response asks for");
     }
     if (plan_.power_cap) require_at_most(watts_, exact(*plan_.power_cap), "watts");
   }

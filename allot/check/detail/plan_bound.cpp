@@ -64,8 +64,7 @@ class PlanBound {
     const mpq_class per_watt = exact(prices_.power) + (aims_at(PlanObjective::kPower) ? 1 : 0);
     for (std::size_t j = 0; j < machine_.resources.size(); ++j) {
       if (machine_.rates[i][j] == 0) continue;
-      mpq_class gained =
-          exact(machine_.rates[i][j]) * per_completion - per_thread - exact(prices_.units[j]);
+      mpq_class gained = exact(machine_.rates[i][j]) * per_completion - per_thread - exact(prices_.units[j]);
       if (per_watt != 0) gained -= per_watt * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
       const std::int64_t servers = machine_.resources[j].servers;
       add_column(gained, exact(threads < 0 ? servers : std::min(threads, servers)));
@@ -181,8 +180,8 @@ std::string problem_of_prices(const PlanCertificate& certificate) {
   const PlanClaim& claim = certificate.claim;
   using Kind = PlanLimit::Kind;
   const auto is_named = [&](Kind kind, std::size_t at) {
-    return !claim.infeasible ||
-           std::find(claim.conflict.begin(), claim.conflict.end(), PlanLimit{kind, at}) != claim.conflict.end();
+    return !claim.infeasible || std::find(claim.conflict.begin(), claim.conflict.end(),
+                                          PlanLimit{kind, at}) != claim.conflict.end();
   };
   const char* const unknown = "there is a price for a limit that the system does not have";
   const char* const unnamed = "there is a price for a limit that is not named in the conflict";

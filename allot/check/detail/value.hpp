@@ -1,5 +1,5 @@
-// A JSON document as a reader of certificates sees it: every value knows where it stands, and what is not as it
-// must be is said with the place.
+// A JSON document as a reader of certificates sees it: every value knows where it stands, and what is not as
+// it must be is said with the place.
 #pragma once
 
 #include <cmath>

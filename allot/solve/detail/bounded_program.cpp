@@ -143,7 +143,8 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
   Answer answer = solve(poll);
   // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
   constexpr double kDoubtful = 1e-6;
-  if (!answer.is_optimal() || !(answer.bound - answer.value > kDoubtful * std::abs(answer.bound))) return answer;
+  if (!answer.is_optimal() || !(answer.bound - answer.value > kDoubtful * std::abs(answer.bound)))
+    return answer;
   Answer other;
   solve_anew(poll, other);
   if (!other.is_optimal()) return answer;

@@ -36,8 +36,8 @@ class BoundedProgram {
 
   struct Answer {
     LinearProgram::Status status = LinearProgram::Status::kFailed;
-    double value = 0;          ///< sum of gains
-    double bound = kInfinity;  ///< no solution has more
+    double value = 0;             ///< sum of gains
+    double bound = kInfinity;     ///< no solution has more
     std::vector<double> columns;  ///< where `has_columns`
     std::vector<double> prices;  ///< per row: what one more unit of its limit would add; < 0 at a lower limit
     bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
@@ -53,8 +53,8 @@ class BoundedProgram {
 
   /// Per row, the sum of its entries times the columns.
   std::vector<double> activities(std::span<const double> columns) const;
-  /// No solution gains more than this, whatever the prices are. Those that a row without their limit cannot have
-  /// become 0.
+  /// No solution gains more than this, whatever the prices are. Those that a row without their limit cannot
+  /// have become 0.
   double bound_at(std::vector<double>& prices) const;
 
  private:

@@ -66,7 +66,8 @@ class LinearProgram {
   static constexpr unsigned char kBasic = 1;
   /// Which variables are basic, and at which of their bounds the others are: of columns, then of rows.
   std::vector<unsigned char> basis() const;
-  /// The next `solve` starts from it. False, and nothing is done, where it is that of a program of another size.
+  /// The next `solve` starts from it. False, and nothing is done, where it is that of a program of another
+  /// size.
   bool set_basis(std::span<const unsigned char> states);
 
   void set_row(int row, double lower, double upper);

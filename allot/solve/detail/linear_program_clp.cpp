@@ -1,8 +1,7 @@
 // Linear programmes by CLP.
+#include <algorithm>
 #include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>
-
-#include <algorithm>
 #include <utility>
 
 #include "allot/solve/detail/linear_program.hpp"

@@ -261,7 +261,8 @@ std::vector<ServiceProgram::Party> ServiceProgram::make_parties() {
     parties.push_back(std::move(party));
   }
   for (std::size_t k = 0; k < rounds_.size(); ++k)
-    parties.push_back({1, most_rounds_[k], {}, k, program_.add_row(-kInfinity, kInfinity), {{rounds_[k], 1.0}}});
+    parties.push_back(
+        {1, most_rounds_[k], {}, k, program_.add_row(-kInfinity, kInfinity), {{rounds_[k], 1.0}}});
   for (const Party& party : parties) {
     for (const auto& [column, value] : party.terms) program_.add_entry(party.row, column, value);
   }

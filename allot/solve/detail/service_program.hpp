@@ -83,8 +83,8 @@ class ServiceProgram {
   /// What fairness is about: types with threads and a weight above 0, and groups of threads.
   struct Party {
     double weight = 1;
-    double most = 0;                                    ///< no plan completes more of it
-    std::optional<TaskType> type;                       ///< absent: a group of threads
+    double most = 0;               ///< no plan completes more of it
+    std::optional<TaskType> type;  ///< absent: a group of threads
     std::size_t group = 0;
     std::size_t row = 0;                                ///< what it completes, as yet unlimited
     std::vector<std::pair<std::size_t, double>> terms;  ///< of the row: column, coefficient

@@ -40,8 +40,7 @@ class Shown {
       const std::size_t pair = index(one.type) * system_.resource_count() + index(one.resource);
       all_[index(one.type)] += completed;
       used[index(one.resource)] += x;
-      const double watts =
-          system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
+      const double watts = system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
       watts_ += watts * x;
       watts_size_ += std::abs(watts * x);
       if (one.is_counted()) {

@@ -1,4 +1,5 @@
-// What proves a plan, from an answer to its program: the plan by whose work it is, and prices by what they are of.
+// What proves a plan, from an answer to its program: the plan by whose work it is, and prices by what they
+// are of.
 #pragma once
 
 #include <optional>
@@ -26,8 +27,8 @@ struct Tangent {
 
 /// The bound on a sum of weighted logarithms that prices of tangents prove. Nothing where they do not.
 ///
-/// Tangents of one logarithm with prices y_t, which sum to the weight, are together no better than one tangent
-/// whose slope is their mean (Jensen): so a proof needs one for each party.
+/// Tangents of one logarithm with prices y_t, which sum to the weight, are together no better than one
+/// tangent whose slope is their mean (Jensen): so a proof needs one for each party.
 std::optional<PlanProof> prove_logarithms(ServiceProgram& service,
                                           const std::vector<ServiceProgram::Party>& parties,
                                           const std::vector<Tangent>& tangents, std::vector<double> prices);

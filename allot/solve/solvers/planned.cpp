@@ -126,7 +126,8 @@ class PlannedSearch {
   Answer optimum(Answer answer) {
     if (answer.status == LinearProgram::Status::kInfeasible) return answer;
     if (answer.has_columns()) solution_.objective_value = answer.value;
-    if (answer.bound < kInfinity) solution_.objective_bound = std::max(answer.bound, solution_.objective_value);
+    if (answer.bound < kInfinity)
+      solution_.objective_bound = std::max(answer.bound, solution_.objective_value);
     if (options_.keep_proof && solution_.objective_bound) prove(answer.prices, *solution_.objective_bound);
     return answer;
   }
@@ -316,9 +317,8 @@ class PlannedSearch {
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
-    solution_.proven_optimal =
-        solution_.objective_bound && answer.is_optimal() &&
-        std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
+    solution_.proven_optimal = solution_.objective_bound && answer.is_optimal() &&
+                               std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
     solution_.outcome =
         solution_.proven_optimal ? Outcome::kOptimal : detail::outcome_of(poll_, Outcome::kConverged);
     if (proof_) detail::add_plan(service_, answer.columns, parties_, *proof_);

@@ -126,7 +126,8 @@ Report report_on(const check::Certificate& certificate, const Scenario* wanted, 
   Report report;
   if (wanted != nullptr) {
     if (!wanted->is_static())
-      throw Failure(Exit::kInvalidInput, path + ": no certificate of even sharing is about work that varies over time");
+      throw Failure(Exit::kInvalidInput,
+                    path + ": no certificate of even sharing is about work that varies over time");
     report.verdict.reason = difference(certificate.machine, machine_of(wanted->system));
   }
   if (report.verdict.reason.empty()) report.verdict = check::check(certificate);
@@ -141,7 +142,7 @@ Report report_on(const check::PlanCertificate& certificate, const Scenario* want
   if (wanted != nullptr) report.verdict.reason = difference_of_plans(certificate, *wanted);
   if (report.verdict.reason.empty()) report.verdict = check::check(certificate);
   report.accepted = report.verdict.accepted ? accepted_plan_text(certificate, report.verdict) : "";
-  report.what = "the plan and its prices";
+  report.what = certificate.claim.service ? "the plan and its prices" : "its prices";
   report.json = plan_verdict_json(certificate, report.verdict);
   return report;
 }

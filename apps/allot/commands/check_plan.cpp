@@ -61,8 +61,9 @@ std::string unit_of(const PlanCertificate& certificate) {
     case PlanObjective::kValue:
       break;
   }
-  const bool has_worths = !certificate.machine.groups.empty() ||
-                          std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.worth != 1; });
+  const bool has_worths =
+      !certificate.machine.groups.empty() ||
+      std::any_of(tasks.begin(), tasks.end(), [](const auto& task) { return task.worth != 1; });
   return has_worths ? " of value per second" : " tasks/s";
 }
 
@@ -104,7 +105,9 @@ std::string no_plan(const PlanCertificate& certificate) {
   const PlanClaim& claim = certificate.claim;
   std::string list;
   for (std::size_t at = 0; at < claim.conflict.size(); ++at) {
-    list += (at == 0 ? "" : at + 1 == claim.conflict.size() ? " and " : ", ") +
+    list += (at == 0                           ? ""
+             : at + 1 == claim.conflict.size() ? " and "
+                                               : ", ") +
             name_of(certificate, claim.conflict[at]);
   }
   if (list.empty()) return "Accepted: there is no plan.";
@@ -136,14 +139,16 @@ std::string accepted_plan_text(const PlanCertificate& certificate, const check::
   if (certificate.objective == PlanObjective::kPower) {
     const std::string who = "no policy that keeps a value of " + number(claim.value) + " takes less";
     if (!claim.service) return "Accepted: " + who + " than " + number(claim.at_least, 10) + " W.";
-    if (verdict.optimal) return "Accepted: optimal. The plan takes " + number(claim.at_most) + " W, and " + who + ".";
-    return "Accepted: the plan takes at most " + number_above(claim.at_most, 10) + " W, and " + who + " than " +
-           number(claim.at_least, 10) + " W.";
+    if (verdict.optimal)
+      return "Accepted: optimal. The plan takes " + number(claim.at_most) + " W, and " + who + ".";
+    return "Accepted: the plan takes at most " + number_above(claim.at_most, 10) + " W, and " + who +
+           " than " + number(claim.at_least, 10) + " W.";
   }
   if (!claim.service)
     return "Accepted: no policy reaches more than " + number_above(claim.at_most, 10) + unit + ".";
   if (verdict.optimal)
-    return "Accepted: optimal. The plan reaches " + number(claim.at_least) + unit + ", and no policy reaches more.";
+    return "Accepted: optimal. The plan reaches " + number(claim.at_least) + unit +
+           ", and no policy reaches more.";
   return "Accepted: the plan reaches at least " + number(claim.at_least, 10) + unit +
          ", and no policy reaches more than " + number_above(claim.at_most, 10) + ".";
 }

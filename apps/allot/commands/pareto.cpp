@@ -65,10 +65,11 @@ std::string planned_advice(const ParetoFrontier& frontier, const std::string& wh
   constexpr double kNoError = 1e-9;
   if (frontier.points.front().priority_error <= kNoError)
     return "Nothing to give up: the plan with the most value is the fairest, too.";
-  if (frontier.points.size() == 1) return "Nothing to choose: no plan is fairer than the one with the most value.";
+  if (frontier.points.size() == 1)
+    return "Nothing to choose: no plan is fairer than the one with the most value.";
   if (frontier.advised == frontier.points.front())
-    return "Stay with the most value: every other plan gives up a larger part of it than it cuts of the " + what +
-           ".";
+    return "Stay with the most value: every other plan gives up a larger part of it than it cuts of the " +
+           what + ".";
   const ParetoBargain offer = bargain(frontier, frontier.advised);
   return "Give up " + percent(offer.given_up) + " of the value to cut the " + what + " by " +
          percent(offer.cut) + ".";
