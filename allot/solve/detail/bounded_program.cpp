@@ -142,8 +142,10 @@ void BoundedProgram::start_from(std::span<const unsigned char> basis) {
 BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
   Answer answer = solve(poll);
   // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
-  constexpr double kDoubtful = 1e-6;
-  if (!answer.is_optimal() || !(answer.bound - answer.value > kDoubtful * std::abs(answer.bound)))
+  constexpr double kDoubtful = 1e-6;  // of the bound
+  constexpr double kHidden = 1e-8;    // of the largest gain: tolerances hide no more
+  const double gap = answer.bound - answer.value;
+  if (!answer.is_optimal() || !(gap > kDoubtful * std::abs(answer.bound) && gap > kHidden * gain_scale_))
     return answer;
   Answer other;
   solve_anew(poll, other);

@@ -378,6 +378,7 @@ BoundedSimplex::Status BoundedSimplex::solve(StopPoll* poll) {
   Status status = Status::kFailed;
   for (; iterations_ < most; ++iterations_) {
     if (poll != nullptr && poll->should_stop_now()) {
+      compute_duals(is_feasible());
       status = Status::kStopped;
       break;
     }
