@@ -1,112 +1,15 @@
 #include "allot/check/certificate.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
+#include "allot/check/detail/machine_reader.hpp"
+#include "allot/check/detail/value.hpp"
 
 namespace allot::check {
 namespace {
 
-using Json = nlohmann::json;
-
-/// What a certificate may count to: as scenario files.
-constexpr std::int64_t kMostTasks = 1'000'000'000;
-
-class Problem : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// A value of the file and where it stands.
-class Value {
- public:
-  Value(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
-
-  [[noreturn]] void fail(const std::string& what) const { throw Problem(path_ + ": " + what); }
-  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
-  Value operator[](const char* key) const {
-    if (!json_.is_object()) fail("must be an object");
-    if (!json_.contains(key)) fail(std::string("'") + key + "' is missing");
-    return {json_.at(key), path_ + "." + key};
-  }
-  /// An array of `size` elements, each read by `read`.
-  template <typename Read>
-  auto list(Read&& read, std::optional<std::size_t> size = {}) const {
-    if (!json_.is_array()) fail("must be an array");
-    if (size && json_.size() != *size) {
-      fail("must have " + std::to_string(*size) + " elements, has " + std::to_string(json_.size()));
-    }
-    std::vector<decltype(read(std::declval<Value>()))> result;
-    for (std::size_t at = 0; at < json_.size(); ++at) {
-      result.push_back(read(Value(json_[at], path_ + "[" + std::to_string(at) + "]")));
-    }
-    return result;
-  }
-  std::string text() const {
-    if (!json_.is_string()) fail("must be a string");
-    return json_.get<std::string>();
-  }
-  bool truth() const {
-    if (!json_.is_boolean()) fail("must be true or false");
-    return json_.get<bool>();
-  }
-  double number() const {
-    if (!json_.is_number() || !std::isfinite(json_.get<double>())) fail("must be a finite number");
-    return json_.get<double>();
-  }
-  double not_negative() const {
-    const double value = number();
-    if (value < 0) fail("must not be negative");
-    return value;
-  }
-  std::int64_t whole(std::int64_t least, std::int64_t most) const {
-    const bool fits = json_.is_number_integer() &&
-                      (!json_.is_number_unsigned() || json_.get<std::uint64_t>() <= std::uint64_t{INT64_MAX});
-    if (!fits || json_.get<std::int64_t>() < least || json_.get<std::int64_t>() > most) {
-      fail("must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return json_.get<std::int64_t>();
-  }
-
- private:
-  const Json& json_;
-  std::string path_;
-};
-
-Resource read_resource(const Value& value) {
-  Resource resource;
-  resource.name = value["name"].text();
-  resource.servers = value["servers"].whole(1, kMostTasks);
-  resource.min_depth = value["min_depth"].whole(1, kMostTasks);
-  const std::string discipline = value["discipline"].text();
-  if (discipline != "ps" && discipline != "fcfs") value["discipline"].fail("must be 'ps' or 'fcfs'");
-  resource.fcfs = discipline == "fcfs";
-  return resource;
-}
-
-Task read_task(const Value& value) {
-  Task task;
-  task.name = value["name"].text();
-  task.count = value["count"].whole(0, kMostTasks);
-  if (value.has("floor")) task.floor = value["floor"].not_negative();
-  if (value.has("worth")) task.worth = value["worth"].not_negative();
-  if (value.has("priority")) task.priority = value["priority"].not_negative();
-  return task;
-}
-
-Machine read_machine(const Value& value) {
-  Machine machine;
-  machine.resources = value["resources"].list(read_resource);
-  machine.tasks = value["tasks"].list(read_task);
-  const auto rate = [](const Value& entry) {
-    const double mu = entry.not_negative();
-    if (mu != 0 && (mu < 1e-100 || mu > 1e100)) entry.fail("must be 0 or from 1e-100 to 1e100");
-    return mu;
-  };
-  const std::size_t width = machine.resources.size();
-  machine.rates =
-      value["rates"].list([&](const Value& row) { return row.list(rate, width); }, machine.tasks.size());
-  return machine;
-}
+using detail::Json;
+using detail::kMostTasks;
+using detail::Problem;
+using detail::Value;
 
 Claim read_claim(const Value& value, const Certificate& certificate) {
   const std::size_t types = certificate.machine.tasks.size();
@@ -176,7 +79,7 @@ ReadCertificate read_certificate(std::string_view text) {
       root["objective"].fail("must be 'throughput' or 'shares'");
     }
     certificate.objective = objective == "shares" ? Objective::kShares : Objective::kThroughput;
-    certificate.machine = read_machine(root["system"]);
+    certificate.machine = detail::read_machine(root["system"]);
     certificate.claim = read_claim(root["claim"], certificate);
     certificate.parts = root["proof"].list([&](const Value& value) { return read_part(value, certificate); });
     return {std::move(certificate), {}};

@@ -2,18 +2,21 @@
 
 #include <gmpxx.h>
 
+#include <algorithm>
+
 #include "allot/check/detail/claims.hpp"
+#include "allot/check/detail/plan_answer.hpp"
+#include "allot/check/detail/plan_bound.hpp"
 #include "allot/check/detail/tree.hpp"
 
 namespace allot::check {
 namespace {
 
 /// What a scenario must be for the claims to mean anything.
-std::string problem_of_machine(const Certificate& certificate) {
-  const Machine& machine = certificate.machine;
+std::string problem_of_machine(const Machine& machine, bool needs_priorities) {
   if (machine.resources.empty()) return "the system has no resources";
   if (machine.tasks.empty()) return "the system has no tasks";
-  if (certificate.objective != Objective::kShares) return {};
+  if (!needs_priorities) return {};
   double weight = 0;
   for (const Task& task : machine.tasks) {
     if (!task.priority) return "a proof about shares needs the priority of '" + task.name + "'";
@@ -22,13 +25,27 @@ std::string problem_of_machine(const Certificate& certificate) {
   return weight > 0 ? "" : "all priorities are 0";
 }
 
+std::string problem_of_plan_machine(const PlanCertificate& certificate) {
+  const PlanMachine& plan = certificate.machine;
+  std::string problem = problem_of_machine(plan.machine, certificate.objective == PlanObjective::kShares);
+  if (!problem.empty()) return problem;
+  const bool arrives = std::any_of(plan.arrivals.begin(), plan.arrivals.end(),
+                                   [](const Stream& stream) { return stream.rate > 0; });
+  const bool is_headroom = certificate.objective == PlanObjective::kHeadroom;
+  if (is_headroom && (plan.has_threads() || !arrives))
+    return "headroom is claimed where there is nothing but arrivals";
+  if (!is_headroom && arrives && !plan.has_threads())
+    return "there is nothing but arrivals, about which only headroom can be claimed";
+  return {};
+}
+
 }  // namespace
 
 Verdict check(const Certificate& certificate) {
   Verdict verdict;
   verdict.parts = certificate.parts.size();
   const Claim& claim = certificate.claim;
-  verdict.reason = problem_of_machine(certificate);
+  verdict.reason = problem_of_machine(certificate.machine, certificate.objective == Objective::kShares);
   if (verdict.reason.empty() && !claim.infeasible && !claim.assignment.empty()) {
     verdict.reason = detail::problem_of_answer(certificate);
   }
@@ -38,6 +55,30 @@ Verdict check(const Certificate& certificate) {
     const mpq_class gap = mpq_class(claim.at_most) - mpq_class(claim.at_least);
     verdict.optimal = gap * 1'000'000'000 <= mpq_class(claim.at_most);
   }
+  return verdict;
+}
+
+Verdict check(const PlanCertificate& certificate) {
+  Verdict verdict;
+  verdict.parts = 1;
+  const PlanClaim& claim = certificate.claim;
+  verdict.reason = problem_of_plan_machine(certificate);
+  if (verdict.reason.empty() && claim.service) verdict.reason = detail::problem_of_plan(certificate);
+  if (verdict.reason.empty()) verdict.reason = detail::problem_of_bound(certificate);
+  verdict.accepted = verdict.reason.empty();
+  if (!verdict.accepted || !claim.service) return verdict;
+  const mpq_class gap = mpq_class(claim.at_most) - mpq_class(claim.at_least);
+  mpq_class size = abs(mpq_class(claim.at_most));
+  if (certificate.objective == PlanObjective::kLogarithms) {  // a part in 10^7 of the weights
+    size = static_cast<long>(certificate.machine.groups.size());
+    for (const Task& task : certificate.machine.machine.tasks) {
+      if (task.count > 0) size += detail::weight_of(task);
+    }
+    size *= 100;
+  }
+  if (certificate.objective == PlanObjective::kLeast)
+    size *= 2;  // later levels may take a part in 10^9 of it
+  verdict.optimal = gap * 1'000'000'000 <= size;
   return verdict;
 }
 

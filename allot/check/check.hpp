@@ -5,6 +5,7 @@
 #include <string>
 
 #include "allot/check/certificate.hpp"
+#include "allot/check/plan.hpp"
 
 namespace allot::check {
 
@@ -19,5 +20,11 @@ struct Verdict {
 /// that every part of the tree is split completely or closed at its prices. Cost: about R Q T log T steps of
 /// integer arithmetic for each price vector, mostly much less. Thread-safe.
 Verdict check(const Certificate& certificate);
+
+/// The same for planned service: the rows of its program are made anew from the system, the plan keeps them
+/// to within 1e-9 of their limits and reaches what is claimed, and the prices prove by weak duality that
+/// nothing reaches more, or that the limits named cannot hold together. Cost: a few rational operations for
+/// each type at each resource.
+Verdict check(const PlanCertificate& certificate);
 
 }  // namespace allot::check

@@ -89,6 +89,8 @@ std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 
 }  // namespace
 
+std::string machine_json(const System& system) { return line(system_object(system)); }
+
 std::string certificate_json(const System& system, const Solution& solution) {
   std::string text = "{\n\"allot_certificate\": 1,\n\"objective\": ";
   text += is_linear(solution.objective) ? "\"throughput\"" : "\"shares\"";

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "allot/base/stop.hpp"
 #include "allot/model/assignment.hpp"
@@ -41,6 +43,12 @@ struct SolveProgress {
   std::optional<double> bound;  ///< proven upper bound so far
 };
 
+/// Where the simplex method ended: the start for the plan of a problem that differs a little from the last
+/// one. For one solve at a time.
+struct PlanBasis {
+  std::vector<unsigned char> states;  ///< of columns and rows; whose, the solver knows
+};
+
 struct SolveOptions {
   StopLimits stop;         ///< deadline, stop flag and steps; asked at least every millisecond
   std::uint64_t seed = 1;  ///< of `local` and of the search for a first answer in `exact`
@@ -63,7 +71,11 @@ struct SolveOptions {
   double gap_tolerance = 1e-10;
   /// `planned`: find out what relaxing each limit would bring.
   bool price_limits = false;
-  /// `exact`, `weighted`: keep what proves the answer, for a certificate.
+  /// `planned`: the basis to start from, and where that of the answer is left. Ignored where the former
+  /// problem had other work or other limits; counts, rates, servers, worths and the amounts of limits may
+  /// differ.
+  std::shared_ptr<PlanBasis> plan_basis;
+  /// `exact`, `weighted`, `planned`: keep what proves the answer, for a certificate.
   bool keep_proof = false;
 };
 

@@ -28,22 +28,6 @@ constexpr int kWeightsPerDecade = 4;
 /// Throughputs and errors this close, relative to the largest and to 1, are the same: the rest is rounding.
 constexpr double kSame = 1e-12;
 
-/// The point where the product of the value kept and the error cut is largest, provided that it cuts a
-/// larger part than it gives up; else the fastest.
-std::size_t advised(const std::vector<ParetoPoint>& points) {
-  std::size_t best = 0;
-  double best_worth = 0;
-  for (std::size_t at = 1; at < points.size(); ++at) {
-    const ParetoBargain offer = bargain(points.front(), points[at]);
-    const double worth = (1 - offer.given_up) * offer.cut;
-    if (offer.cut > offer.given_up && worth > best_worth) {
-      best = at;
-      best_worth = worth;
-    }
-  }
-  return best;
-}
-
 /// Leaves out, one after the other, the point whose neighbours are closest together, measured along both axes
 /// over the whole frontier, until few enough are left. The ends stay, and so does one more point where there
 /// is room for it. O(n log n).
@@ -118,7 +102,7 @@ class Archive {
   /// With large counts there are more points than memory: half of them, evenly spread, stay.
   void keep_fewer() {
     std::vector<ParetoPoint> kept = points();
-    thin(kept, advised(kept), most_ / 2);
+    thin(kept, advised_point(kept), most_ / 2);
     points_.clear();
     for (ParetoPoint& point : kept) points_.emplace_hint(points_.end(), point.value, std::move(point));
   }
@@ -142,7 +126,7 @@ void enumerate(const System& system, Archive& archive, const SolveOptions& optio
     if (x > 0 && floor_shortfall(system, by_task) == 0) {
       const double error = priority_error(by_task, x, system.shares());
       if (archive.welcomes(value, error)) {
-        ParetoPoint point{{}, value, error, x};
+        ParetoPoint point{.assignment = {}, .value = value, .priority_error = error, .throughput = x};
         visitor.write(point.assignment);
         archive.insert(std::move(point));
       }
@@ -156,7 +140,10 @@ void offer(const System& system, Archive& archive, const Assignment& assignment)
   const Performance performance = evaluate(system, assignment);
   if (!performance.priority_error || floor_shortfall(system, performance.throughput_by_task) > 0) return;
   if (!archive.welcomes(performance.value, *performance.priority_error)) return;
-  archive.insert({assignment, performance.value, *performance.priority_error, performance.throughput});
+  archive.insert({.assignment = assignment,
+                  .value = performance.value,
+                  .priority_error = *performance.priority_error,
+                  .throughput = performance.throughput});
 }
 
 /// Searches for the least error at a falling weight of throughput, from each answer to the next and back
@@ -196,6 +183,22 @@ ParetoBargain bargain(const ParetoPoint& fastest, const ParetoPoint& point) {
           fastest.priority_error > 0 ? 1 - point.priority_error / fastest.priority_error : 0.0};
 }
 
+/// The point where the product of the value kept and the error cut is largest, provided that it cuts a
+/// larger part than it gives up; else the fastest.
+std::size_t advised_point(const std::vector<ParetoPoint>& points) {
+  std::size_t best = 0;
+  double best_worth = 0;
+  for (std::size_t at = 1; at < points.size(); ++at) {
+    const ParetoBargain offer = bargain(points.front(), points[at]);
+    const double worth = (1 - offer.given_up) * offer.cut;
+    if (offer.cut > offer.given_up && worth > best_worth) {
+      best = at;
+      best_worth = worth;
+    }
+  }
+  return best;
+}
+
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options) {
   if (system.shares().empty()) {
     throw InvalidModel("tasks", "the trade-off needs a priority for every task type");
@@ -214,7 +217,7 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
   frontier.exhaustive = small && !poll.stopped();
   frontier.points = archive.points();
   if (!frontier.points.empty()) {
-    const std::size_t at = advised(frontier.points);
+    const std::size_t at = advised_point(frontier.points);
     frontier.advised = frontier.points[at];
     thin(frontier.points, at, max_points);
     frontier.approximate =

@@ -8,12 +8,16 @@
 
 namespace allot {
 
-/// A state that no other found state beats in both throughput and priority error.
+/// A state, or a plan, that no other one found beats in both value and priority error.
 struct ParetoPoint {
-  Assignment assignment;
+  Assignment assignment;  ///< of a state
   double value = 0;
+  /// Of a plan where there are no priorities: the part that the least served is below what it could have.
   double priority_error = 0;
   double throughput = 0;
+  std::vector<double> time_shares = {};  ///< of a plan, row-major
+  std::vector<double> rounds = {};       ///< of a plan: per second, per group of threads
+  double least_served = 0;               ///< of a plan: the fewest completions for the priority, or rounds
   friend bool operator==(const ParetoPoint&, const ParetoPoint&) = default;
 };
 
@@ -33,6 +37,9 @@ struct ParetoFrontier {
   /// Every state was looked at, so no point is missing but those thinned out by `max_points`.
   bool exhaustive = false;
   bool approximate = false;
+  bool is_planned = false;
+  /// Plans without priorities trade value against the least served.
+  bool has_priorities = true;
   /// optimal (exhaustive), converged, time_limit or interrupted.
   Outcome outcome = Outcome::kConverged;
 };
@@ -41,5 +48,15 @@ struct ParetoFrontier {
 /// or more the advised point). Small systems are
 /// enumerated, large ones searched. Floors and depths are honoured. Throws InvalidModel without priorities.
 ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveOptions& options = {});
+
+/// The frontier of planned service. Each point has the least priority error of all plans with as much value,
+/// to within 1e-4 of it; without priorities, the most for the least served: types with threads, for their
+/// priorities, and groups of threads. Points are evenly spread in value from the most to that of the fairest
+/// plan. Limits are kept. Throws InvalidModel where nothing has threads.
+ParetoFrontier pareto_planned(const Problem& problem, std::size_t max_points,
+                              const SolveOptions& options = {});
+
+/// Which of the points most people would choose (see ParetoFrontier::advised). There must be one.
+std::size_t advised_point(const std::vector<ParetoPoint>& points);
 
 }  // namespace allot

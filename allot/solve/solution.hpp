@@ -14,6 +14,7 @@
 #include "allot/model/scenario.hpp"
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
+#include "allot/solve/plan_proof.hpp"
 #include "allot/solve/proof.hpp"
 #include "allot/solve/service_plan.hpp"
 
@@ -72,6 +73,8 @@ struct Solution {
   bool is_planned = false;
   /// With `SolveOptions::keep_proof`: why nothing is above the bound, or nothing is feasible. Else null.
   std::shared_ptr<const Proof> proof;
+  /// The same of a plan.
+  std::shared_ptr<const PlanProof> plan_proof;
 
   /// (bound - V) / bound; absent without a bound. 0 for an empty system.
   std::optional<double> gap() const {

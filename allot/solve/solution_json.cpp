@@ -115,12 +115,25 @@ Json explanation_array(const System& system, const std::vector<Placement>& place
   return array;
 }
 
-Json point_object(const ParetoPoint& point) {
+Json matrix(const std::vector<double>& values, std::size_t width) {
+  Json::Array rows;
+  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(width))
+    rows.push_back(Json(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(width))));
+  return rows;
+}
+
+Json point_object(const System& system, const ParetoFrontier& frontier, const ParetoPoint& point) {
   Json object;
   object.add("throughput", point.throughput);
   object.add("value", point.value);
-  object.add("priority_error", point.priority_error);
-  object.add("assignment", point.assignment);
+  object.add("priority_error", frontier.has_priorities ? Json(point.priority_error) : Json());
+  if (!frontier.is_planned) {
+    object.add("assignment", point.assignment);
+    return object;
+  }
+  object.add("least_served", point.least_served);
+  object.add("time_shares", matrix(point.time_shares, system.resource_count()));
+  if (!point.rounds.empty()) object.add("rounds", point.rounds);
   return object;
 }
 
@@ -137,15 +150,16 @@ std::string solution_json(const System& system, const Solution& solution,
 
 std::string pareto_json(const System& system, const ParetoFrontier& frontier, const Solution* weighted) {
   Json::Array points;
-  for (const ParetoPoint& point : frontier.points) points.push_back(point_object(point));
+  for (const ParetoPoint& point : frontier.points) points.push_back(point_object(system, frontier, point));
   Json object;
   object.add("outcome", to_string(frontier.outcome));
+  if (frontier.is_planned) object.add("service", "planned");
   object.add("exhaustive", frontier.exhaustive);
   object.add("approximate", frontier.approximate);
   object.add("tasks", Json::names(system.tasks()));
   object.add("resources", Json::names(system.resources()));
   object.add("points", std::move(points));
-  object.add("advised", frontier.points.empty() ? Json() : point_object(frontier.advised));
+  object.add("advised", frontier.points.empty() ? Json() : point_object(system, frontier, frontier.advised));
   object.add("weighted", weighted == nullptr ? Json() : json_object(solution_fields(), system, *weighted));
   return object.text();
 }

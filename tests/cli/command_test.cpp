@@ -183,19 +183,16 @@ std::string with_work(const std::string& work) {
 
 TEST(Command, RefusesWorkThatVariesOverTimeAndSaysWhatTakesIt) {
   const TemporaryFile arrivals(".json", with_work(R"("arrivals": [{"task": "a", "rate": 0.5}])"));
-  for (const char* const command : {"pareto", "analyze"}) {
-    std::vector<std::string> words = {command, arrivals.path()};
-    if (words[0] == "analyze") words.insert(words.end(), {"--policy", "jsq"});
-    expect_invalid_input(words, "simulate");
-    expect_invalid_input(words, "[[arrivals]]");
-  }
+  const std::vector<std::string> analyze = {"analyze", arrivals.path(), "--policy", "jsq"};
+  expect_invalid_input(analyze, "simulate");
+  expect_invalid_input(analyze, "[[arrivals]]");
   const TemporaryFile population(".json",
                                  with_work(R"("population": [{"at": 1, "task": "a", "change": 1}])"));
-  for (const char* const command : {"solve", "certify", "whatif"}) {
+  for (const char* const command : {"solve", "certify", "pareto", "whatif"}) {
     expect_invalid_input({command, population.path()}, "simulate");
     expect_invalid_input({command, population.path()}, "[[population]]");
   }
-  for (const char* const command : {"solve", "certify", "whatif"}) {
+  for (const char* const command : {"solve", "certify", "pareto", "whatif"}) {
     EXPECT_EQ(run_allot({command, arrivals.path()}).status, 0) << command;
     expect_usage_error({command, arrivals.path(), "--service", "even"}, "[[arrivals]]");
   }
@@ -210,12 +207,55 @@ TEST(Command, PlansServiceWhereNothingElseWillDo) {
   expect_usage_error({"solve", capped.path(), "--service", "even"}, "there is a power_cap");
   expect_usage_error({"solve", kWorkstation, "--keep", "0.5"}, "objective 'energy'");
   expect_usage_error({"solve", kWorkstation, "--objective", "energy", "--keep", "2"}, "from 0 to 1");
-  expect_invalid_input({"pareto", capped.path()}, "power_cap");
+  EXPECT_EQ(json_of({"pareto", capped.path()}).at("service"), "planned");
   const TemporaryFile tight(".json", with_work(R"("power_cap": 0.5, "name": "tight")"));
   // An idle server takes nothing, a busy one 1 W: half of the time it may work.
   EXPECT_NEAR(json_of({"solve", tight.path()}).at("value").get<double>(), 0.5, 1e-9);
   const TemporaryFile proof(".json", "");
-  EXPECT_EQ(run_allot({"certify", capped.path(), "--proof", proof.path()}).status, 1);
+  EXPECT_EQ(run_allot({"certify", capped.path(), "--proof", proof.path()}).status, 0);
+}
+
+TEST(Command, CertificatesOfPlansAreAcceptedForTheirScenarioAlone) {
+  const TemporaryFile proof(".json", "");
+  const std::string folder = ALLOT_SOURCE_DIR "/examples/plans/";
+  for (const char* const name : {"worth", "fair", "latency", "power", "stages", "load"}) {
+    SCOPED_TRACE(name);
+    const std::string scenario = folder + name + ".toml";
+    ASSERT_EQ(run_allot({"certify", scenario, "--service", "planned", "--proof", proof.path()}).status, 0);
+    const Json verdict = json_of({"check", proof.path(), "--scenario", scenario});
+    EXPECT_EQ(verdict.at("claim"), "optimal");
+    const auto other = run_allot({"check", proof.path(), "--scenario", kWorkstation});
+    EXPECT_EQ(other.status, 1);
+    EXPECT_THAT(other.out, HasSubstr("another system"));
+  }
+  const std::string conflict = folder + "conflict.toml";
+  EXPECT_EQ(run_allot({"certify", conflict, "--proof", proof.path()}).status, 1);
+  EXPECT_THAT(run_allot({"check", proof.path(), "--scenario", conflict}).out,
+              HasSubstr("no policy can keep the max_response of 'search' and the power_cap"));
+  for (const char* const objective : {"priority", "max-min", "proportional", "energy"}) {
+    SCOPED_TRACE(objective);
+    ASSERT_EQ(run_allot({"solve", kWorkstation, "--service", "planned", "--objective", objective, "--proof",
+                         proof.path()})
+                  .status,
+              0);
+    EXPECT_EQ(json_of({"check", proof.path()}).at("objective"), objective);
+  }
+}
+
+TEST(Command, ParetoOfPlansTradesValueForSharesOrForTheLeastServed) {
+  const Json shares = json_of({"pareto", kWorkstation, "--service", "planned", "--points", "5"});
+  EXPECT_EQ(shares.at("points").size(), 5u);
+  EXPECT_TRUE(shares.at("exhaustive").get<bool>());
+  EXPECT_LT(shares.at("points").back().at("priority_error").get<double>(), 1e-6);
+  EXPECT_EQ(shares.at("points").front().at("time_shares").size(), shares.at("tasks").size());
+  const std::string worth = ALLOT_SOURCE_DIR "/examples/plans/worth.toml";
+  const Json least = json_of({"pareto", worth, "--service", "planned", "--points", "3"});
+  EXPECT_TRUE(least.at("points").front().at("priority_error").is_null());
+  EXPECT_LT(least.at("points").front().at("least_served").get<double>(),
+            least.at("points").back().at("least_served").get<double>());
+  const std::string stages = ALLOT_SOURCE_DIR "/examples/plans/stages.toml";
+  EXPECT_THAT(run_allot({"pareto", stages}).out, HasSubstr("220 rounds/s"));
+  EXPECT_EQ(run_allot({"pareto", ALLOT_SOURCE_DIR "/examples/plans/conflict.toml"}).status, 1);
 }
 
 TEST(Command, AsksForPrioritiesWhereThePriorityObjectiveHasNone) {

@@ -103,8 +103,11 @@ void expect_result(const Json& result, std::size_t types, std::size_t resources)
   for (const char* const field : {"energy_per_task", "edp", "little", "population", "wall_seconds"})
     EXPECT_GT(result.at(field).get<double>(), 0) << field;
   EXPECT_GT(result.at("completions_per_second").get<double>(), 0);
-  EXPECT_NEAR(result.at("little").get<double>(), result.at("population").get<double>(),
-              0.1 * result.at("population").get<double>());
+  // Tasks that a plan leaves out are there, and never complete.
+  if (result.at("policy") != "planned") {
+    EXPECT_NEAR(result.at("little").get<double>(), result.at("population").get<double>(),
+                0.1 * result.at("population").get<double>());
+  }
   EXPECT_LT(result.at("little_residual").get<double>(), 1e-9);
 }
 

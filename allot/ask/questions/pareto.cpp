@@ -24,16 +24,21 @@ std::vector<Option> ParetoQuestion::options() {
       whole_option("points", points, 2, 1'000'000, "show at most N points, the two ends among them"));
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time with the points found by then"));
+  options.push_back(service.option());
   options.push_back(ask::seed_option(how.seed));
   return options;
 }
 
 void ParetoQuestion::answer(const Attendance& attendance) {
-  ask::require_constant_work(*scenario, "pareto");
-  ask::require_priorities(scenario->system, "'pareto'");
+  const bool plans = service.is_planned(*scenario, Objective::kThroughput, "pareto");
   SolveOptions options = how;
   options.stop = attendance.limits(time_limit_s);
   options.share_done = attendance.share;
+  if (plans) {
+    frontier = pareto_planned(planned_problem(*scenario, Objective::kThroughput), points, options);
+    return;
+  }
+  ask::require_priorities(scenario->system, "'pareto'");
   weighted = by_weights(scenario->system, options);
   frontier = pareto(scenario->system, points, options);
 }
@@ -45,20 +50,22 @@ std::string ParetoQuestion::json() const {
 namespace questions {
 
 extern const QuestionInfo pareto;
-const QuestionInfo pareto{"pareto",
-                          "Show what matching the priorities costs in throughput.",
-                          "allot pareto examples/priorities.toml\n"
-                          "allot pareto examples/priorities.toml --points 5 --json",
-                          make_question<ParetoQuestion>,
-                          ProgressKind::kShare,
-                          "Pareto",
-                          "The answer holds assignments that no other beats in both throughput and priority "
-                          "error, from the fastest on.\n"
-                          "\n"
-                          ">>> import allot\n"
-                          ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"
-                          ">>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())\n"
-                          "True"};
+const QuestionInfo pareto{
+    "pareto",
+    "Show what matching the priorities costs in throughput.",
+    "allot pareto examples/priorities.toml\n"
+    "allot pareto examples/priorities.toml --points 5 --json\n"
+    "allot pareto examples/plans/fair.toml --service planned",
+    make_question<ParetoQuestion>,
+    ProgressKind::kShare,
+    "Pareto",
+    "The answer holds assignments, or with planned service plans, that no other beats in "
+    "both value and priority error, from the fastest on.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"
+    ">>> bool((frontier.throughputs[:-1] > frontier.throughputs[1:]).all())\n"
+    "True"};
 
 }  // namespace questions
 }  // namespace allot

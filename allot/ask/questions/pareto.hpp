@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "allot/ask/question.hpp"
+#include "allot/ask/service_choice.hpp"
 #include "allot/solve/pareto.hpp"
 
 namespace allot {
@@ -15,10 +16,12 @@ class ParetoQuestion final : public Question {
   std::size_t points = 20;
   std::optional<double> time_limit_s;
   SolveOptions how;
+  ServiceChoice service;
 
   // ---- answered
   ParetoFrontier frontier;
-  std::optional<Solution> weighted;  ///< what weighted service reaches; absent where there was no time
+  /// Of even sharing: what weighted service reaches; absent where there was no time.
+  std::optional<Solution> weighted;
 
   std::vector<Option> options() override;
   void answer(const Attendance& attendance) override;

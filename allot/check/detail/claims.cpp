@@ -2,20 +2,10 @@
 
 #include <gmpxx.h>
 
-#include <cstdio>
+#include "allot/check/detail/exact.hpp"
 
 namespace allot::check::detail {
 namespace {
-
-mpq_class whole(std::int64_t n) { return mpq_class(static_cast<long>(n)); }
-
-std::string shown(const mpq_class& value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.15g", value.get_d());
-  return text;
-}
-
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 mpq_class least_completions(const Task& task) {
   return mpq_class(task.floor) * mpq_class(kFloorTolerance - 1, kFloorTolerance);
@@ -59,16 +49,16 @@ bool add_completions(const Machine& machine, const std::vector<std::vector<std::
   bool one_rate = true;
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
     if (assignment[i][j] == 0) continue;
-    tasks += whole(assignment[i][j]);
-    seconds += whole(assignment[i][j]) / mpq_class(machine.rates[i][j]);
+    tasks += exact(assignment[i][j]);
+    seconds += exact(assignment[i][j]) / mpq_class(machine.rates[i][j]);
     one_rate = one_rate && (common == 0 || common == machine.rates[i][j]);
     common = machine.rates[i][j];
   }
-  const mpq_class servers = whole(resource.servers);
+  const mpq_class servers = exact(resource.servers);
   const bool waits = tasks > servers;
   if (waits && resource.fcfs && resource.servers > 1 && !one_rate) return false;
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
-    const mpq_class n = whole(assignment[i][j]);
+    const mpq_class n = exact(assignment[i][j]);
     if (n == 0) continue;
     const mpq_class rate(machine.rates[i][j]);
     if (!waits) {
@@ -122,13 +112,13 @@ std::string problem_of_shares(const Certificate& certificate) {
         return quoted(machine.tasks[i].name) + " has time at " + quoted(machine.resources[j].name) +
                ", but no task there";
       }
-      limit(mpq_class(time[i][j]), whole(certificate.claim.assignment[i][j]));
+      limit(mpq_class(time[i][j]), exact(certificate.claim.assignment[i][j]));
     }
   }
   for (std::size_t j = 0; j < machine.resources.size(); ++j) {
     mpq_class used = 0;
     for (const auto& row : time) used += mpq_class(row[j]);
-    limit(used, whole(machine.resources[j].servers));
+    limit(used, exact(machine.resources[j].servers));
   }
   mpq_class weight = 0;
   mpq_class level = -1;

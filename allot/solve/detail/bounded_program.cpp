@@ -9,20 +9,30 @@ namespace allot::detail {
 
 std::size_t BoundedProgram::add_row(double lower, double upper) {
   rows_.push_back({lower, upper});
-  program_.reset();
+  forget_program();
   return rows_.size() - 1;
+}
+
+/// A program is built anew where there is more of it. If only rows were added, the basis is one of the new
+/// program, too, with the activities of these rows.
+void BoundedProgram::forget_program() {
+  if (!program_) return;
+  former_ = program_->basis();
+  former_columns_ = columns_.size();
+  program_.reset();
 }
 
 std::size_t BoundedProgram::add_column(double most, double gain) {
   columns_.push_back({most, gain, {}});
   program_.reset();
+  former_.clear();
   return columns_.size() - 1;
 }
 
 void BoundedProgram::add_entry(std::size_t row, std::size_t column, double value) {
   if (value == 0) return;
   columns_[column].entries.emplace_back(row, value);
-  program_.reset();
+  forget_program();
 }
 
 void BoundedProgram::set_row(std::size_t row, double lower, double upper) {
@@ -40,21 +50,36 @@ void BoundedProgram::clear_gains() {
 /// Every column becomes a part of what it can be at most, every row is divided by its largest entry.
 void BoundedProgram::build() {
   for (Row& row : rows_) row.scale = 0;
+  std::size_t entries = 0;
   for (const Column& column : columns_) {
+    entries += column.entries.size();
     for (const auto& [row, value] : column.entries)
       rows_[row].scale = std::max(rows_[row].scale, std::abs(value * column.most));
   }
-  program_.emplace();
+  LinearProgram::Table table;
   for (Row& row : rows_) {
     if (!(row.scale > 0 && std::isfinite(row.scale))) row.scale = 1;
-    program_->add_row(row.lower / row.scale, row.upper / row.scale);
+    table.row_lower.push_back(row.lower / row.scale);
+    table.row_upper.push_back(row.upper / row.scale);
   }
-  std::vector<int> rows;
-  std::vector<double> values;
+  table.column_lower.assign(columns_.size(), 0.0);
+  table.column_upper.assign(columns_.size(), 1.0);
+  table.costs.assign(columns_.size(), 0.0);
+  table.rows.reserve(entries);
+  table.values.reserve(entries);
   for (const Column& column : columns_) {
-    scale(column, rows, values);
-    program_->add_column(0, 0, 1, rows, values);
+    table.starts.push_back(static_cast<int>(table.rows.size()));
+    for (const auto& [row, value] : column.entries) {
+      table.rows.push_back(static_cast<int>(row));
+      table.values.push_back(value * column.most / rows_[row].scale);
+    }
   }
+  table.starts.push_back(static_cast<int>(table.rows.size()));
+  program_.emplace();
+  program_->load(table);
+  if (former_.size() < columns_.size() || former_columns_ != columns_.size()) return;
+  former_.resize(columns_.size() + rows_.size(), LinearProgram::kBasic);
+  program_->set_basis(former_);
 }
 
 void BoundedProgram::scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const {
@@ -66,19 +91,18 @@ void BoundedProgram::scale(const Column& column, std::vector<int>& rows, std::ve
   }
 }
 
-double BoundedProgram::activity(std::size_t row, std::span<const double> columns) const noexcept {
-  double sum = 0;
+std::vector<double> BoundedProgram::activities(std::span<const double> columns) const {
+  std::vector<double> sums(rows_.size(), 0.0);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    for (const auto& [at, value] : columns_[c].entries) {
-      if (at == row) sum += value * columns[c];
-    }
+    if (columns[c] == 0) continue;
+    for (const auto& [row, value] : columns_[c].entries) sums[row] += value * columns[c];
   }
-  return sum;
+  return sums;
 }
 
 /// Weak duality: for any prices the rows' limits cost their prices, and what a column gains beyond what it
 /// pays is gained at most as often as the column allows. What rounding can do to these sums is added.
-double BoundedProgram::safe_bound(std::vector<double>& prices) const {
+double BoundedProgram::bound_at(std::vector<double>& prices) const {
   double bound = 0;
   double size = 0;   // of what is summed
   double error = 0;  // of the columns' own sums
@@ -106,22 +130,49 @@ double BoundedProgram::safe_bound(std::vector<double>& prices) const {
   return bound + std::numeric_limits<double>::epsilon() * (error + terms * size);
 }
 
+std::vector<unsigned char> BoundedProgram::basis() const {
+  return program_ ? program_->basis() : std::vector<unsigned char>{};
+}
+
+void BoundedProgram::start_from(std::span<const unsigned char> basis) {
+  if (!program_) build();
+  program_->set_basis(basis);
+}
+
 BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
+  Answer answer = solve(poll);
+  // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
+  constexpr double kDoubtful = 1e-6;  // of the bound
+  constexpr double kHidden = 1e-8;    // of the largest gain: tolerances hide no more
+  const double gap = answer.bound - answer.value;
+  if (!answer.is_optimal() || !(gap > kDoubtful * std::abs(answer.bound) && gap > kHidden * gain_scale_))
+    return answer;
+  Answer other;
+  solve_anew(poll, other);
+  if (!other.is_optimal()) return answer;
+  const bool is_closer = other.bound - other.value < answer.bound - answer.value;
+  return is_closer ? other : answer;
+}
+
+BoundedProgram::Answer BoundedProgram::solve(StopPoll& poll) {
   if (!program_) build();
   gain_scale_ = 0;
   for (const Column& column : columns_)
     gain_scale_ = std::max(gain_scale_, std::abs(column.gain * column.most));
   if (!(gain_scale_ > 0 && std::isfinite(gain_scale_))) gain_scale_ = 1;
-  for (std::size_t c = 0; c < columns_.size(); ++c)
-    program_->set_cost(static_cast<int>(c), -columns_[c].gain * columns_[c].most / gain_scale_);
+  std::vector<double> costs;
+  costs.reserve(columns_.size());
+  for (const Column& column : columns_) costs.push_back(-column.gain * column.most / gain_scale_);
+  program_->set_costs(costs);
   Answer answer;
   answer.status = program_->solve(&poll);
   poll.spend(program_->steps());
-  if (answer.is_optimal()) {
+  if (answer.is_optimal() || answer.status == LinearProgram::Status::kStopped) {
     read(program_->columns(), program_->duals(), answer);
   } else if (answer.status == LinearProgram::Status::kFailed ||
              answer.status == LinearProgram::Status::kUnbounded) {
     program_.reset();  // nothing that is bounded is unbounded: a basis led it astray
+    former_.clear();
     solve_anew(poll, answer);
   }
   return answer;
@@ -142,7 +193,8 @@ void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
                   : status == BoundedSimplex::Status::kInfeasible ? LinearProgram::Status::kInfeasible
                   : status == BoundedSimplex::Status::kStopped    ? LinearProgram::Status::kStopped
                                                                   : LinearProgram::Status::kFailed;
-  if (answer.is_optimal()) read(simplex.columns(), simplex.duals(), answer);
+  if (answer.is_optimal() || answer.status == LinearProgram::Status::kStopped)
+    read(simplex.columns(), simplex.duals(), answer);
 }
 
 void BoundedProgram::read(std::span<const double> parts, std::span<const double> duals,
@@ -153,7 +205,19 @@ void BoundedProgram::read(std::span<const double> parts, std::span<const double>
   }
   for (std::size_t r = 0; r < rows_.size(); ++r)
     answer.prices.push_back(-duals[r] * gain_scale_ / rows_[r].scale);
-  answer.bound = safe_bound(answer.prices);
+  answer.bound = bound_at(answer.prices);
+  if (!answer.is_optimal() && !keeps_rows(answer.columns)) answer.columns.clear();
+}
+
+/// As far as a solver of linear programs would.
+bool BoundedProgram::keeps_rows(std::span<const double> columns) const {
+  constexpr double kTolerance = 1e-9;
+  const std::vector<double> sums = activities(columns);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const double slack = kTolerance * rows_[r].scale;
+    if (sums[r] < rows_[r].lower - slack || sums[r] > rows_[r].upper + slack) return false;
+  }
+  return true;
 }
 
 }  // namespace allot::detail

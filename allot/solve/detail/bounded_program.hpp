@@ -31,20 +31,31 @@ class BoundedProgram {
   std::size_t column_count() const noexcept { return columns_.size(); }
   double lower(std::size_t row) const noexcept { return rows_[row].lower; }
   double upper(std::size_t row) const noexcept { return rows_[row].upper; }
+  double most(std::size_t column) const noexcept { return columns_[column].most; }
+  const std::vector<Entry>& entries(std::size_t column) const noexcept { return columns_[column].entries; }
 
   struct Answer {
     LinearProgram::Status status = LinearProgram::Status::kFailed;
-    double value = 0;          ///< sum of gains
-    double bound = kInfinity;  ///< no solution has more
-    std::vector<double> columns;
+    double value = 0;             ///< sum of gains
+    double bound = kInfinity;     ///< no solution has more
+    std::vector<double> columns;  ///< where `has_columns`
     std::vector<double> prices;  ///< per row: what one more unit of its limit would add; < 0 at a lower limit
     bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
+    /// Optimal, or the best that was found before the poll said stop, if that keeps all rows.
+    bool has_columns() const noexcept { return is_optimal() || !columns.empty(); }
   };
-  /// Goes on from the basis of the last time, unless rows or columns have been added since.
+  /// Goes on from the basis of the last time, unless columns have been added since.
   Answer maximise(StopPoll& poll);
+  /// Where the last one ended, and where the next one begins: ignored unless it is that of as many rows and
+  /// columns.
+  std::vector<unsigned char> basis() const;
+  void start_from(std::span<const unsigned char> basis);
 
-  /// The sum of a row's entries times the columns.
-  double activity(std::size_t row, std::span<const double> columns) const noexcept;
+  /// Per row, the sum of its entries times the columns.
+  std::vector<double> activities(std::span<const double> columns) const;
+  /// No solution gains more than this, whatever the prices are. Those that a row without their limit cannot
+  /// have become 0.
+  double bound_at(std::vector<double>& prices) const;
 
  private:
   struct Row {
@@ -59,14 +70,18 @@ class BoundedProgram {
   };
 
   void build();
+  Answer solve(StopPoll& poll);
   void scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const;
+  void forget_program();
   void solve_anew(StopPoll& poll, Answer& answer) const;
   void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
-  double safe_bound(std::vector<double>& prices) const;
+  bool keeps_rows(std::span<const double> columns) const;
 
   std::vector<Row> rows_;
   std::vector<Column> columns_;
   double gain_scale_ = 1;
+  std::vector<unsigned char> former_;  // the basis of the program before the last rows were added
+  std::size_t former_columns_ = 0;
   std::optional<LinearProgram> program_;  // with columns as parts of what they can be at most
 };
 

@@ -63,6 +63,45 @@ int BoundedSimplex::add_column(double cost, double lower, double upper, std::spa
   return static_cast<int>(column_variables_.size()) - 1;
 }
 
+namespace {
+enum : unsigned char { kAtRest, kBasic, kAtUpper };
+}
+
+std::vector<unsigned char> BoundedSimplex::basis() const {
+  std::vector<unsigned char> states;
+  const auto add = [&](int variable) {
+    const Variable& v = variables_[static_cast<std::size_t>(variable)];
+    states.push_back(v.position >= 0                            ? kBasic
+                     : v.value == v.upper && v.value != v.lower ? kAtUpper
+                                                                : kAtRest);
+  };
+  std::for_each(column_variables_.begin(), column_variables_.end(), add);
+  std::for_each(row_variables_.begin(), row_variables_.end(), add);
+  return states;
+}
+
+bool BoundedSimplex::set_basis(std::span<const unsigned char> states) {
+  const std::size_t rows = row_variables_.size();
+  if (states.size() != column_variables_.size() + rows ||
+      std::count(states.begin(), states.end(), kBasic) != static_cast<std::ptrdiff_t>(rows))
+    return false;
+  basis_.clear();
+  for (std::size_t at = 0; at < states.size(); ++at) {
+    const int variable =
+        at < column_variables_.size() ? column_variables_[at] : row_variables_[at - column_variables_.size()];
+    Variable& v = variables_[static_cast<std::size_t>(variable)];
+    v.position = -1;
+    v.value = states[at] == kAtUpper && v.upper < kInfinite   ? v.upper
+              : states[at] == kAtRest && v.lower > -kInfinite ? v.lower
+                                                              : resting_value(v.lower, v.upper);
+    if (states[at] != kBasic) continue;
+    v.position = static_cast<int>(basis_.size());
+    basis_.push_back(variable);
+  }
+  factorised_ = false;
+  return true;
+}
+
 void BoundedSimplex::set_range(int variable, double lower, double upper) {
   Variable& v = variables_[static_cast<std::size_t>(variable)];
   const bool was_at_upper = v.value == v.upper && v.value != v.lower;
@@ -339,6 +378,7 @@ BoundedSimplex::Status BoundedSimplex::solve(StopPoll* poll) {
   Status status = Status::kFailed;
   for (; iterations_ < most; ++iterations_) {
     if (poll != nullptr && poll->should_stop_now()) {
+      compute_duals(is_feasible());
       status = Status::kStopped;
       break;
     }

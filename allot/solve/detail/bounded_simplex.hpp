@@ -31,6 +31,11 @@ class BoundedSimplex {
   /// Minimises. kFailed: it went on for so long that rounding must have led it in circles.
   Status solve(StopPoll* poll = nullptr);
 
+  /// Which variables are basic and which rest at their upper bounds: of columns, then of rows.
+  std::vector<unsigned char> basis() const;
+  /// The next `solve` starts from it. False, and nothing is done, where it does not fit.
+  bool set_basis(std::span<const unsigned char> states);
+
   std::size_t row_count() const noexcept { return row_variables_.size(); }
   std::size_t column_count() const noexcept { return column_variables_.size(); }
   /// Of the last `solve`.

@@ -52,9 +52,28 @@ class LinearProgram {
   };
   void add_columns(Batch batch);
 
+  /// A whole program at once: entries by column, those of column c from starts[c] to starts[c + 1].
+  struct Table {
+    std::vector<double> row_lower, row_upper;
+    std::vector<double> column_lower, column_upper, costs;
+    std::vector<int> starts;
+    std::vector<int> rows;
+    std::vector<double> values;
+  };
+  /// Takes the place of whatever there was.
+  void load(const Table& table);
+
+  static constexpr unsigned char kBasic = 1;
+  /// Which variables are basic, and at which of their bounds the others are: of columns, then of rows.
+  std::vector<unsigned char> basis() const;
+  /// The next `solve` starts from it. False, and nothing is done, where it is that of a program of another
+  /// size.
+  bool set_basis(std::span<const unsigned char> states);
+
   void set_row(int row, double lower, double upper);
   void set_column(int column, double lower, double upper);
   void set_cost(int column, double cost);
+  void set_costs(std::span<const double> costs);
 
   /// Starts from the last basis. The poll, if any, is asked at every iteration; kStopped: it said so.
   Status solve(StopPoll* poll = nullptr);

@@ -1,6 +1,8 @@
 // Linear programmes by CLP.
+#include <algorithm>
 #include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>
+#include <utility>
 
 #include "allot/solve/detail/linear_program.hpp"
 
@@ -8,6 +10,7 @@ namespace allot::detail {
 
 struct LinearProgram::Simplex {
   ClpSimplex clp;
+  bool has_foreign_basis = false;
 };
 
 namespace {
@@ -75,6 +78,37 @@ void LinearProgram::add_columns(Batch batch) {
                            batch.starts_.data(), batch.rows_.data(), batch.values_.data());
 }
 
+void LinearProgram::load(const Table& table) {
+  const auto bounds = [](const std::vector<double>& values) {
+    std::vector<double> result(values.size());
+    std::transform(values.begin(), values.end(), result.begin(), clp_bound);
+    return result;
+  };
+  simplex_->clp.loadProblem(static_cast<int>(table.costs.size()), static_cast<int>(table.row_lower.size()),
+                            table.starts.data(), table.rows.data(), table.values.data(),
+                            bounds(table.column_lower).data(), bounds(table.column_upper).data(),
+                            table.costs.data(), bounds(table.row_lower).data(),
+                            bounds(table.row_upper).data());
+}
+
+std::vector<unsigned char> LinearProgram::basis() const {
+  const ClpSimplex& clp = simplex_->clp;
+  if (clp.statusArray() == nullptr) return {};
+  const auto size = static_cast<std::size_t>(clp.numberColumns() + clp.numberRows());
+  std::vector<unsigned char> states(size);
+  for (std::size_t at = 0; at < size; ++at) states[at] = clp.statusArray()[at] & 7;
+  return states;
+}
+
+bool LinearProgram::set_basis(std::span<const unsigned char> states) {
+  ClpSimplex& clp = simplex_->clp;
+  if (states.size() != static_cast<std::size_t>(clp.numberColumns() + clp.numberRows())) return false;
+  clp.createStatus();
+  std::copy(states.begin(), states.end(), clp.statusArray());
+  simplex_->has_foreign_basis = true;
+  return true;
+}
+
 void LinearProgram::set_row(int row, double lower, double upper) {
   simplex_->clp.setRowBounds(row, clp_bound(lower), clp_bound(upper));
 }
@@ -85,10 +119,23 @@ void LinearProgram::set_column(int column, double lower, double upper) {
 
 void LinearProgram::set_cost(int column, double cost) { simplex_->clp.setObjectiveCoefficient(column, cost); }
 
+void LinearProgram::set_costs(std::span<const double> costs) {
+  std::copy(costs.begin(), costs.end(), simplex_->clp.objective());
+  // Unlike objective(), this one tells CLP that costs have changed.
+  if (!costs.empty()) simplex_->clp.setObjectiveCoefficient(0, costs[0]);
+}
+
 LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
   const StopHandler handler(poll);
   simplex_->clp.passInEventHandler(&handler);  // copies it
-  simplex_->clp.primal(1);
+  // A basis from elsewhere is nearly optimal and often outside some range, for which the dual method is made.
+  if (std::exchange(simplex_->has_foreign_basis, false)) {
+    simplex_->clp.dual();
+    const int status = simplex_->clp.status();
+    if (status != 0 && status != 1 && status != 5) simplex_->clp.primal(1);
+  } else {
+    simplex_->clp.primal(1);
+  }
   switch (simplex_->clp.status()) {
     case 0:
       return Status::kOptimal;

@@ -37,6 +37,25 @@ void LinearProgram::add_columns(Batch batch) {
   }
 }
 
+void LinearProgram::load(const Table& table) {
+  simplex_->method = BoundedSimplex();
+  for (std::size_t row = 0; row < table.row_lower.size(); ++row)
+    simplex_->method.add_row(table.row_lower[row], table.row_upper[row]);
+  for (std::size_t column = 0; column < table.costs.size(); ++column) {
+    const auto begin = static_cast<std::size_t>(table.starts[column]);
+    const auto count = static_cast<std::size_t>(table.starts[column + 1]) - begin;
+    simplex_->method.add_column(table.costs[column], table.column_lower[column], table.column_upper[column],
+                                std::span(table.rows).subspan(begin, count),
+                                std::span(table.values).subspan(begin, count));
+  }
+}
+
+std::vector<unsigned char> LinearProgram::basis() const { return simplex_->method.basis(); }
+
+bool LinearProgram::set_basis(std::span<const unsigned char> states) {
+  return simplex_->method.set_basis(states);
+}
+
 void LinearProgram::set_row(int row, double lower, double upper) {
   simplex_->method.set_row(row, lower, upper);
 }
@@ -46,6 +65,11 @@ void LinearProgram::set_column(int column, double lower, double upper) {
 }
 
 void LinearProgram::set_cost(int column, double cost) { simplex_->method.set_cost(column, cost); }
+
+void LinearProgram::set_costs(std::span<const double> costs) {
+  for (std::size_t column = 0; column < costs.size(); ++column)
+    simplex_->method.set_cost(static_cast<int>(column), costs[column]);
+}
 
 LinearProgram::Status LinearProgram::solve(StopPoll* poll) {
   switch (simplex_->method.solve(poll)) {

@@ -1,6 +1,8 @@
 #include "allot/solve/detail/service_program.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include "allot/base/quote.hpp"
@@ -16,7 +18,7 @@ constexpr double kNeverReached = 2;
 ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), system_(problem.system) {
   for (const ResourceId j : system_.resource_ids()) {
     const Resource& resource = system_.resource(j);
-    capacity_rows_.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
+    rows_.units.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
     idle_power_ += resource.idle_power * static_cast<double>(resource.servers);
   }
   add_counted();
@@ -39,23 +41,25 @@ double ServiceProgram::most_alone(TaskType i, double threads) const {
 }
 
 void ServiceProgram::serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
-                           std::optional<std::size_t> flow, bool is_counted) {
+                           std::optional<std::size_t> flow, Work work, std::size_t at) {
   for (const ResourceId j : system_.resources_for(i)) {
     const double most = std::min(threads, static_cast<double>(system_.resource(j).servers));
     const std::size_t column = program_.add_column(kNeverReached * most);
-    program_.add_entry(capacity_rows_[index(j)], column, 1);
+    program_.add_entry(rows_.units[index(j)], column, 1);
     if (threads_row) program_.add_entry(*threads_row, column, 1);
     if (flow) program_.add_entry(*flow, column, system_.rate(i, j));
-    served_.push_back({i, j, column, is_counted});
+    served_.push_back({i, j, column, work, at});
   }
 }
 
 void ServiceProgram::add_counted() {
+  rows_.threads.resize(system_.type_count());
   for (const TaskType i : system_.types()) {
     if (system_.count(i) == 0) continue;
     has_closed_work_ = true;
     const double threads = static_cast<double>(system_.count(i));
-    serve(i, threads, program_.add_row(-kInfinity, threads), std::nullopt, true);
+    rows_.threads[index(i)] = program_.add_row(-kInfinity, threads);
+    serve(i, threads, rows_.threads[index(i)], std::nullopt, Work::kOwn);
   }
 }
 
@@ -72,42 +76,49 @@ void ServiceProgram::add_groups() {
     rounds_.push_back(round);
     most_rounds_.push_back(most);
     const std::size_t threads_row = program_.add_row(-kInfinity, threads);
+    rows_.group_threads.push_back(threads_row);
+    rows_.stages.emplace_back();
     for (const auto& [i, times] : visits) {
       const std::size_t flow = program_.add_row(0, 0);
+      rows_.stages.back().push_back({i, times, flow});
       program_.add_entry(flow, round, -times);
-      serve(i, threads, threads_row, flow, false);
+      serve(i, threads, threads_row, flow, Work::kGroup, rows_.stages.size() - 1);
     }
   }
 }
 
 void ServiceProgram::add_arrivals() {
+  rows_.streams.resize(problem_.arrivals.size());
   double most = kInfinity;
   for (const Arrivals& stream : problem_.arrivals) {
     if (stream.rate > 0) most = std::min(most, most_alone(stream.task, kInfinity) / stream.rate);
   }
   if (!(most < kInfinity)) return;
   arrivals_ = program_.add_column(kNeverReached * most);
-  for (const Arrivals& stream : problem_.arrivals) {
+  for (std::size_t s = 0; s < problem_.arrivals.size(); ++s) {
+    const Arrivals& stream = problem_.arrivals[s];
     if (!(stream.rate > 0)) continue;
-    const std::size_t flow = program_.add_row(0, kInfinity);
-    program_.add_entry(flow, *arrivals_, -stream.rate);
-    serve(stream.task, kInfinity, std::nullopt, flow, false);
+    rows_.streams[s] = program_.add_row(0, kInfinity);
+    program_.add_entry(*rows_.streams[s], *arrivals_, -stream.rate);
+    serve(stream.task, kInfinity, std::nullopt, rows_.streams[s], Work::kStream, s);
   }
 }
 
 void ServiceProgram::limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount) {
-  limits_.push_back({kind, at, row, amount});
+  limits_.push_back({{kind, at}, row, amount});
   impose(limits_.back(), amount);
 }
 
 void ServiceProgram::add_limits() {
+  std::vector<std::vector<const Served*>> by_type(system_.type_count());
+  for (const Served& one : served_) by_type[index(one.type)].push_back(&one);
   for (const TaskType i : system_.types()) {
     const TaskClass& task = system_.task(i);
     const auto completions = [&](bool counted_only) {
       const std::size_t row = program_.add_row(-kInfinity, kInfinity);
-      for (const Served& one : served_) {
-        if (one.type == i && (one.is_counted || !counted_only))
-          program_.add_entry(row, one.column, system_.rate(i, one.resource));
+      for (const Served* one : by_type[index(i)]) {
+        if (one->is_counted() || !counted_only)
+          program_.add_entry(row, one->column, system_.rate(i, one->resource));
       }
       return row;
     };
@@ -148,7 +159,11 @@ void ServiceProgram::impose(const Limit& limit, double amount) {
       return program_.set_row(limit.row, static_cast<double>(problem_.threads[limit.at].count) / amount,
                               kInfinity);
     case Limit::Kind::kPower:
-      return program_.set_row(limit.row, -kInfinity, amount - idle_power_);
+      // Rounded up by what the sum of idle powers may be off, so that bounds stay true.
+      return program_.set_row(limit.row, -kInfinity,
+                              amount - idle_power_ +
+                                  std::numeric_limits<double>::epsilon() * idle_power_ *
+                                      static_cast<double>(system_.resource_count() + 1));
   }
 }
 
@@ -189,12 +204,18 @@ std::string_view ServiceProgram::unit_of(const Limit& limit) noexcept {
   return "";
 }
 
+std::vector<std::pair<std::size_t, double>> ServiceProgram::value_terms() const {
+  std::vector<std::pair<std::size_t, double>> terms;
+  for (const Served& one : served_) {
+    if (one.is_counted()) terms.emplace_back(one.column, system_.value_rate(one.type, one.resource));
+  }
+  for (std::size_t k = 0; k < rounds_.size(); ++k) terms.emplace_back(rounds_[k], problem_.threads[k].worth);
+  return terms;
+}
+
 void ServiceProgram::aim_at_value() {
   program_.clear_gains();
-  for (const Served& one : served_) {
-    if (one.is_counted) program_.set_gain(one.column, system_.value_rate(one.type, one.resource));
-  }
-  for (std::size_t k = 0; k < rounds_.size(); ++k) program_.set_gain(rounds_[k], problem_.threads[k].worth);
+  for (const auto& [column, gain] : value_terms()) program_.set_gain(column, gain);
 }
 
 void ServiceProgram::aim_at_column(std::size_t column) {
@@ -210,16 +231,11 @@ void ServiceProgram::aim_at_headroom() {
 }
 
 void ServiceProgram::aim_at_power(double least_value) {
-  if (!value_row_) {
-    value_row_ = program_.add_row(-kInfinity, kInfinity);
-    for (const Served& one : served_) {
-      if (one.is_counted)
-        program_.add_entry(*value_row_, one.column, system_.value_rate(one.type, one.resource));
-    }
-    for (std::size_t k = 0; k < rounds_.size(); ++k)
-      program_.add_entry(*value_row_, rounds_[k], problem_.threads[k].worth);
+  if (!rows_.value) {
+    rows_.value = program_.add_row(-kInfinity, kInfinity);
+    for (const auto& [column, gain] : value_terms()) program_.add_entry(*rows_.value, column, gain);
   }
-  program_.set_row(*value_row_, least_value, kInfinity);
+  program_.set_row(*rows_.value, least_value, kInfinity);
   program_.clear_gains();
   for (const Served& one : served_) {
     program_.set_gain(one.column,
@@ -234,16 +250,19 @@ std::vector<ServiceProgram::Party> ServiceProgram::make_parties() {
     if (system_.count(i) == 0 || !(weight > 0)) continue;
     Party party{weight,
                 most_alone(i, static_cast<double>(system_.count(i))),
+                i,
+                0,
                 program_.add_row(-kInfinity, kInfinity),
                 {}};
     for (const Served& one : served_) {
-      if (one.type == i && one.is_counted)
+      if (one.type == i && one.is_counted())
         party.terms.emplace_back(one.column, system_.rate(i, one.resource));
     }
     parties.push_back(std::move(party));
   }
   for (std::size_t k = 0; k < rounds_.size(); ++k)
-    parties.push_back({1, most_rounds_[k], program_.add_row(-kInfinity, kInfinity), {{rounds_[k], 1.0}}});
+    parties.push_back(
+        {1, most_rounds_[k], {}, k, program_.add_row(-kInfinity, kInfinity), {{rounds_[k], 1.0}}});
   for (const Party& party : parties) {
     for (const auto& [column, value] : party.terms) program_.add_entry(party.row, column, value);
   }
@@ -256,15 +275,11 @@ std::size_t ServiceProgram::add_row_like(const Party& party, double lower, doubl
   return row;
 }
 
-std::vector<std::size_t> ServiceProgram::make_share_rows() {
-  std::vector<std::size_t> rows;
-  for (const TaskType i : system_.types()) {
-    rows.push_back(program_.add_row(0, 0));
-    for (const Served& one : served_) {
-      if (one.type == i) program_.add_entry(rows.back(), one.column, system_.rate(i, one.resource));
-    }
-  }
-  return rows;
+const std::vector<std::size_t>& ServiceProgram::make_share_rows() {
+  for (std::size_t i = 0; i < system_.type_count(); ++i) rows_.shares.push_back(program_.add_row(0, 0));
+  for (const Served& one : served_)
+    program_.add_entry(rows_.shares[index(one.type)], one.column, system_.rate(one.type, one.resource));
+  return rows_.shares;
 }
 
 std::vector<double> ServiceProgram::rounds(const std::vector<double>& columns) const {
@@ -276,7 +291,7 @@ std::vector<double> ServiceProgram::rounds(const std::vector<double>& columns) c
 double ServiceProgram::value(const std::vector<double>& columns) const {
   double value = 0;
   for (const Served& one : served_) {
-    if (one.is_counted) value += system_.value_rate(one.type, one.resource) * columns[one.column];
+    if (one.is_counted()) value += system_.value_rate(one.type, one.resource) * columns[one.column];
   }
   for (std::size_t k = 0; k < rounds_.size(); ++k) value += problem_.threads[k].worth * columns[rounds_[k]];
   if (!arrivals_) return value;
@@ -294,6 +309,18 @@ double ServiceProgram::mean_power(const std::vector<double>& columns) const {
   return power;
 }
 
+double ServiceProgram::least_power(double saved) const {
+  const double size = idle_power_ + std::abs(saved);
+  return idle_power_ - saved -
+         std::numeric_limits<double>::epsilon() * size * static_cast<double>(system_.resource_count() + 2);
+}
+
+double ServiceProgram::value_of_arrivals() const {
+  double value = 0;
+  for (const Arrivals& stream : problem_.arrivals) value += system_.worth(stream.task) * stream.rate;
+  return value;
+}
+
 std::vector<double> ServiceProgram::time_shares(const std::vector<double>& columns) const {
   std::vector<double> shares(system_.type_count() * system_.resource_count());
   const PairSpan by_pair(shares, system_.resource_count());
@@ -306,7 +333,7 @@ std::vector<CapacityUse> ServiceProgram::capacities(const std::vector<double>& c
   std::vector<CapacityUse> uses;
   for (const ResourceId j : system_.resource_ids()) {
     uses.push_back({system_.resource(j).name, static_cast<double>(system_.resource(j).servers), 0,
-                    std::max(0.0, prices[capacity_rows_[index(j)]])});
+                    std::max(0.0, prices[rows_.units[index(j)]])});
   }
   for (const Served& one : served_) uses[index(one.resource)].used += columns[one.column];
   return uses;

@@ -14,12 +14,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/service_program.hpp"
+#include "allot/solve/detail/service_proof.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::solvers {
@@ -51,23 +54,36 @@ class PlannedSearch {
     solution_.assignment.reset(system.type_count(), system.resource_count());
     solution_.time_shares.assign(system.type_count() * system.resource_count(), 0.0);
     const Answer answer = optimise();
-    if (answer.is_optimal()) {
+    if (answer.has_columns()) {
       take(answer);
     } else if (answer.status == LinearProgram::Status::kInfeasible) {
       explain_conflict();
     } else {
+      if (problem_.objective == Objective::kThroughput && service_.has_closed_work() &&
+          solution_.objective_bound)
+        solution_.upper_bound = *solution_.objective_bound + service_.value_of_arrivals();
       solution_.outcome = detail::outcome_of(poll_, Outcome::kBudget);
       solution_.reason = "no plan was found in time";
       if (!poll_.stopped())
         solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
     }
     solution_.plan = std::move(plan_);
+    if (proof_) solution_.plan_proof = std::make_shared<const PlanProof>(std::move(*proof_));
     solution_.is_planned = true;
     return std::move(solution_);
   }
 
  private:
   BoundedProgram& program() noexcept { return service_.program(); }
+
+  /// The first program starts from the basis that the caller has, and leaves its own there.
+  Answer maximise() {
+    PlanBasis* const basis = programs_++ == 0 ? options_.plan_basis.get() : nullptr;
+    if (basis != nullptr && !basis->states.empty()) program().start_from(basis->states);
+    Answer answer = program().maximise(poll_);
+    if (basis != nullptr && answer.is_optimal()) basis->states = program().basis();
+    return answer;
+  }
 
   void refuse_what_cannot_be() const {
     if (!service_.has_closed_work() && service_.has_arrivals() &&
@@ -98,31 +114,52 @@ class PlannedSearch {
         break;
     }
     service_.aim_at_value();
-    return optimum(program().maximise(poll_));
+    Answer answer = optimum(maximise());
+    if (proof_) {
+      constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+      proof_->bound = (*proof_->bound + service_.value_of_arrivals()) * (1 + kRounding);
+    }
+    return answer;
   }
 
   /// The answer is also that of the objective.
   Answer optimum(Answer answer) {
-    if (!answer.is_optimal()) return answer;
-    solution_.objective_value = answer.value;
-    solution_.objective_bound = std::max(answer.bound, answer.value);
+    if (answer.status == LinearProgram::Status::kInfeasible) return answer;
+    if (answer.has_columns()) solution_.objective_value = answer.value;
+    if (answer.bound < kInfinity)
+      solution_.objective_bound = std::max(answer.bound, solution_.objective_value);
+    if (options_.keep_proof && solution_.objective_bound) prove(answer.prices, *solution_.objective_bound);
     return answer;
+  }
+
+  void prove(const std::vector<double>& prices, double bound) {
+    proof_.emplace();
+    proof_->bound = bound;
+    proof_->prices = detail::prices_of(service_, prices);
   }
 
   Answer optimise_headroom() {
     if (!service_.has_arrivals()) {  // nothing to do
       service_.aim_at_value();
-      return optimum(program().maximise(poll_));
+      return optimum(maximise());
     }
     service_.aim_at_headroom();
-    Answer answer = optimum(program().maximise(poll_));
-    if (!answer.is_optimal()) return answer;
+    Answer answer = optimum(maximise());
+    if (proof_) proof_->is_headroom = true;
+    if (!answer.has_columns()) return answer;
     plan_.headroom = service_.carried(answer.columns);
     return answer;
   }
 
+  /// Fairness among nobody: nothing is claimed about it.
+  Answer optimise_without_parties() {
+    const Answer answer = optimise_headroom();
+    proof_.reset();
+    return answer;
+  }
+
   Answer optimise_shares() {
-    const std::vector<std::size_t> rows = service_.make_share_rows();
+    const std::vector<std::size_t>& rows = service_.make_share_rows();
     double most = 0;
     for (const ResourceId j : problem_.system.resource_ids()) {
       double fastest = 0;
@@ -134,28 +171,38 @@ class PlannedSearch {
     for (std::size_t i = 0; i < rows.size(); ++i)
       program().add_entry(rows[i], level, -problem_.system.shares()[i]);
     service_.aim_at_column(level);
-    return optimum(program().maximise(poll_));
+    return optimum(maximise());
   }
 
   Answer optimise_least() {
-    const std::vector<Party> parties = service_.make_parties();
+    parties_ = service_.make_parties();
+    const std::vector<Party>& parties = parties_;
     double most = 0;
     for (const Party& party : parties) most = std::max(most, party.most / party.weight);
-    if (!(most > 0)) return optimise_headroom();
+    if (!(most > 0)) return optimise_without_parties();
     const std::size_t level = program().add_column(2 * most);
     std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
     for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
     for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
-    std::vector<double> prices;  // of the least level, which is what is optimised
+    Answer last;  // its prices are those of the least level, which is what is optimised
+    const auto ended = [&](Answer answer) {
+      if (answer.has_columns()) last.columns = std::move(answer.columns);
+      last.status = answer.status;
+      return last;
+    };
     for (std::size_t left = parties.size(); left > 0;) {
-      const Answer answer = program().maximise(poll_);
-      if (!answer.is_optimal()) return answer;
-      if (prices.empty()) {
-        prices = answer.prices;
+      Answer answer = maximise();
+      if (last.prices.empty()) {
         optimum(answer);
+        last.prices = answer.prices;
+        for (std::size_t p = 0; proof_ && p < parties.size(); ++p) {
+          (parties[p].type ? proof_->prices.levels[index(*parties[p].type)]
+                           : proof_->prices.group_levels[parties[p].group]) = -answer.prices[rows[p]];
+        }
       }
+      if (!answer.is_optimal()) return ended(std::move(answer));
       levels_are_proven_ = levels_are_proven_ && answer.bound <= answer.value * (1 + kSame);
       const double reached = answer.columns[level];
       // Weights times prices of those that cannot rise sum to 1.
@@ -170,71 +217,92 @@ class PlannedSearch {
         program().set_row(rows[p], -kInfinity, kInfinity);
         program().set_row(parties[p].row, parties[p].weight * reached * (1 - kSame), kInfinity);
       }
+      last.columns = std::move(answer.columns);
     }
     service_.aim_at_value();  // for those without a weight
-    Answer answer = program().maximise(poll_);
-    answer.prices = std::move(prices);
-    return answer;
+    return ended(maximise());
   }
 
   Answer optimise_logarithms() {
     constexpr double kDeepest = 50;  // parts below exp(-50) of the most are not told apart
     constexpr int kMostRounds = 200;
-    const std::vector<Party> parties = service_.make_parties();
-    if (parties.empty()) return optimise_headroom();
+    parties_ = service_.make_parties();
+    if (parties_.empty()) return optimise_without_parties();
     program().clear_gains();
     double weights = 0;
     double offset = 0;  // of the sum of logarithms
     std::vector<std::size_t> depths;
-    for (const Party& party : parties) {
+    for (const Party& party : parties_) {
       depths.push_back(program().add_column(2 * kDeepest, party.weight));  // kDeepest + log of the part
       weights += party.weight;
       offset += party.weight * std::log(party.most);
     }
+    std::vector<detail::Tangent> tangents;
     const auto add_tangent = [&](std::size_t p, double part) {
-      const std::size_t row = service_.add_row_like(parties[p], -kInfinity, kDeepest + std::log(part) - 1,
-                                                    -1 / (part * parties[p].most));
+      const double slope = 1 / (part * parties_[p].most);
+      const std::size_t row =
+          service_.add_row_like(parties_[p], -kInfinity, kDeepest + std::log(part) - 1, -slope);
       program().add_entry(row, depths[p], 1);
+      tangents.push_back({p, row, slope});
     };
-    for (std::size_t p = 0; p < parties.size(); ++p) {
+    for (std::size_t p = 0; p < parties_.size(); ++p) {
       for (const double part : {1.0, 0.3, 0.03}) add_tangent(p, part);
     }
     margin_ = kSameLogarithm * weights;
     Answer best;
     double best_value = -kInfinity;
     double bound = kInfinity;
+    std::vector<double> prices;  // that prove the bound
     for (int round = 0; round < kMostRounds; ++round) {
-      Answer answer = program().maximise(poll_);
-      if (!answer.is_optimal()) return best.is_optimal() ? best : answer;
-      bound = std::min(bound, answer.bound - kDeepest * weights);
+      Answer answer = maximise();
+      if (!answer.is_optimal()) {
+        best.status = answer.status;
+        break;
+      }
+      if (answer.bound - kDeepest * weights < bound) {
+        bound = answer.bound - kDeepest * weights;
+        prices = answer.prices;
+      }
       double value = 0;
       std::vector<double> parts;
-      for (const Party& party : parties) {
-        parts.push_back(program().activity(party.row, answer.columns) / party.most);
+      const std::vector<double> sums = program().activities(answer.columns);
+      for (const Party& party : parties_) {
+        parts.push_back(sums[party.row] / party.most);
         value += party.weight * std::log(parts.back());
       }
-      if (!best.is_optimal() || value > best_value) {
+      if (!best.has_columns() || value > best_value) {
         best_value = value;
         best = std::move(answer);
       }
       solution_.objective_value = best_value + offset;
       solution_.objective_bound = std::max(bound, best_value) + offset;
       if (bound - best_value <= margin_) break;
-      for (std::size_t p = 0; p < parties.size(); ++p)
+      for (std::size_t p = 0; p < parties_.size(); ++p)
         add_tangent(p, std::clamp(parts[p], std::exp(-kDeepest / 2), 1.0));
     }
+    if (options_.keep_proof && !prices.empty())
+      proof_ = detail::prove_logarithms(service_, parties_, tangents, std::move(prices));
     return best;
   }
 
   Answer optimise_power() {
+    service_.aim_at_power(-kInfinity);  // so that both programs have the same rows
     service_.aim_at_value();
-    Answer most = program().maximise(poll_);
-    if (!most.is_optimal()) return most;
-    service_.aim_at_power(options_.settings.get(kKeep) * most.value * (1 - kSame));
-    Answer answer = program().maximise(poll_);
-    if (!answer.is_optimal()) return answer;
-    solution_.objective_value = service_.idle_power() - answer.value;
-    solution_.objective_bound = service_.idle_power() - std::max(answer.bound, answer.value);
+    Answer most = maximise();
+    if (!most.is_optimal()) {  // a plan, perhaps, but not one that saves power
+      if (most.has_columns()) solution_.objective_value = service_.mean_power(most.columns);
+      return most;
+    }
+    const double least = options_.settings.get(kKeep) * most.value * (1 - kSame);
+    service_.aim_at_power(least);
+    Answer answer = maximise();
+    if (answer.status == LinearProgram::Status::kInfeasible) return answer;
+    if (answer.has_columns()) solution_.objective_value = service_.idle_power() - answer.value;
+    solution_.objective_bound = service_.least_power(std::max(answer.bound, answer.value));
+    if (options_.keep_proof) {
+      prove(answer.prices, *solution_.objective_bound);
+      proof_->value = least;
+    }
     return answer;
   }
 
@@ -248,10 +316,12 @@ class PlannedSearch {
     plan_.rounds = service_.rounds(columns);
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
-    solution_.outcome = Outcome::kOptimal;
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
-    solution_.proven_optimal = std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
-    if (!solution_.proven_optimal) solution_.outcome = Outcome::kConverged;
+    solution_.proven_optimal = solution_.objective_bound && answer.is_optimal() &&
+                               std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
+    solution_.outcome =
+        solution_.proven_optimal ? Outcome::kOptimal : detail::outcome_of(poll_, Outcome::kConverged);
+    if (proof_) detail::add_plan(service_, answer.columns, parties_, *proof_);
     if (problem_.objective == Objective::kThroughput && !plan_.headroom) {
       const double arrivals = plan_.value - answer.value;
       solution_.upper_bound = std::max(answer.bound, answer.value) + arrivals;
@@ -283,7 +353,7 @@ class PlannedSearch {
       const bool is_floor = limit.kind == ServiceProgram::Limit::Kind::kFloor ||
                             limit.kind == ServiceProgram::Limit::Kind::kArrivals;
       service_.impose(limit, limit.amount * (is_floor ? 0.9 : 1.1));
-      const Answer relaxed = program().maximise(poll_);
+      const Answer relaxed = maximise();
       service_.impose(limit, limit.amount);
       const double gain = relaxed.value - answer.value;
       if (!relaxed.is_optimal() || gain <= kSame * std::abs(answer.value)) continue;
@@ -295,7 +365,7 @@ class PlannedSearch {
   /// Whether the program has a solution; no matter which.
   bool is_feasible() {
     program().clear_gains();
-    return program().maximise(poll_).status != LinearProgram::Status::kInfeasible;
+    return maximise().status != LinearProgram::Status::kInfeasible;
   }
 
   /// Limits are dropped one after the other. Those without which nothing would be wrong are put back.
@@ -309,6 +379,8 @@ class PlannedSearch {
         needed.push_back(limit);
       }
     }
+    if (options_.keep_proof && !poll_.stopped()) proof_ = detail::prove_conflict(service_, needed, poll_);
+    if (proof_) proof_->is_headroom = !service_.has_closed_work() && service_.has_arrivals();
     std::string list;
     for (const ServiceProgram::Limit& limit : needed) {
       plan_.conflict.push_back(service_.name_of(limit));
@@ -359,6 +431,9 @@ class PlannedSearch {
   ServiceProgram service_;
   Solution solution_;
   ServicePlan plan_;
+  std::optional<PlanProof> proof_;
+  std::vector<Party> parties_;  // of fairness
+  int programs_ = 0;            // solved
   bool levels_are_proven_ = true;
   double margin_ = 0;  // within which bound and value of the objective are the same
 };

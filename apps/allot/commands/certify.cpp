@@ -98,7 +98,7 @@ Exit run_certify(Arguments& arguments, Console& console) {
     console.gap();
     print_comparison(console, question);
   }
-  write_proof(arguments.proof, system, solution);
+  write_proof(arguments.proof, *question.scenario, solution);
   if (interrupted()) return Exit::kInterrupted;
   return exit_of(solution.outcome);
 }

@@ -6,10 +6,12 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "allot/model/system.hpp"
 #include "apps/allot/command.hpp"
+#include "apps/allot/commands/check_plan.hpp"
 #include "apps/allot/input.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
@@ -25,11 +27,16 @@ struct Arguments {
   bool json = false;
 };
 
-check::Certificate read_certificate_or_fail(const std::string& path) {
+std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.good() && !file.eof()) throw Failure(Exit::kInvalidInput, path + ": cannot be read");
-  check::ReadCertificate read = check::read_certificate(text);
+  return text;
+}
+
+/// What a reader has read.
+template <typename Read>
+auto certificate_or_fail(Read read, const std::string& path) {
   if (!read.certificate) throw Failure(Exit::kInvalidInput, path + ": " + shown(read.problem));
   return std::move(*read.certificate);
 }
@@ -107,29 +114,56 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
          percent(gap_of(claim)) + " of the optimum.";
 }
 
-Exit run_check(const Arguments& arguments, Console& console) {
-  const check::Certificate certificate = read_certificate_or_fail(arguments.file);
+/// What has been checked, as it is told.
+struct Report {
   check::Verdict verdict;
-  if (!arguments.scenario.empty()) {
-    const Scenario wanted = read_scenario_or_fail(arguments.scenario, console);
-    if (!wanted.is_static())
+  std::string accepted;  ///< the sentence, where it was
+  std::string what;      ///< was checked
+  std::string json;
+};
+
+Report report_on(const check::Certificate& certificate, const Scenario* wanted, const std::string& path) {
+  Report report;
+  if (wanted != nullptr) {
+    if (!wanted->is_static())
       throw Failure(Exit::kInvalidInput,
-                    arguments.scenario + ": no certificate is about work that varies over time");
-    const Scenario scenario = wanted;
-    verdict.reason = difference(certificate.machine, machine_of(scenario.system));
+                    path + ": no certificate of even sharing is about work that varies over time");
+    report.verdict.reason = difference(certificate.machine, machine_of(wanted->system));
   }
-  if (verdict.reason.empty()) verdict = check::check(certificate);
+  if (report.verdict.reason.empty()) report.verdict = check::check(certificate);
+  report.accepted = report.verdict.accepted ? accepted_text(certificate, report.verdict) : "";
+  report.what = counted(static_cast<std::int64_t>(report.verdict.parts), "part") + " of a proof";
+  report.json = verdict_json(certificate, report.verdict);
+  return report;
+}
+
+Report report_on(const check::PlanCertificate& certificate, const Scenario* wanted) {
+  Report report;
+  if (wanted != nullptr) report.verdict.reason = difference_of_plans(certificate, *wanted);
+  if (report.verdict.reason.empty()) report.verdict = check::check(certificate);
+  report.accepted = report.verdict.accepted ? accepted_plan_text(certificate, report.verdict) : "";
+  report.what = certificate.claim.service ? "the plan and its prices" : "its prices";
+  report.json = plan_verdict_json(certificate, report.verdict);
+  return report;
+}
+
+Exit run_check(const Arguments& arguments, Console& console) {
+  const std::string text = text_of(arguments.file);
+  std::optional<Scenario> wanted;
+  if (!arguments.scenario.empty()) wanted = read_scenario_or_fail(arguments.scenario, console);
+  const Scenario* const scenario = wanted ? &*wanted : nullptr;
+  const Report report =
+      check::is_about_a_plan(text)
+          ? report_on(certificate_or_fail(check::read_plan_certificate(text), arguments.file), scenario)
+          : report_on(certificate_or_fail(check::read_certificate(text), arguments.file), scenario,
+                      arguments.scenario);
+  const check::Verdict& verdict = report.verdict;
   if (arguments.json) {
-    console.print(verdict_json(certificate, verdict));
+    console.print(report.json);
   } else {
-    const std::string text =
-        verdict.accepted ? accepted_text(certificate, verdict) : "Rejected: " + shown(verdict.reason) + ".";
-    console.paragraph(text, verdict.accepted ? Style::kGood : Style::kBad);
-    if (verdict.accepted) {
-      console.line("checked in exact arithmetic: " +
-                       counted(static_cast<std::int64_t>(verdict.parts), "part") + " of a proof",
-                   Style::kDim);
-    }
+    console.paragraph(verdict.accepted ? report.accepted : "Rejected: " + shown(verdict.reason) + ".",
+                      verdict.accepted ? Style::kGood : Style::kBad);
+    if (verdict.accepted) console.line("checked in exact arithmetic: " + report.what, Style::kDim);
   }
   return verdict.accepted ? Exit::kOk : Exit::kFailed;
 }

@@ -69,6 +69,76 @@ void print_frontier(Console& console, const ParetoFrontier& frontier, bool by_va
   console.print("{}", table.text(console));
 }
 
+// ---- planned service
+
+std::string planned_advice(const ParetoFrontier& frontier, const std::string& what) {
+  constexpr double kNoError = 1e-9;
+  if (frontier.points.front().priority_error <= kNoError)
+    return "Nothing to give up: the plan with the most value is the fairest, too.";
+  if (frontier.points.size() == 1)
+    return "Nothing to choose: no plan is fairer than the one with the most value.";
+  if (frontier.advised == frontier.points.front())
+    return "Stay with the most value: every other plan gives up a larger part of it than it cuts of the " +
+           what + ".";
+  const ParetoBargain offer = bargain(frontier, frontier.advised);
+  return "Give up " + percent(offer.given_up) + " of the value to cut the " + what + " by " +
+         percent(offer.cut) + ".";
+}
+
+void print_planned_points(Console& console, const ParetoFrontier& frontier) {
+  std::vector<double> values;
+  std::vector<double> seconds;
+  const auto second = [&](const ParetoPoint& point) {
+    return frontier.has_priorities ? point.priority_error : point.least_served;
+  };
+  for (const ParetoPoint& point : frontier.points) {
+    values.push_back(point.value);
+    seconds.push_back(second(point));
+  }
+  const ColumnFormat value(values);
+  const ColumnFormat other(seconds, 5);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
+  table.title({"", "value/s", "given up", frontier.has_priorities ? "error" : "least served",
+               frontier.has_priorities ? "error cut" : "of the best"});
+  for (std::size_t at = 0; at < frontier.points.size(); ++at) {
+    const ParetoPoint& point = frontier.points[at];
+    const ParetoBargain offer = bargain(frontier, point);
+    const bool advised = point == frontier.advised;
+    const Style style = advised ? Style::kAccent : Style::kPlain;
+    const std::string part = !frontier.has_priorities ? percent(1 - point.priority_error)
+                             : at == 0                ? "-"
+                                                      : percent(offer.cut);
+    table.row({{advised ? ">" : "", style},
+               {value(point.value), style},
+               {at == 0 ? "-" : percent(offer.given_up), style},
+               {other(second(point)), style},
+               {part, style}});
+  }
+  console.print("{}", table.text(console));
+}
+
+void print_planned(Console& console, const Scenario& scenario, const ParetoFrontier& frontier) {
+  print_system(console, scenario);
+  console.paragraph(std::string("Value against ") +
+                    (frontier.has_priorities ? "priority error" : "what the least served completes") +
+                    ": no policy " + (frontier.exhaustive ? "beats" : "that was found beats") +
+                    " one of these plans in both");
+  console.gap();
+  print_planned_points(console, frontier);
+  console.gap();
+  const std::string what = frontier.has_priorities ? "error" : "distance to the fairest";
+  console.print("{}\n\n",
+                console.styled(Style::kGood, wrapped(planned_advice(frontier, what), console.width(), 0)));
+  Solution plan;
+  plan.is_planned = true;
+  plan.time_shares = frontier.advised.time_shares;
+  plan.performance = evaluate_time_shares(scenario.system, plan.time_shares);
+  plan.plan.rounds = frontier.advised.rounds;
+  print_time_plan(console, scenario, plan);
+  console.gap();
+  print_rounds(console, scenario, plan);
+}
+
 void print_weighted(Console& console, const ParetoFrontier& frontier, const Solution& weighted,
                     bool by_value) {
   if (weighted.outcome == Outcome::kInfeasible) {
@@ -87,6 +157,13 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
   console.paragraph(text + " ('allot solve --solver weighted').");
 }
 
+void print_ending(Console& console, const ParetoFrontier& frontier) {
+  if (frontier.outcome == Outcome::kTimeLimit)
+    console.print("The time limit came first: points may be missing.\n");
+  if (frontier.outcome == Outcome::kInterrupted)
+    console.line("Interrupted: these are the points found so far.", Style::kBad);
+}
+
 Exit run_pareto(Arguments& arguments, Console& console) {
   const ParetoQuestion& question = arguments.question;
   arguments.asking.read(console);
@@ -95,14 +172,23 @@ Exit run_pareto(Arguments& arguments, Console& console) {
   const System& system = scenario.system;
   const ParetoFrontier& frontier = question.frontier;
   const bool by_value = tells_value(scenario);
-  const bool failed = system.population() > 0 && frontier.points.empty();
+  const bool has_threads = system.population() > 0 || !scenario.threads.empty();
+  const bool failed = has_threads && frontier.points.empty();
   if (arguments.asking.json()) {
     console.document(question.json());
+  } else if (failed && frontier.is_planned) {
+    throw Failure(Exit::kFailed, frontier.outcome == Outcome::kInfeasible
+                                     ? "no plan keeps all limits; 'allot solve' says which exclude each other"
+                                     : "no plan was found in time");
   } else if (failed) {
     throw Failure(Exit::kFailed, "no assignment completes a task and meets all floors and least depths");
   } else if (frontier.points.empty()) {
     print_system(console, scenario);
     console.print("There are no threads, so there is nothing to choose.\n");
+  } else if (frontier.is_planned) {
+    if (!question.service.note.empty()) console.line("Note: " + question.service.note + ".", Style::kDim);
+    print_planned(console, scenario, frontier);
+    print_ending(console, frontier);
   } else {
     print_system(console, scenario);
     console.print("{} against priority error: no assignment {} beats one of these in both\n\n",
@@ -120,11 +206,7 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     if (question.weighted) print_weighted(console, frontier, *question.weighted, by_value);
     if (frontier.approximate)
       console.print("Approximate: tasks waiting for several fcfs servers have no exact formula.\n");
-    if (frontier.outcome == Outcome::kTimeLimit)
-      console.print("The time limit came first: points may be missing.\n");
-    if (frontier.outcome == Outcome::kInterrupted) {
-      console.line("Interrupted: these are the points found so far.", Style::kBad);
-    }
+    print_ending(console, frontier);
   }
   if (interrupted()) return Exit::kInterrupted;
   return failed ? Exit::kFailed : Exit::kOk;

@@ -8,6 +8,7 @@
 
 #include "allot/ask/option.hpp"
 #include "allot/solve/certificate_json.hpp"
+#include "allot/solve/plan_certificate.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/terminal/text.hpp"
 
@@ -18,20 +19,37 @@ Option proof_option(std::string& path) {
       .shown_as("FILE");
 }
 
-void write_proof(const std::string& path, const System& system, const Solution& solution) {
+namespace {
+
+/// Why a plan has no proof.
+std::string nothing_proven(const Solution& solution) {
+  if (solution.outcome == Outcome::kInfeasible)
+    return "the limits exclude each other by so little that rounding hides it";
+  return "nothing is proven about this plan";
+}
+
+std::string certificate_of(const Scenario& scenario, const Solution& solution) {
+  if (solution.is_planned)
+    return plan_certificate_json(planned_problem(scenario, solution.objective), solution);
+  return certificate_json(scenario.system, solution);
+}
+
+}  // namespace
+
+void write_proof(const std::string& path, const Scenario& scenario, const Solution& solution) {
   if (path.empty()) return;
-  if (solution.is_planned) {
+  if (solution.is_planned && solution.plan_proof == nullptr) {
     throw Failure(Exit::kFailed,
-                  "--proof: plans have no certificates yet; " + in_quotes(path) + " is not written");
+                  "--proof: " + nothing_proven(solution) + ", so " + in_quotes(path) + " is not written");
   }
-  if (solution.proof == nullptr) {
+  if (!solution.is_planned && solution.proof == nullptr) {
     throw Failure(Exit::kFailed, "--proof: nothing is proven about this answer of " +
                                      in_quotes(solution.solver) + ", so " + in_quotes(path) +
                                      " is not written");
   }
   const std::string temporary = path + ".new";
   std::ofstream file(temporary, std::ios::binary);
-  file << certificate_json(system, solution);
+  file << certificate_of(scenario, solution);
   file.close();
   std::error_code error;
   if (file) std::filesystem::rename(temporary, path, error);

@@ -13,6 +13,6 @@ Option proof_option(std::string& path);
 
 /// Writes the certificate of the solution, whole or not at all; nothing when the path is empty. Throws
 /// Failure where the solution proves nothing or the file cannot be written.
-void write_proof(const std::string& path, const System& system, const Solution& solution);
+void write_proof(const std::string& path, const Scenario& scenario, const Solution& solution);
 
 }  // namespace allot::app

@@ -49,7 +49,7 @@ Exit run_solve(Arguments& arguments, Console& console) {
     print_comparison(console, question);
     if (question.explains) print_explanation(console, system, solution, question.explanation);
   }
-  write_proof(arguments.proof, system, solution);
+  write_proof(arguments.proof, *question.scenario, solution);
   if (interrupted()) return Exit::kInterrupted;
   return question.was_refused ? Exit::kFailed : exit_of(solution.outcome);
 }

@@ -288,14 +288,8 @@ void print_headline(Console& console, const Performance& performance, bool with_
   console.paragraph(text, Style::kBold);
 }
 
-void print_plan(Console& console, const Scenario& scenario, const Solution& solution) {
+void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
-  if (solution.outcome == Outcome::kInfeasible) {
-    if (solution.plan.headroom)
-      console.paragraph("Of the arrivals " + percent(std::min(1.0, *solution.plan.headroom)) +
-                        " could be carried.");
-    return;
-  }
   Grid grid;
   grid.rows = shown_names(system.tasks());
   grid.columns = shown_names(system.resources());
@@ -313,10 +307,24 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   }
   console.print("Plan: how many units of a resource work on each type, on average\n\n");
   console.print("{}", grid_text(grid, console));
-  print_capacities(console, scenario, solution);
-  console.gap();
+}
+
+void print_rounds(Console& console, const Scenario& scenario, const Solution& solution) {
   for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k)
     console.paragraph(group_name(scenario, k) + ": " + number(solution.plan.rounds[k]) + " rounds/s");
+}
+
+void print_plan(Console& console, const Scenario& scenario, const Solution& solution) {
+  if (solution.outcome == Outcome::kInfeasible) {
+    if (solution.plan.headroom)
+      console.paragraph("Of the arrivals " + percent(std::min(1.0, *solution.plan.headroom)) +
+                        " could be carried.");
+    return;
+  }
+  print_time_plan(console, scenario, solution);
+  print_capacities(console, scenario, solution);
+  console.gap();
+  print_rounds(console, scenario, solution);
   if (solution.plan.headroom) {
     const double load = *solution.plan.headroom;
     console.paragraph(load >= 1 ? "The machine can carry " + number(load) + " times the load that arrives."

@@ -27,6 +27,9 @@ void print_headline(Console& console, const Performance& performance, bool with_
 
 /// Whether the value may differ from the throughput: types have worths, or rounds are what counts.
 bool tells_value(const Scenario& scenario);
+/// How many units of each resource work on each type; and the rounds of groups.
+void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution);
+void print_rounds(Console& console, const Scenario& scenario, const Solution& solution);
 /// Of what solvers maximise, with a space before it.
 std::string value_unit(const Scenario& scenario);
 /// "frame", or "Group 2" where it has no name.

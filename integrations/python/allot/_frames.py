@@ -20,13 +20,13 @@ def by_pair(scenario: Any, values: Any) -> Any:
 
 def pareto(frontier: Any) -> Any:
     """The frontier as a pandas frame, a row per point."""
-    return pandas().DataFrame(
-        {
-            "throughput": frontier.throughputs,
-            "priority_error": frontier.priority_errors,
-            "value": frontier.values,
-        }
-    ).rename_axis(index="point")
+    columns = {"throughput": frontier.throughputs}
+    if frontier.priority_errors is not None:
+        columns["priority_error"] = frontier.priority_errors
+    columns["value"] = frontier.values
+    if frontier.service == "planned":
+        columns["least_served"] = frontier.least_served
+    return pandas().DataFrame(columns).rename_axis(index="point")
 
 
 def changes(result: Any) -> Any:

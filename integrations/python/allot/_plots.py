@@ -117,8 +117,19 @@ def tells_value(scenario: Any, rounds: Optional[Any] = None) -> bool:
     return rounds is not None or bool((scenario.worths != 1).any())
 
 
+def planned_pareto(frontier: Any, ax: Any) -> Any:
+    no_priorities = frontier.priority_errors is None
+    ax.plot(frontier.values, frontier.least_served if no_priorities else frontier.priority_errors, "o-", color=COLOURS[0])
+    ax.set_xlabel("value per second")
+    ax.set_ylabel("completions of the least served" if no_priorities else "priority error")
+    ax.set_title(titled(frontier.scenario, "what fairness costs"))
+    return ax
+
+
 def pareto(frontier: Any, ax: Optional[Any]) -> Any:
     ax = axes(ax)
+    if frontier.service == "planned":
+        return planned_pareto(frontier, ax)
     by_value = tells_value(frontier.scenario)
     goals = frontier.values if by_value else frontier.throughputs
     ax.plot(goals, frontier.priority_errors, "o-", color=COLOURS[0], label="assignments")

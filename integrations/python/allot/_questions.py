@@ -125,15 +125,18 @@ def pareto(
     *,
     points: int = 20,
     time_limit: Optional[float] = None,
+    service: Optional[str] = None,
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> Pareto:
     """Show what matching the priorities costs in throughput.
 
-    The answer holds assignments that no other beats in both throughput and priority error, from the fastest on.
+    The answer holds assignments, or with planned service plans, that no other beats in both value and priority error, from the fastest on.
 
     points: show at most N points, the two ends among them.
     time_limit: stop after this time with the points found by then; None: no limit.
+    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
+        there are threads, arrivals or a power_cap, or the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -145,6 +148,7 @@ def pareto(
     answer: Pareto = _native.ask("pareto", scenario_of(scenario), {
         "points": points,
         "time_limit": time_limit,
+        "service": service,
         "seed": seed,
     }, progress)
     return answer

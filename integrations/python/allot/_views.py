@@ -123,7 +123,17 @@ def _view_of_solution(self: Any) -> View:
     return View(title, header, rows, notes)
 
 
+def _view_of_planned_pareto(self: Any) -> View:
+    fair = self.least_served if self.priority_errors is None else self.priority_errors
+    rows = [[str(k), _number(v), _number(f)] for k, (v, f) in enumerate(zip(self.values, fair))]
+    kind = "proven" if self.exhaustive else "as found"
+    second = "least served" if self.priority_errors is None else "priority error"
+    return View(f"Frontier of planned service, {kind} ({self.outcome})", ["point", "value/s", second], rows, [])
+
+
 def _view_of_pareto(self: Any) -> View:
+    if self.service == "planned":
+        return _view_of_planned_pareto(self)
     by_value = _plots.tells_value(self.scenario)
     rows = []
     for k, (v, x, e) in enumerate(zip(self.values, self.throughputs, self.priority_errors)):

@@ -163,9 +163,11 @@ void fields(auto& archive, Solution& s) {
 }
 void fields(auto& archive, Alternative& a) { archive(a.resource, a.gain, a.error_change, a.allowed); }
 void fields(auto& archive, Placement& p) { archive(p.task, p.resource, p.count, p.alternatives); }
-void fields(auto& archive, ParetoPoint& p) { archive(p.assignment, p.value, p.priority_error, p.throughput); }
+void fields(auto& archive, ParetoPoint& p) {
+  archive(p.assignment, p.value, p.priority_error, p.throughput, p.time_shares, p.rounds, p.least_served);
+}
 void fields(auto& archive, ParetoFrontier& f) {
-  archive(f.points, f.advised, f.exhaustive, f.approximate, f.outcome);
+  archive(f.points, f.advised, f.exhaustive, f.approximate, f.is_planned, f.has_priorities, f.outcome);
 }
 void fields(auto& archive, Change& c) {
   archive(c.what, c.task, c.resource, c.throughput, c.value, c.gain, c.approximate);

@@ -141,10 +141,54 @@ void bind_solution(py::module_& module) {
   add_pickle(bound);
 }
 
+/// One number of each point.
+py::array_t<double> values(const ParetoResult& result, double ParetoPoint::*member) {
+  std::vector<double> numbers;
+  for (const ParetoPoint& point : result.frontier.points) numbers.push_back(point.*member);
+  return to_array(numbers);
+}
+
+/// What only points of planned service have.
+void bind_plans(py::class_<ParetoResult>& bound) {
+  bound.def_property_readonly(
+      "service", [](const ParetoResult& self) { return self.frontier.is_planned ? "planned" : "even"; },
+      "'even' or 'planned'.");
+  bound.def_property_readonly(
+      "least_served",
+      [](const ParetoResult& self) -> py::object {
+        if (!self.frontier.is_planned) return py::none();
+        return values(self, &ParetoPoint::least_served);
+      },
+      "Planned service: what whoever has least completes for its priority, at each point; else None.");
+  bound.def_property_readonly(
+      "time_shares",
+      [](const ParetoResult& self) -> py::object {
+        if (!self.frontier.is_planned) return py::none();
+        const System& system = self.scenario->system;
+        py::array_t<double> array(
+            {self.frontier.points.size(), system.type_count(), system.resource_count()});
+        double* out = array.mutable_data();
+        for (const ParetoPoint& point : self.frontier.points)
+          out = std::copy(point.time_shares.begin(), point.time_shares.end(), out);
+        return read_only(std::move(array));
+      },
+      "Planned service: units of each resource at work on each type, by point, task type and resource; else "
+      "None.");
+  bound.def_property_readonly(
+      "rounds",
+      [](const ParetoResult& self) -> py::object {
+        if (!self.frontier.is_planned) return py::none();
+        py::list points;
+        for (const ParetoPoint& point : self.frontier.points) points.append(to_array(point.rounds));
+        return points;
+      },
+      "Planned service: rounds per second of each group of threads, a list by point; else None.");
+}
+
 void bind_pareto(py::module_& module) {
   py::class_<ParetoResult> bound(
       module, "Pareto",
-      "The trade-off between throughput and priority error, from the fastest assignment on.\n\n"
+      "The trade-off between value and priority error, from the fastest assignment or plan on.\n\n"
       ">>> import allot\n"
       ">>> frontier = allot.pareto(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[1, 3]))\n"
       ">>> frontier.throughputs[0] == allot.certify(frontier.scenario).throughput\n"
@@ -166,24 +210,24 @@ void bind_pareto(py::module_& module) {
   bound.def_property_readonly(
       "approximate", [](const ParetoResult& self) { return self.frontier.approximate; },
       "Some resource may be in a state whose throughput has no exact formula.");
-  const auto values = [](const ParetoResult& self, double ParetoPoint::*member) {
-    std::vector<double> numbers;
-    for (const ParetoPoint& point : self.frontier.points) numbers.push_back(point.*member);
-    return to_array(numbers);
-  };
   bound.def_property_readonly(
-      "throughputs", [values](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
+      "throughputs", [](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
       "Tasks per second of each point; falling where nothing has a worth of its own.");
   bound.def_property_readonly(
-      "values", [values](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
+      "values", [](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
       "Value per second of each point, falling.");
   bound.def_property_readonly(
       "priority_errors",
-      [values](const ParetoResult& self) { return values(self, &ParetoPoint::priority_error); },
-      "The priority error of each point, falling.");
+      [](const ParetoResult& self) -> py::object {
+        if (!self.frontier.has_priorities) return py::none();
+        return values(self, &ParetoPoint::priority_error);
+      },
+      "The priority error of each point, falling; None where there are no priorities.");
+  bind_plans(bound);
   bound.def_property_readonly(
       "assignments",
-      [](const ParetoResult& self) {
+      [](const ParetoResult& self) -> py::object {
+        if (self.frontier.is_planned) return py::none();
         const System& system = self.scenario->system;
         py::array_t<Count> array({self.frontier.points.size(), system.type_count(), system.resource_count()});
         Count* out = array.mutable_data();
@@ -191,14 +235,14 @@ void bind_pareto(py::module_& module) {
           out = std::copy(point.assignment.values().begin(), point.assignment.values().end(), out);
         return read_only(std::move(array));
       },
-      "By point, task type and resource.");
+      "By point, task type and resource; None of plans.");
   bound.def_property_readonly(
       "weighted",
       [](const ParetoResult& self) -> std::optional<SolveResult> {
         if (!self.weighted) return {};
         return SolveResult{self.scenario, *self.weighted, {}};
       },
-      "The solution with weighted service, or None in a build without it.");
+      "The solution with weighted service, or None where there was no time for it, and of plans.");
   add_json(bound, "pareto", &pareto_text, &from_json);
   add_pickle(bound);
 }

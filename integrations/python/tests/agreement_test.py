@@ -45,6 +45,7 @@ def test_certify(path):
 
 
 def test_pareto(path):
+    same(allot.pareto(path, service="planned", points=4), "pareto", path, "--points", 4, "--service", "planned")
     if has_priorities(path):
         same(allot.pareto(path, points=7), "pareto", path, "--points", 7)
     else:

@@ -1,0 +1,297 @@
+#include "allot/check/detail/plan_bound.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "allot/check/detail/exact.hpp"
+#include "allot/check/detail/logarithm.hpp"
+
+namespace allot::check::detail {
+namespace {
+
+/// For any prices, the limits of the rows cost their prices, and what a column gains beyond what it pays is
+/// gained at most as often as the column can be large.
+class PlanBound {
+ public:
+  explicit PlanBound(const PlanCertificate& certificate)
+      : certificate_(certificate),
+        plan_(certificate.machine),
+        machine_(plan_.machine),
+        prices_(certificate.prices),
+        gains_(!certificate.claim.infeasible) {}
+
+  /// No plan has more of what is maximised; with an infeasible claim: less than 0 only if there is no plan.
+  mpq_class bound() {
+    pay_rows();
+    add_counted();
+    add_groups();
+    add_arrivals();
+    add_level();
+    return bound_;
+  }
+
+ private:
+  bool aims_at(PlanObjective objective) const { return gains_ && certificate_.objective == objective; }
+
+  void pay_rows() {
+    for (std::size_t j = 0; j < machine_.resources.size(); ++j)
+      bound_ += exact(prices_.units[j]) * exact(machine_.resources[j].servers);
+    for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
+      const mpq_class count = exact(machine_.tasks[i].count);
+      bound_ += exact(prices_.threads[i]) * count;
+      if (prices_.floors[i] != 0) bound_ -= exact(prices_.floors[i]) * exact(machine_.tasks[i].floor);
+      if (prices_.responses[i] != 0)
+        bound_ -= exact(prices_.responses[i]) * count / exact(*plan_.max_response[i]);
+    }
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const mpq_class count = exact(plan_.groups[k].count);
+      bound_ += exact(prices_.group_threads[k]) * count;
+      if (prices_.group_responses[k] != 0)
+        bound_ -= exact(prices_.group_responses[k]) * count / exact(*plan_.groups[k].max_response);
+    }
+    if (prices_.power != 0) bound_ += exact(prices_.power) * (exact(*plan_.power_cap) - idle_power(plan_));
+    bound_ -= exact(prices_.arrivals);
+    bound_ -= exact(prices_.value) * exact(certificate_.claim.value);
+  }
+
+  void add_column(const mpq_class& gained, const mpq_class& most) {
+    if (gained > 0) bound_ += gained * most;
+  }
+
+  /// The columns of a type at all resources: each completion gains, each task in service takes a thread.
+  void serve(std::size_t i, const mpq_class& per_completion, const mpq_class& per_thread,
+             std::int64_t threads) {
+    const mpq_class per_watt = exact(prices_.power) + (aims_at(PlanObjective::kPower) ? 1 : 0);
+    for (std::size_t j = 0; j < machine_.resources.size(); ++j) {
+      if (machine_.rates[i][j] == 0) continue;
+      mpq_class gained = exact(machine_.rates[i][j]) * per_completion - per_thread - exact(prices_.units[j]);
+      if (per_watt != 0) gained -= per_watt * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
+      const std::int64_t servers = machine_.resources[j].servers;
+      add_column(gained, exact(threads < 0 ? servers : std::min(threads, servers)));
+    }
+  }
+
+  /// What all completions of a type gain, whosever they are.
+  mpq_class common(std::size_t i) const { return exact(prices_.floors[i]) - exact(prices_.shares[i]); }
+
+  void add_counted() {
+    for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
+      const Task& task = machine_.tasks[i];
+      if (task.count == 0) continue;
+      mpq_class gain = common(i) + exact(prices_.responses[i]) + exact(prices_.levels[i]) +
+                       exact(prices_.value) * exact(task.worth);
+      if (aims_at(PlanObjective::kValue)) gain += exact(task.worth);
+      if (aims_at(PlanObjective::kLogarithms) && weight_of(task) > 0)
+        gain += weight_of(task) / exact(prices_.tangents[i]);
+      serve(i, gain, exact(prices_.threads[i]), task.count);
+    }
+  }
+
+  void add_groups() {
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const Group& group = plan_.groups[k];
+      mpq_class round = exact(prices_.group_responses[k]) + exact(prices_.group_levels[k]) +
+                        exact(prices_.value) * exact(group.worth);
+      if (aims_at(PlanObjective::kValue)) round += exact(group.worth);
+      if (aims_at(PlanObjective::kLogarithms)) round += 1 / exact(prices_.group_tangents[k]);
+      std::optional<mpq_class> most;
+      for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
+        const std::int64_t times = visits(group, i);
+        if (times == 0) continue;
+        const mpq_class stage = exact(prices_.stages[k][i]);
+        round += exact(times) * stage;
+        serve(i, common(i) - stage, exact(prices_.group_threads[k]), group.count);
+        const mpq_class alone = most_alone(machine_, i, group.count) / exact(times);
+        if (!most || alone < *most) most = alone;
+      }
+      add_column(round, *most);
+    }
+  }
+
+  void add_arrivals() {
+    std::optional<mpq_class> most;
+    mpq_class carried = exact(prices_.arrivals) + (aims_at(PlanObjective::kHeadroom) ? 1 : 0);
+    for (std::size_t s = 0; s < plan_.arrivals.size(); ++s) {
+      const Stream& stream = plan_.arrivals[s];
+      if (stream.rate == 0) continue;
+      carried -= exact(prices_.streams[s]) * exact(stream.rate);
+      serve(stream.task, common(stream.task) + exact(prices_.streams[s]), 0, -1);
+      const mpq_class alone = most_alone(machine_, stream.task, -1) / exact(stream.rate);
+      if (!most || alone < *most) most = alone;
+    }
+    if (most) add_column(carried, *most);
+  }
+
+  /// The level of shares, or the least level.
+  void add_level() {
+    if (certificate_.objective == PlanObjective::kShares) {
+      mpq_class gained = gains_ ? 1 : 0;
+      const std::vector<mpq_class> shares = shares_of(machine_);
+      for (std::size_t i = 0; i < shares.size(); ++i) gained += exact(prices_.shares[i]) * shares[i];
+      add_column(gained, most_completions());
+    }
+    if (certificate_.objective != PlanObjective::kLeast) return;
+    mpq_class gained = gains_ ? 1 : 0;
+    std::optional<mpq_class> most;
+    const auto part = [&](const mpq_class& weight, double price, const mpq_class& alone) {
+      gained -= exact(price) * weight;
+      if (!most || alone / weight < *most) most = alone / weight;
+    };
+    for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
+      const Task& task = machine_.tasks[i];
+      if (task.count > 0 && weight_of(task) > 0)
+        part(weight_of(task), prices_.levels[i], most_alone(machine_, i, task.count));
+    }
+    for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
+      const Group& group = plan_.groups[k];
+      std::optional<mpq_class> rounds;
+      for (const std::size_t i : group.sequence) {
+        const mpq_class alone = most_alone(machine_, i, group.count) / exact(visits(group, i));
+        if (!rounds || alone < *rounds) rounds = alone;
+      }
+      part(1, prices_.group_levels[k], *rounds);
+    }
+    if (most) add_column(gained, *most);
+  }
+
+  mpq_class most_completions() const {
+    mpq_class most = 0;
+    for (std::size_t j = 0; j < machine_.resources.size(); ++j) {
+      double fastest = 0;
+      for (const auto& row : machine_.rates) fastest = std::max(fastest, row[j]);
+      most += exact(fastest) * exact(machine_.resources[j].servers);
+    }
+    return most;
+  }
+
+  const PlanCertificate& certificate_;
+  const PlanMachine& plan_;
+  const Machine& machine_;
+  const PlanPrices& prices_;
+  bool gains_;  // what is claimed is a bound, not that there is no plan
+  mpq_class bound_ = 0;
+};
+
+/// Prices are of limits that exist, and of the objective's own rows only. With an infeasible claim: of limits
+/// that are named.
+std::string problem_of_prices(const PlanCertificate& certificate) {
+  const PlanMachine& plan = certificate.machine;
+  const PlanPrices& prices = certificate.prices;
+  const PlanClaim& claim = certificate.claim;
+  using Kind = PlanLimit::Kind;
+  const auto is_named = [&](Kind kind, std::size_t at) {
+    return !claim.infeasible || std::find(claim.conflict.begin(), claim.conflict.end(),
+                                          PlanLimit{kind, at}) != claim.conflict.end();
+  };
+  const char* const unknown = "there is a price for a limit that the system does not have";
+  const char* const unnamed = "there is a price for a limit that is not named in the conflict";
+  for (std::size_t i = 0; i < plan.machine.tasks.size(); ++i) {
+    if (prices.responses[i] != 0 && (!plan.max_response[i] || plan.machine.tasks[i].count == 0))
+      return unknown;
+    if (prices.floors[i] != 0 && !is_named(Kind::kFloor, i)) return unnamed;
+    if (prices.responses[i] != 0 && !is_named(Kind::kResponse, i)) return unnamed;
+    if (certificate.objective != PlanObjective::kShares && prices.shares[i] != 0) return unknown;
+    if (prices.levels[i] != 0 &&
+        (certificate.objective != PlanObjective::kLeast || !(weight_of(plan.machine.tasks[i]) > 0)))
+      return unknown;
+  }
+  for (std::size_t k = 0; k < plan.groups.size(); ++k) {
+    if (prices.group_responses[k] != 0 && !plan.groups[k].max_response) return unknown;
+    if (prices.group_responses[k] != 0 && !is_named(Kind::kRoundResponse, k)) return unnamed;
+    if (prices.group_levels[k] != 0 && certificate.objective != PlanObjective::kLeast) return unknown;
+  }
+  if (prices.power != 0 && !plan.power_cap) return unknown;
+  if (prices.power != 0 && !is_named(Kind::kPower, 0)) return unnamed;
+  if (prices.arrivals != 0 && !plan.has_threads()) return unknown;
+  if (prices.arrivals != 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
+  if (prices.value != 0 && certificate.objective != PlanObjective::kPower) return unknown;
+  return {};
+}
+
+/// Sum of p log X <= sum of p (log z - 1) + sum of p X / z: the first of these sums.
+std::optional<mpq_class> constant_of_tangents(const PlanCertificate& certificate) {
+  mpq_class sum = 0;
+  const auto touch = [&](const mpq_class& weight, double at) {
+    if (!(at > 0)) return false;
+    sum += weight * (logarithm(exact(at)).high - 1);
+    return true;
+  };
+  for (std::size_t i = 0; i < certificate.machine.machine.tasks.size(); ++i) {
+    const Task& task = certificate.machine.machine.tasks[i];
+    if (task.count == 0 || weight_of(task) == 0) continue;
+    if (!touch(weight_of(task), certificate.prices.tangents[i])) return {};
+  }
+  for (const double at : certificate.prices.group_tangents) {
+    if (!touch(1, at)) return {};
+  }
+  return sum;
+}
+
+}  // namespace
+
+mpq_class most_alone(const Machine& machine, std::size_t type, std::int64_t threads) {
+  std::vector<std::size_t> fastest(machine.resources.size());
+  std::iota(fastest.begin(), fastest.end(), std::size_t{0});
+  std::stable_sort(fastest.begin(), fastest.end(), [&](std::size_t a, std::size_t b) {
+    return machine.rates[type][a] > machine.rates[type][b];
+  });
+  mpq_class most = 0;
+  for (const std::size_t j : fastest) {
+    const std::int64_t servers = machine.resources[j].servers;
+    const std::int64_t units = threads < 0 ? servers : std::min(threads, servers);
+    most += exact(units) * exact(machine.rates[type][j]);
+    if (threads >= 0) threads -= units;
+  }
+  return most;
+}
+
+std::int64_t visits(const Group& group, std::size_t type) {
+  return std::count(group.sequence.begin(), group.sequence.end(), type);
+}
+
+std::vector<mpq_class> shares_of(const Machine& machine) {
+  mpq_class sum = 0;
+  for (const Task& task : machine.tasks) sum += exact(task.priority.value_or(0));
+  std::vector<mpq_class> shares;
+  for (const Task& task : machine.tasks) shares.push_back(exact(task.priority.value_or(0)) / sum);
+  return shares;
+}
+
+mpq_class weight_of(const Task& task) { return exact(task.priority.value_or(1)); }
+
+mpq_class value_of_arrivals(const PlanMachine& machine) {
+  mpq_class value = 0;
+  for (const Stream& stream : machine.arrivals)
+    value += exact(machine.machine.tasks[stream.task].worth) * exact(stream.rate);
+  return value;
+}
+
+mpq_class idle_power(const PlanMachine& machine) {
+  mpq_class watts = 0;
+  for (std::size_t j = 0; j < machine.machine.resources.size(); ++j)
+    watts += exact(machine.idle_power[j]) * exact(machine.machine.resources[j].servers);
+  return watts;
+}
+
+std::string problem_of_bound(const PlanCertificate& certificate) {
+  if (std::string problem = problem_of_prices(certificate); !problem.empty()) return problem;
+  const PlanClaim& claim = certificate.claim;
+  mpq_class constant = 0;
+  if (!claim.infeasible && certificate.objective == PlanObjective::kLogarithms) {
+    const std::optional<mpq_class> tangents = constant_of_tangents(certificate);
+    if (!tangents) return "a tangent is missing: whoever takes part needs one, above 0";
+    constant = *tangents;
+  }
+  if (certificate.objective == PlanObjective::kValue) constant = value_of_arrivals(certificate.machine);
+  const mpq_class bound = PlanBound(certificate).bound();
+  if (claim.infeasible) return bound < 0 ? "" : "the prices do not show that the limits exclude each other";
+  if (certificate.objective == PlanObjective::kPower) {
+    const mpq_class least = idle_power(certificate.machine) - bound;
+    if (least >= exact(claim.at_least)) return {};
+    return "the prices prove that " + shown(least) + " W are needed, not " + shown(exact(claim.at_least));
+  }
+  if (bound + constant <= exact(claim.at_most)) return {};
+  return "the prices prove a bound of " + shown(bound + constant) + ", not of " + shown(exact(claim.at_most));
+}
+
+}  // namespace allot::check::detail

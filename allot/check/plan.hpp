@@ -1,0 +1,120 @@
+// A certificate of planned service: a claim about what plans can reach, and the prices that prove it. Plain
+// data, as the file has it; nothing in this room includes the solvers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/check/certificate.hpp"
+
+namespace allot::check {
+
+using Matrix = std::vector<std::vector<double>>;  ///< [type][resource] unless said otherwise
+
+/// Threads that run their sequence of types over and over.
+struct Group {
+  std::string name;
+  std::int64_t count = 1;
+  std::vector<std::size_t> sequence;
+  double worth = 1;  ///< of a round
+  std::optional<double> max_response;
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+struct Stream {
+  std::size_t task = 0;
+  double rate = 0;
+  friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+/// What of a scenario a proof about plans is about. A task's floor is the one asked for, without its
+/// response.
+struct PlanMachine {
+  Machine machine;
+  std::vector<double> idle_power;                   ///< per resource: watts of an idle server
+  Matrix power;                                     ///< watts of a server at work on the type
+  std::vector<std::optional<double>> max_response;  ///< per type
+  std::vector<Group> groups;
+  std::vector<Stream> arrivals;
+  std::optional<double> power_cap;
+  friend bool operator==(const PlanMachine&, const PlanMachine&) = default;
+
+  /// Whether anything has threads: then arrivals must be carried, rather than as many times as possible.
+  bool has_threads() const;
+};
+
+enum class PlanObjective {
+  kValue,       ///< the most value per second
+  kHeadroom,    ///< the largest multiple of the arrivals
+  kShares,      ///< the most completions per second in the shares of the priorities
+  kLeast,       ///< the most for whoever completes least for its priority
+  kLogarithms,  ///< the largest sum of priority times log of completions
+  kPower,       ///< the least power that keeps a value
+};
+
+/// The mean number of tasks in service, by whose they are.
+struct PlanService {
+  Matrix tasks;                ///< of threads of the types' own
+  std::vector<Matrix> groups;  ///< [group][type][resource]
+  Matrix arrivals;             ///< [stream][resource]
+};
+
+/// Something that was asked for and may be too much.
+struct PlanLimit {
+  enum class Kind { kFloor, kResponse, kRoundResponse, kPower, kArrivals };
+  Kind kind = Kind::kFloor;
+  std::size_t at = 0;  ///< type or group
+  friend bool operator==(const PlanLimit&, const PlanLimit&) = default;
+};
+
+struct PlanClaim {
+  bool infeasible = false;             ///< then only `conflict` is claimed besides
+  std::vector<PlanLimit> conflict;     ///< these limits cannot hold together
+  std::optional<PlanService> service;  ///< absent: one end of the range is claimed only
+  double at_least = 0;                 ///< the optimum is from at_least ...
+  double at_most = 0;                  ///< ... to at_most
+  double value = 0;                    ///< kPower: that must be kept
+};
+
+/// One number per row of the program. All but `stages` and `shares` are >= 0.
+struct PlanPrices {
+  std::vector<double> units;            ///< per resource
+  std::vector<double> threads;          ///< per type
+  std::vector<double> group_threads;    ///< per group
+  Matrix stages;                        ///< [group][type]
+  std::vector<double> streams;          ///< per stream of arrivals
+  std::vector<double> floors;           ///< per type
+  std::vector<double> responses;        ///< per type
+  std::vector<double> group_responses;  ///< per group
+  double power = 0;                     ///< of the power_cap
+  double arrivals = 0;                  ///< of carrying them all
+  std::vector<double> shares;           ///< per type, kShares
+  std::vector<double> levels;           ///< per type, kLeast
+  std::vector<double> group_levels;     ///< per group, kLeast
+  double value = 0;                     ///< of the value to keep, kPower
+  std::vector<double> tangents;  ///< per type, kLogarithms: completions at which the logarithm is touched
+  std::vector<double> group_tangents;  ///< per group
+};
+
+struct PlanCertificate {
+  PlanObjective objective = PlanObjective::kValue;
+  PlanMachine machine;
+  PlanClaim claim;
+  PlanPrices prices;
+};
+
+/// Whether the text is about planned service; false for what is no JSON.
+bool is_about_a_plan(std::string_view text);
+
+/// Reads a certificate, as `read_certificate` does.
+struct ReadPlanCertificate {
+  std::optional<PlanCertificate> certificate;
+  std::string problem;
+};
+ReadPlanCertificate read_plan_certificate(std::string_view text);
+
+}  // namespace allot::check

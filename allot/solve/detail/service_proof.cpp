@@ -1,0 +1,303 @@
+#include "allot/solve/detail/service_proof.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace allot::detail {
+namespace {
+
+using Kind = PlanLimit::Kind;
+
+/// A little less than a checker allows, for what is summed here is rounded.
+constexpr double kTolerance = 0.9e-9;
+
+/// A plan as a checker sees it: completions are counted anew, and a group has as many rounds as its scarcest
+/// stage.
+class Shown {
+ public:
+  Shown(const ServiceProgram& service, const std::vector<double>& columns)
+      : service_(service),
+        problem_(service.problem()),
+        system_(problem_.system),
+        own_(system_.type_count(), 0.0),
+        all_(system_.type_count(), 0.0),
+        by_stream_(problem_.arrivals.size(), 0.0) {
+    const std::size_t pairs = system_.type_count() * system_.resource_count();
+    plan_.tasks.assign(pairs, 0.0);
+    plan_.groups.assign(problem_.threads.size(), std::vector<double>(pairs, 0.0));
+    plan_.arrivals.assign(problem_.arrivals.size(), std::vector<double>(system_.resource_count(), 0.0));
+    std::vector<std::vector<double>> by_stage(problem_.threads.size(),
+                                              std::vector<double>(system_.type_count(), 0.0));
+    std::vector<double> used(system_.resource_count(), 0.0);
+    std::vector<double> threads(system_.type_count(), 0.0);
+    std::vector<double> group_threads(problem_.threads.size(), 0.0);
+    for (const ServiceProgram::Served& one : service.served()) {
+      const double x = columns[one.column];
+      if (x == 0) continue;
+      ++terms_;
+      const double completed = system_.rate(one.type, one.resource) * x;
+      const std::size_t pair = index(one.type) * system_.resource_count() + index(one.resource);
+      all_[index(one.type)] += completed;
+      used[index(one.resource)] += x;
+      const double watts = system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
+      watts_ += watts * x;
+      watts_size_ += std::abs(watts * x);
+      if (one.is_counted()) {
+        plan_.tasks[pair] = x;
+        own_[index(one.type)] += completed;
+        threads[index(one.type)] += x;
+      } else if (one.work == ServiceProgram::Work::kGroup) {
+        plan_.groups[one.at][pair] = x;
+        by_stage[one.at][index(one.type)] += completed;
+        group_threads[one.at] += x;
+      } else {
+        plan_.arrivals[one.at][index(one.resource)] = x;
+        by_stream_[one.at] += completed;
+      }
+    }
+    for (const ResourceId j : system_.resource_ids())
+      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance));
+    for (const TaskType i : system_.types())
+      require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance));
+    count_rounds(by_stage, group_threads);
+    keep_limits();
+  }
+
+  bool is_kept() const noexcept { return is_kept_; }
+  const PlanService& plan() const noexcept { return plan_; }
+
+  /// What the objective has reached, rounded so that it is true.
+  double reached(const std::vector<ServiceProgram::Party>& parties, double least_value) {
+    double sum = 0;
+    double size = 0;
+    const auto add = [&](double term) {
+      sum += term;
+      size += std::abs(term);
+    };
+    switch (problem_.objective) {
+      case Objective::kPriority:
+        for (const double x : all_) add(x);
+        keep_shares(sum);
+        break;
+      case Objective::kMaxMin:
+        sum = size = least_level(parties);
+        break;
+      case Objective::kProportional:
+        for (const ServiceProgram::Party& party : parties) {
+          add(party.weight * std::log(completed(party)));
+          size += party.weight;  // the logarithm of something that is rounded
+        }
+        break;
+      case Objective::kEnergy:
+        for (const double term : value_terms()) add(term);
+        require(sum >= least_value * (1 - kTolerance));
+        sum = service_.idle_power() + watts_;
+        return sum + rounding() * (service_.idle_power() + watts_size_);
+      default:
+        if (!service_.has_closed_work() && service_.has_arrivals()) {
+          sum = size = carried();
+          break;
+        }
+        for (const double term : value_terms()) add(term);
+        for (const Arrivals& stream : problem_.arrivals) add(system_.worth(stream.task) * stream.rate);
+    }
+    return sum - rounding() * size;
+  }
+
+ private:
+  void require(bool holds) noexcept { is_kept_ = is_kept_ && holds; }
+
+  /// What sums of so many terms may be off, as a part of the sum of their sizes.
+  double rounding() const noexcept {
+    const double others = static_cast<double>(system_.type_count() + system_.resource_count() +
+                                              problem_.threads.size() + problem_.arrivals.size());
+    return 2 * (static_cast<double>(terms_) + others + 16) * std::numeric_limits<double>::epsilon();
+  }
+
+  void count_rounds(const std::vector<std::vector<double>>& by_stage,
+                    const std::vector<double>& group_threads) {
+    for (std::size_t k = 0; k < problem_.threads.size(); ++k) {
+      const double threads = static_cast<double>(problem_.threads[k].count);
+      double rounds = kInfinity;
+      for (const auto& stage : service_.rows().stages[k])
+        rounds = std::min(rounds, by_stage[k][index(stage.type)] / stage.times);
+      for (const auto& stage : service_.rows().stages[k]) {
+        require(by_stage[k][index(stage.type)] - stage.times * rounds <=
+                kTolerance * service_.most_alone(stage.type, threads));
+      }
+      require(group_threads[k] <= threads * (1 + kTolerance));
+      rounds_.push_back(rounds);
+    }
+  }
+
+  double carried() const {
+    double least = kInfinity;
+    for (std::size_t s = 0; s < by_stream_.size(); ++s) {
+      if (problem_.arrivals[s].rate > 0) least = std::min(least, by_stream_[s] / problem_.arrivals[s].rate);
+    }
+    return least;
+  }
+
+  void keep_limits() {
+    for (const ServiceProgram::Limit& limit : service_.limits()) {
+      switch (limit.kind) {
+        case Kind::kFloor:
+          require(all_[limit.at] >= limit.amount * (1 - kTolerance));
+          break;
+        case Kind::kResponse:
+          require(own_[limit.at] >=
+                  static_cast<double>(system_.tasks()[limit.at].count) / limit.amount * (1 - kTolerance));
+          break;
+        case Kind::kRoundResponse:
+          require(rounds_[limit.at] >=
+                  static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance));
+          break;
+        case Kind::kPower:
+          require(service_.idle_power() + watts_ <= limit.amount * (1 + kTolerance));
+          break;
+        case Kind::kArrivals:
+          require(carried() >= 1 - kTolerance);
+          break;
+      }
+    }
+  }
+
+  void keep_shares(double total) {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      require(std::abs(all_[i] - system_.shares()[i] * total) <= kTolerance * total);
+  }
+
+  double completed(const ServiceProgram::Party& party) const {
+    if (party.type) return own_[index(*party.type)];
+    return rounds_[party.group];
+  }
+
+  double least_level(const std::vector<ServiceProgram::Party>& parties) const {
+    double least = kInfinity;
+    for (const ServiceProgram::Party& party : parties)
+      least = std::min(least, completed(party) / party.weight);
+    return least;
+  }
+
+  std::vector<double> value_terms() const {
+    std::vector<double> terms;
+    for (const TaskType i : system_.types()) terms.push_back(system_.worth(i) * own_[index(i)]);
+    for (std::size_t k = 0; k < rounds_.size(); ++k) terms.push_back(problem_.threads[k].worth * rounds_[k]);
+    return terms;
+  }
+
+  const ServiceProgram& service_;
+  const Problem& problem_;
+  const System& system_;
+  PlanService plan_;
+  std::vector<double> own_;        // completions per type, of threads of its own
+  std::vector<double> all_;        // completions per type, whosever
+  std::vector<double> by_stream_;  // completions
+  std::vector<double> rounds_;     // per group
+  double watts_ = 0;               // above those of the idle machine
+  double watts_size_ = 0;
+  std::size_t terms_ = 0;
+  bool is_kept_ = true;
+};
+
+}  // namespace
+
+PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& prices) {
+  const Problem& problem = service.problem();
+  const ServiceProgram::Rows& rows = service.rows();
+  const std::size_t types = problem.system.type_count();
+  const std::size_t groups = problem.threads.size();
+  // A row with an upper limit has a price >= 0, one with a lower limit <= 0.
+  const auto of = [&](std::optional<std::size_t> row) { return row ? std::abs(prices[*row]) : 0.0; };
+  PlanPrices out;
+  for (const std::size_t row : rows.units) out.units.push_back(of(row));
+  for (const auto& row : rows.threads) out.threads.push_back(of(row));
+  for (const std::size_t row : rows.group_threads) out.group_threads.push_back(of(row));
+  out.stages.assign(groups, std::vector<double>(types, 0.0));
+  for (std::size_t k = 0; k < groups; ++k) {
+    for (const auto& stage : rows.stages[k]) out.stages[k][index(stage.type)] = prices[stage.row];
+  }
+  for (const auto& row : rows.streams) out.streams.push_back(of(row));
+  out.floors.assign(types, 0.0);
+  out.responses.assign(types, 0.0);
+  out.group_responses.assign(groups, 0.0);
+  for (const ServiceProgram::Limit& limit : service.limits()) {
+    double& price = limit.kind == Kind::kFloor           ? out.floors[limit.at]
+                    : limit.kind == Kind::kResponse      ? out.responses[limit.at]
+                    : limit.kind == Kind::kRoundResponse ? out.group_responses[limit.at]
+                    : limit.kind == Kind::kPower         ? out.power
+                                                         : out.arrivals;
+    price = of(limit.row);
+  }
+  out.shares.assign(types, 0.0);
+  for (std::size_t i = 0; i < rows.shares.size(); ++i) out.shares[i] = prices[rows.shares[i]];
+  out.levels.assign(types, 0.0);
+  out.group_levels.assign(groups, 0.0);
+  out.value = of(rows.value);
+  out.tangents.assign(types, 0.0);
+  out.group_tangents.assign(groups, 0.0);
+  return out;
+}
+
+void add_plan(const ServiceProgram& service, const std::vector<double>& columns,
+              const std::vector<ServiceProgram::Party>& parties, PlanProof& proof) {
+  Shown shown(service, columns);
+  const double reached = shown.reached(parties, proof.value);
+  if (!shown.is_kept() || !std::isfinite(reached)) return;
+  proof.service = shown.plan();
+  proof.reached = reached;
+}
+
+std::optional<PlanProof> prove_logarithms(ServiceProgram& service,
+                                          const std::vector<ServiceProgram::Party>& parties,
+                                          const std::vector<Tangent>& tangents, std::vector<double> prices) {
+  std::vector<double> slopes(parties.size(), 0.0);  // times the weight
+  for (const Tangent& tangent : tangents) {
+    if (tangent.row >= prices.size()) continue;  // made since
+    slopes[tangent.party] += prices[tangent.row] * tangent.slope;
+    prices[tangent.row] = 0;
+  }
+  prices.resize(service.program().row_count(), 0.0);
+  PlanProof proof;
+  proof.prices = prices_of(service, prices);
+  service.program().clear_gains();
+  double bound = 0;
+  double size = 0;
+  for (std::size_t p = 0; p < parties.size(); ++p) {
+    const ServiceProgram::Party& party = parties[p];
+    const double at = party.weight / slopes[p];
+    if (!(at > 0 && std::isfinite(at))) return {};
+    (party.type ? proof.prices.tangents[index(*party.type)] : proof.prices.group_tangents[party.group]) = at;
+    for (const auto& [column, rate] : party.terms)
+      service.program().set_gain(column, party.weight / at * rate);
+    bound += party.weight * (std::log(at) - 1);
+    size += party.weight * (std::abs(std::log(at)) + 1);
+  }
+  const double gained = service.program().bound_at(prices);
+  bound += gained;
+  size += std::abs(gained);
+  const double terms = static_cast<double>(parties.size() + 16);
+  proof.bound = bound + 4 * terms * std::numeric_limits<double>::epsilon() * size;
+  return proof;
+}
+
+std::optional<PlanProof> prove_conflict(ServiceProgram& service,
+                                        const std::vector<ServiceProgram::Limit>& limits, StopPoll& poll) {
+  BoundedProgram& program = service.program();
+  program.clear_gains();
+  for (const ServiceProgram::Limit& limit : limits) {
+    const bool is_upper = limit.kind == Kind::kPower;
+    const double amount = std::abs(is_upper ? program.upper(limit.row) : program.lower(limit.row));
+    if (!(amount > 0)) continue;
+    program.add_entry(limit.row, program.add_column(2 * amount, -1 / amount), is_upper ? -1 : 1);
+  }
+  BoundedProgram::Answer answer = program.maximise(poll);
+  if (!answer.is_optimal() || !(answer.bound < 0)) return {};
+  PlanProof proof;
+  proof.prices = prices_of(service, answer.prices);
+  for (const ServiceProgram::Limit& limit : limits) proof.conflict.push_back(limit);
+  return proof;
+}
+
+}  // namespace allot::detail

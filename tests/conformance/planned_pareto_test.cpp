@@ -1,0 +1,177 @@
+// The frontier of planned service against the tests' own linear program, and against what every frontier must
+// be.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "allot/base/error.hpp"
+#include "allot/solve/pareto.hpp"
+#include "allot/solve/solver.hpp"
+#include "tests/support/random_systems.hpp"
+#include "tests/support/service_witness.hpp"
+
+namespace allot {
+namespace {
+
+using testing::random_scenario;
+using testing::random_system;
+using testing::SystemShape;
+using testing::witness_of;
+
+bool has_threads(const Scenario& scenario) {
+  return scenario.system.population() > 0 || !scenario.threads.empty();
+}
+
+ParetoFrontier frontier_of(const Scenario& scenario, std::size_t points = 8) {
+  return pareto_planned(planned_problem(scenario, Objective::kThroughput), points);
+}
+
+/// The scenario with its types required to complete at least so much.
+Scenario with_floors(const Scenario& scenario, const std::vector<double>& least,
+                     const std::vector<double>& worths) {
+  Scenario out = scenario;
+  std::vector<TaskClass> tasks = scenario.system.tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].floor = std::max(tasks[i].floor.value_or(0), least[i]);
+    if (!worths.empty()) tasks[i].worth = worths[i];
+  }
+  out.system = System(scenario.system.resources(), std::move(tasks), scenario.system.rates());
+  return out;
+}
+
+TEST(PlannedPareto, BeginsAtTheMostValueAndFallsInBoth) {
+  int proven = 0;
+  int several = 0;
+  int staged = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    const Scenario scenario = random_scenario(seed);
+    if (!has_threads(scenario) || scenario.power_cap) continue;
+    const ParetoFrontier frontier = frontier_of(scenario);
+    const auto most = witness_of(scenario).value;
+    ASSERT_EQ(frontier.outcome == Outcome::kInfeasible, !most.has_value());
+    if (!most) continue;
+    ASSERT_FALSE(frontier.points.empty());
+    EXPECT_NEAR(frontier.points.front().value, *most, 1e-6 * *most + 1e-9);
+    EXPECT_LE(frontier.points.size(), 8u);
+    for (std::size_t at = 1; at < frontier.points.size(); ++at) {
+      EXPECT_LT(frontier.points[at].value, frontier.points[at - 1].value);
+      EXPECT_LT(frontier.points[at].priority_error, frontier.points[at - 1].priority_error);
+    }
+    proven += frontier.exhaustive ? 1 : 0;
+    several += frontier.points.size() > 2 ? 1 : 0;
+    staged += !scenario.threads.empty() && frontier.points.size() > 2 ? 1 : 0;
+  }
+  EXPECT_GT(proven, 120);
+  EXPECT_GT(several, 50);
+  EXPECT_GT(staged, 5);
+}
+
+/// Without priorities: at the value of a point, nobody can give the least served more. By the tests' program:
+/// with everybody at a level a little above, less value is left.
+TEST(PlannedPareto, GivesTheLeastServedTheMostThatAValueLeaves) {
+  int checked = 0;
+  for (std::uint64_t seed = 1; seed < 200; seed += 2) {  // odd seeds have no priorities
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    Scenario scenario = random_scenario(seed);
+    if (scenario.system.population() == 0 || !scenario.threads.empty() || scenario.power_cap) continue;
+    const ParetoFrontier frontier = frontier_of(scenario, 4);
+    EXPECT_FALSE(frontier.has_priorities);
+    for (const ParetoPoint& point : frontier.points) {
+      std::vector<double> least;
+      std::vector<double> below;
+      for (const TaskClass& task : scenario.system.tasks()) {
+        least.push_back(task.count > 0 ? point.least_served * (1 + 1e-3) + 1e-4 : 0.0);
+        below.push_back(task.count > 0 ? point.least_served * (1 - 1e-7) : 0.0);
+      }
+      if (scenario.arrivals
+              .empty()) {  // a floor counts all completions of a type, the level its threads' alone
+        const auto more = witness_of(with_floors(scenario, least, {})).value;
+        EXPECT_LT(more.value_or(-1), point.value * (1 + 1e-9));
+        const auto same = witness_of(with_floors(scenario, below, {})).value;
+        ASSERT_TRUE(same.has_value());
+        EXPECT_GE(*same, point.value * (1 - 1e-6));
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 60);
+}
+
+/// From a point on towards plans that give more to types below their shares: where the value stays, the error
+/// does not fall. As the set of plans is convex, that would show any better one nearby.
+TEST(PlannedPareto, NoPlanWithAsMuchValueIsCloserToTheShares) {
+  int checked = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    SystemShape shape{.min_types = 2, .max_count = 6, .priorities = true, .worths = true};
+    const System system = random_system(seed, shape);
+    if (system.population() == 0) continue;
+    Scenario scenario{"", system, {}, {}, {}, {}, {}};
+    const ParetoFrontier frontier = frontier_of(scenario, 5);
+    for (const ParetoPoint& point : frontier.points) {
+      const Performance performance = evaluate_time_shares(system, point.time_shares);
+      EXPECT_NEAR(performance.value, point.value, 1e-9 * (1 + point.value));
+      EXPECT_NEAR(*performance.priority_error, point.priority_error, 1e-12);
+      if (performance.shares.empty()) continue;  // nothing completes
+      // Random plans of as much value: the vertices of random directions, mixed with the point.
+      RandomStream random(seed, 7);
+      for (int direction = 0; direction < 6; ++direction) {
+        Scenario other = scenario;
+        std::vector<double> worths;
+        for (std::size_t i = 0; i < system.type_count(); ++i)
+          worths.push_back(system.shares()[i] > performance.shares[i] ? random.uniform(0.5, 3)
+                                                                      : random.uniform(0, 0.3));
+        other.system = system.with_worths(worths);
+        const Solution vertex = solve(*find_solver("planned"), {other.system, Objective::kThroughput});
+        for (const double part : {1.0, 0.3, 0.03, 0.003}) {
+          std::vector<double> mixed = point.time_shares;
+          for (std::size_t at = 0; at < mixed.size(); ++at)
+            mixed[at] += part * (vertex.time_shares[at] - mixed[at]);
+          const Performance found = evaluate_time_shares(system, mixed);
+          if (found.value < point.value || !found.priority_error) continue;
+          EXPECT_GE(*found.priority_error, point.priority_error * (1 - 1e-4) - 1e-9);
+          ++checked;
+        }
+      }
+    }
+  }
+  EXPECT_GT(checked, 150);
+}
+
+TEST(PlannedPareto, EndsWithExactSharesWhereTheyCanBeHad) {
+  int exact = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    SystemShape shape{.min_types = 2, .max_count = 6, .priorities = true, .worths = true};
+    const System system = random_system(seed, shape);
+    if (system.population() == 0) continue;
+    const Solution shares = solve(*find_solver("planned"), {system, Objective::kPriority});
+    if (!(shares.performance.throughput > 1e-3)) continue;
+    const ParetoFrontier frontier = pareto_planned({system, Objective::kThroughput}, 6);
+    EXPECT_LT(frontier.points.back().priority_error, 1e-6);
+    EXPECT_GE(frontier.points.back().value, shares.performance.value * (1 - 1e-6));
+    ++exact;
+  }
+  EXPECT_GT(exact, 20);
+}
+
+TEST(PlannedPareto, RefusesWhereNothingHasThreads) {
+  const System system({{.name = "r"}}, {{.name = "t"}}, Rates(1, 1, {1.0}));
+  EXPECT_THROW(pareto_planned({system, Objective::kThroughput}, 5), InvalidModel);
+}
+
+TEST(PlannedPareto, StopsWhenItMust) {
+  const Scenario scenario = random_scenario(2);
+  StopFlag flag{true};
+  SolveOptions options;
+  options.stop.flag = &flag;
+  const ParetoFrontier frontier =
+      pareto_planned(planned_problem(scenario, Objective::kThroughput), 8, options);
+  EXPECT_EQ(frontier.outcome, Outcome::kInterrupted);
+  EXPECT_FALSE(frontier.exhaustive);
+}
+
+}  // namespace
+}  // namespace allot
