@@ -1,60 +1,32 @@
 #include "allot/policy/detail/target_policy.hpp"
 
-#include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/policy/detail/by_population.hpp"
 
 namespace allot::detail {
 namespace {
-
-using Counts = std::vector<Count>;
-
-/// Lets a population be looked up without copying it.
-struct CountsHash {
-  using is_transparent = void;  // NOLINT(readability-identifier-naming): so the standard calls it
-  std::size_t operator()(std::span<const Count> counts) const noexcept {
-    std::uint64_t hash = counts.size();
-    for (const Count n : counts) {
-      hash = (hash ^ static_cast<std::uint64_t>(n)) * 0x9e3779b97f4a7c15U;
-      hash ^= hash >> 32;
-    }
-    return static_cast<std::size_t>(hash);
-  }
-};
-
-struct CountsEqual {
-  using is_transparent = void;  // NOLINT(readability-identifier-naming): so the standard calls it
-  bool operator()(std::span<const Count> a, std::span<const Count> b) const noexcept {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
-  }
-};
-
-/// How many targets are remembered: many, but within about 64 MiB.
-std::size_t cache_limit(const System& system) noexcept {
-  const std::size_t entry = 256 + 16 * system.type_count() * system.resource_count();
-  return std::clamp<std::size_t>((std::size_t{64} << 20) / entry, 64, 65'536);
-}
 
 class TargetPolicy final : public Policy {
  public:
   TargetPolicy(const System& system, FindTarget find)
       : system_(system),
         find_(std::move(find)),
-        cache_limit_(cache_limit(system)),
+        targets_(system),
         nothing_(system.type_count(), system.resource_count()) {
     point_at(nothing_);
   }
 
   void set_population(std::span<const Count> threads_by_type) override {
-    auto known = cache_.find(threads_by_type);
-    if (known == cache_.end()) {
+    const Target* known = targets_.find(threads_by_type);
+    if (known == nullptr) {
       Target target = find_(system_.with_counts(threads_by_type));
-      if (cache_.size() >= cache_limit_) forget();
-      known = cache_.emplace(Counts(threads_by_type.begin(), threads_by_type.end()), std::move(target)).first;
+      current_ = nullptr;
+      point_at(nothing_);
+      known = targets_.remember(threads_by_type, std::move(target));
     }
-    current_ = &known->second;
+    current_ = known;
     point_at(current_->assignment);
   }
 
@@ -92,18 +64,11 @@ class TargetPolicy final : public Policy {
     resources_ = assignment.resources();
   }
 
-  void forget() noexcept {
-    current_ = nullptr;
-    point_at(nothing_);
-    cache_.clear();
-  }
-
   System system_;
   FindTarget find_;
-  std::size_t cache_limit_;
+  ByPopulation<Target> targets_;
   Assignment nothing_;
-  std::unordered_map<Counts, Target, CountsHash, CountsEqual> cache_;
-  const Target* current_ = nullptr;  // in the cache, whose entries stay where they are
+  const Target* current_ = nullptr;
   const Count* wanted_ = nullptr;
   std::size_t resources_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/policy/detail/by_population.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/policy/service_order.hpp"
 #include "allot/solve/solver.hpp"
@@ -43,10 +44,17 @@ Problem without_limits(Problem problem) {
   return problem;
 }
 
+/// What is carried out for one population.
+struct ActivePlan {
+  PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
+  std::vector<double> completions;
+  std::string note;
+};
+
 class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
-      : problem_{system, options.objective}, options_{.stop = options.solve} {
+      : problem_{system, options.objective}, options_{.stop = options.solve}, plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     for (const TaskType i : system.types())
       has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
@@ -59,22 +67,16 @@ class PlannedPolicy final : public Policy {
     const bool all_staged = std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity()) &&
                             problem_.arrivals.empty();
     idling_helps_ = !all_staged || options.objective != Objective::kThroughput;
-    const Solution plan = find();
-    if (plan.outcome == Outcome::kInfeasible)
-      throw InvalidModel("policy", "'planned' has no plan: " + plan.reason);
-    take(plan);
+    for (const TaskType i : system.types()) counts_.push_back(system.count(i));
+    plan();
   }
 
   /// Work of several stages and work that arrives is planned for as a whole, whatever of it is there now.
   void set_population(std::span<const Count> threads_by_type) override {
-    std::vector<Count> counts;
     for (const TaskType i : problem_.system.types()) {
-      const bool is_counted = has_own_threads_[index(i)] && !arrives_[index(i)];
-      counts.push_back(is_counted ? threads_by_type[index(i)] : problem_.system.count(i));
+      if (has_own_threads_[index(i)] && !arrives_[index(i)]) counts_[index(i)] = threads_by_type[index(i)];
     }
-    if (counts == counts_) return;
-    problem_.system = problem_.system.with_counts(counts);
-    take(find());
+    plan();
   }
 
   /// For hosts that bind early: where the most is missing of what the plan has in service.
@@ -84,7 +86,7 @@ class PlannedPolicy final : public Policy {
     ResourceId best = system.resources_for(i)[0];
     double most = -1e300;
     for (const ResourceId j : system.resources_for(i)) {
-      const double missing = shares_(i, j) - static_cast<double>(situation.count(i, j));
+      const double missing = share(i, j) - static_cast<double>(situation.count(i, j));
       if (missing > most) {
         most = missing;
         best = j;
@@ -94,69 +96,77 @@ class PlannedPolicy final : public Policy {
   }
 
   std::unique_ptr<LateBinding> bind_late() const override;
-  std::string_view note() const noexcept override { return note_; }
+  std::string_view note() const noexcept override { return active_->note; }
 
   std::size_t resources() const noexcept { return problem_.system.resource_count(); }
   std::size_t types() const noexcept { return problem_.system.type_count(); }
-  /// Mean number of tasks of the type in service at the resource.
-  double share(TaskType i, ResourceId j) const noexcept { return shares_(i, j); }
+  double share(TaskType i, ResourceId j) const noexcept { return active_->shares(i, j); }
   /// Of one server; 0 where the type cannot run.
   double seconds_per_task(TaskType i, ResourceId j) const noexcept {
     return problem_.system.can_run(i, j) ? problem_.system.seconds_per_task(i, j) : 0.0;
   }
   /// Of the type, per second.
-  double completions(TaskType i) const noexcept { return completions_[index(i)]; }
-  /// Each plan has another.
+  double completions(TaskType i) const noexcept { return active_->completions[index(i)]; }
+  /// Grows whenever another plan is held.
   std::uint64_t plan_number() const noexcept { return plan_number_; }
   /// Whether a server may do better to idle than to run what is ahead of the plan.
   bool idling_helps() const noexcept { return idling_helps_; }
 
  private:
-  Solution find() {
-    counts_.clear();
-    for (const TaskType i : problem_.system.types()) counts_.push_back(problem_.system.count(i));
+  /// Finds or remembers the plan for the counts.
+  void plan() {
+    const ActivePlan* known = plans_.find(counts_);
+    if (known == nullptr) {
+      problem_.system = problem_.system.with_counts(counts_);
+      known = plans_.remember(counts_, active_plan(find()));
+    } else if (known == active_) {
+      return;
+    }
+    active_ = known;
+    ++plan_number_;
+  }
+
+  Solution find() const {
     const SolverInfo& planner = *find_solver("planned");
     Solution plan = solve(planner, problem_, options_);
     if (plan.outcome != Outcome::kInfeasible) return plan;
     Solution without = solve(planner, without_limits(problem_), options_);
+    if (without.outcome == Outcome::kInfeasible)
+      throw InvalidModel("policy", "'planned' has no plan: " + plan.reason);
     without.reason = plan.reason + "; planned without limits";
     return without;
   }
 
-  /// Without a plan the former one is held.
-  void take(const Solution& plan) {
-    note_ = plan.reason;
-    std::string unserved;
-    for (const std::string& name : plan.plan.unserved)
-      unserved += (unserved.empty() ? "" : ", ") + quote::name(name);
-    if (!unserved.empty())
-      note_ += (note_.empty() ? "" : "; ") + ("the plan gives nothing to " + unserved +
-                                              ": a floor, a share or more worth would change that");
-    const bool has_plan = plan.outcome == Outcome::kOptimal || plan.outcome == Outcome::kConverged;
-    if (!has_plan && !shares_.values().empty()) return;
-    ++plan_number_;
-    shares_.assign(types(), resources(), 0.0);
-    const PairSpan<const double> planned(plan.time_shares, resources());
-    completions_ = plan.performance.throughput_by_task;
+  ActivePlan active_plan(const Solution& solution) const {
+    ActivePlan active{{}, solution.performance.throughput_by_task, solution.reason};
+    active.shares.assign(types(), resources(), 0.0);
+    const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
-      const double room = arrives_[index(i)] ? std::max(kRoom, plan.plan.headroom.value_or(1)) : 1.0;
+      const double room = arrives_[index(i)] ? std::max(kRoom, solution.plan.headroom.value_or(1)) : 1.0;
       for (const ResourceId j : problem_.system.resource_ids()) {
         const double servers = static_cast<double>(problem_.system.resource(j).servers);
-        shares_(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
+        active.shares(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
       }
     }
+    std::string unserved;
+    for (const std::string& name : solution.plan.unserved)
+      unserved += (unserved.empty() ? "" : ", ") + quote::name(name);
+    if (!unserved.empty())
+      active.note +=
+          (active.note.empty() ? "" : "; ") +
+          ("the plan gives nothing to " + unserved + ": a floor, a share or more worth would change that");
+    return active;
   }
 
   Problem problem_;
   SolveOptions options_;
+  detail::ByPopulation<ActivePlan> plans_;
   std::vector<bool> has_own_threads_;
   std::vector<bool> arrives_;
   bool idling_helps_ = true;
   std::vector<Count> counts_;  // that the plan is for
-  PerPair<double> shares_;
-  std::vector<double> completions_;
+  const ActivePlan* active_ = nullptr;
   std::uint64_t plan_number_ = 0;
-  std::string note_;
 };
 
 class PlannedBinding final : public LateBinding {
