@@ -146,8 +146,8 @@ detail::ServiceWeights weights_of(const System& system, const Policy& policy, Sh
 void refuse_unknowable(const Policy& policy, std::string_view name) {
   if (policy.bind_late() != nullptr)
     throw InvalidModel("policy", std::string(name) +
-                                     " remembers how much service each type has received, and there is no "
-                                     "end to the states of that; simulate it");
+                                     " binds late, by what was served before; the exact chain would have no "
+                                     "end of states for that; simulate it");
   if (!policy.looks_at_sizes()) return;
   throw InvalidModel(
       "policy",

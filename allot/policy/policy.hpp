@@ -65,9 +65,19 @@ class LateBinding {
     (void)j;
     return std::nullopt;
   }
-  /// Whether tasks of the type will ever be taken.
-  virtual bool serves(TaskType i) const noexcept {
-    (void)i;
+  /// Tasks of a type may belong to different parties: 0 for threads of the type's own and for arrivals, k + 1
+  /// for those of the k-th group of threads. Whether they wait in lines of their own.
+  virtual bool knows_parties() const noexcept { return false; }
+  /// The party whose task is taken, once its type is chosen: one that it `serves` and that waits. There is a
+  /// count for each party.
+  virtual std::size_t party(TaskType i, std::span<const Count> waiting) noexcept {
+    (void)i, (void)waiting;
+    return 0;
+  }
+  /// Whether tasks of the type will ever be taken for the party. Those that will not are not in
+  /// `Situation::waiting`.
+  virtual bool serves(TaskType i, std::size_t party) const noexcept {
+    (void)i, (void)party;
     return true;
   }
   /// A task has ended after so many seconds at a resource.

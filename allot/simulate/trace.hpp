@@ -19,7 +19,7 @@ struct TraceEvent {
   TaskType type{};
   ResourceId resource{};
   double size = 0;
-  double response = 0;  ///< of kComplete: seconds since it was placed
+  double response = 0;  ///< of kComplete: seconds since it was placed, or ready where it was bound late
 };
 
 /// Receives events in the order of time, first those of tasks that were in the system already: when each was

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "allot/base/random.hpp"
@@ -160,6 +162,70 @@ TEST(LateBinding, OfStagesComesCloseToOptimalControl) {
   std::printf("planned %.4f (19 of 20: %.4f), min-completion-time %.4f of optimal control\n", mean_of(parts),
               twentieth_of(parts), mean_of(rivals));
   EXPECT_GE(mean_of(parts), 0.95);
+}
+
+Scenario one_pool(Count servers, std::vector<TaskClass> tasks) {
+  std::vector<Resource> machine(1);
+  machine[0].name = "cpu";
+  machine[0].servers = servers;
+  machine[0].power = 10;
+  const std::size_t types = tasks.size();
+  return {"", System(std::move(machine), std::move(tasks), Rates(types, 1, std::vector<double>(types, 10.0))),
+          {}, {},
+          {}, {},
+          {}};
+}
+
+std::vector<TaskClass> types_named(std::vector<std::pair<const char*, Count>> types) {
+  std::vector<TaskClass> tasks;
+  for (const auto& [name, count] : types) {
+    tasks.emplace_back();
+    tasks.back().name = name;
+    tasks.back().count = count;
+  }
+  return tasks;
+}
+
+// Idling is all that keeps the power down.
+TEST(LateBinding, OfStagesKeepsAPowerCap) {
+  Scenario scenario = one_pool(4, types_named({{"a", 0}, {"b", 0}}));
+  scenario.power_cap = 20;
+  scenario.threads = {{16, {task_type(0), task_type(1)}}};
+  const SimulationResult result = run(scenario, "planned", Objective::kThroughput, 20'000);
+  EXPECT_NEAR(result.utilization[0], 0.5, 0.02);
+  EXPECT_NEAR(result.throughput_by_task[0].mean, plan_of(scenario).plan.rounds[0], 0.4);
+}
+
+TEST(LateBinding, TellsGroupsApartThatVisitTheSameType) {
+  Scenario scenario = one_pool(1, types_named({{"a", 0}}));
+  scenario.threads = {{4, {task_type(0)}, 10.0, {}, "gold"}, {4, {task_type(0)}, 1.0, {}, "tin"}};
+  SimulationResult result = run(scenario, "planned", Objective::kThroughput, 20'000);
+  EXPECT_NEAR(result.rounds[0].mean, 10, 0.3);
+  EXPECT_EQ(result.rounds[1].mean, 0);
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes[0].find("tin"), std::string::npos);
+  scenario.threads[1].max_response = 2;  // at least 2 rounds a second
+  result = run(scenario, "planned", Objective::kThroughput, 20'000);
+  EXPECT_NEAR(result.rounds[0].mean, 8, 0.3);
+  EXPECT_NEAR(result.rounds[1].mean, 2, 0.1);
+}
+
+TEST(LateBinding, OfALoadThatIsTooMuchCarriesWhatItCan) {
+  Scenario scenario = one_pool(2, types_named({{"a", 0}, {"b", 4}}));
+  scenario.arrivals = {{task_type(0), 25}};
+  const SimulationResult result = run(scenario, "planned", Objective::kThroughput, 20'000);
+  EXPECT_NEAR(result.throughput_by_task[0].mean, 20, 0.5);
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes[0].find("as much of the arrivals as can be carried"), std::string::npos);
+}
+
+TEST(LateBinding, SaysThatTasksPileUpOnlyWhereTheyDo) {
+  std::vector<TaskClass> tasks = types_named({{"a", 3}, {"b", 0}});
+  tasks[0].worth = 0;
+  Scenario scenario = one_pool(2, std::move(tasks));
+  scenario.arrivals = {{task_type(1), 1}};
+  const SimulationResult result = run(scenario, "planned", Objective::kThroughput, 20'000);
+  for (const std::string& note : result.notes) EXPECT_EQ(note.find("pile up"), std::string::npos) << note;
 }
 
 TEST(LateBinding, CarriesALoadBelowItsHeadroomAndNoMore) {

@@ -20,8 +20,13 @@ namespace {
 /// machine can: what has piled up must go away again.
 constexpr double kRoom = 1.05;
 
+/// The part of what can be carried at most that is planned for: rounding must not make it too much.
+constexpr double kCarried = 1 - 1e-6;
 /// The part of a resource that is rounding, not a plan.
 constexpr double kNothing = 1e-9;
+
+/// The part of a type's completions that is rounding, when those of groups are taken from all.
+constexpr double kRounding = 1e-7;
 
 /// Whether the population plan brings threads of the type.
 bool may_come(TaskType i, const PolicyOptions& options) {
@@ -48,6 +53,8 @@ Problem without_limits(Problem problem) {
 struct ActivePlan {
   PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
   std::vector<double> completions;
+  /// What each party (LateBinding::party) completes of each type: rows of types.
+  std::vector<std::vector<double>> by_party;
   std::string note;
 };
 
@@ -63,10 +70,10 @@ class PlannedPolicy final : public Policy {
       for (const TaskType i : group.sequence) has_own_threads_[index(i)] = false;
     }
     for (const Arrivals& stream : problem_.arrivals) arrives_[index(stream.task)] = stream.rate > 0;
-    // Stages of the same jobs cannot run ahead of one another for long.
-    const bool all_staged = std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity()) &&
-                            problem_.arrivals.empty();
-    idling_helps_ = !all_staged || options.objective != Objective::kThroughput;
+    // Stages of the same jobs cannot run ahead of one another for long, and who is alone is ahead of nobody.
+    const bool is_alone = problem_.threads.size() == 1 && problem_.arrivals.empty() && !problem_.power_cap &&
+                          std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity());
+    idling_helps_ = !is_alone || options.objective == Objective::kEnergy;
     for (const TaskType i : system.types()) counts_.push_back(system.count(i));
     plan();
   }
@@ -107,6 +114,10 @@ class PlannedPolicy final : public Policy {
   }
   /// Of the type, per second.
   double completions(TaskType i) const noexcept { return active_->completions[index(i)]; }
+  double completions(TaskType i, std::size_t party) const noexcept {
+    return active_->by_party[index(i)][party];
+  }
+  std::size_t parties() const noexcept { return 1 + problem_.threads.size(); }
   /// Grows whenever another plan is held.
   std::uint64_t plan_number() const noexcept { return plan_number_; }
   /// Whether a server may do better to idle than to run what is ahead of the plan.
@@ -130,15 +141,33 @@ class PlannedPolicy final : public Policy {
     const SolverInfo& planner = *find_solver("planned");
     Solution plan = solve(planner, problem_, options_);
     if (plan.outcome != Outcome::kInfeasible) return plan;
-    Solution without = solve(planner, without_limits(problem_), options_);
+    Problem less = without_limits(problem_);
+    for (Arrivals& stream : less.arrivals)
+      stream.rate *= std::min(1.0, plan.plan.headroom.value_or(1)) * kCarried;
+    Solution without = solve(planner, less, options_);
     if (without.outcome == Outcome::kInfeasible)
       throw InvalidModel("policy", "'planned' has no plan: " + plan.reason);
-    without.reason = plan.reason + "; planned without limits";
+    without.reason =
+        plan.reason + "; planned without limits" +
+        (plan.plan.headroom.value_or(1) < 1 ? ", and for as much of the arrivals as can be carried" : "");
     return without;
   }
 
   ActivePlan active_plan(const Solution& solution) const {
-    ActivePlan active{{}, solution.performance.throughput_by_task, solution.reason};
+    ActivePlan active{{}, solution.performance.throughput_by_task, {}, solution.reason};
+    for (const TaskType i : problem_.system.types()) {
+      std::vector<double>& parties = active.by_party.emplace_back(1 + problem_.threads.size(), 0.0);
+      parties[0] = active.completions[index(i)];
+      for (std::size_t k = 0; k < problem_.threads.size(); ++k) {
+        const std::vector<TaskType>& sequence = problem_.threads[k].sequence;
+        const auto visits = static_cast<double>(std::count(sequence.begin(), sequence.end(), i));
+        if (k < solution.plan.rounds.size()) parties[k + 1] = visits * solution.plan.rounds[k];
+        parties[0] -= parties[k + 1];
+      }
+      for (double& completed : parties) {
+        if (completed < kRounding * active.completions[index(i)]) completed = 0;
+      }
+    }
     active.shares.assign(types(), resources(), 0.0);
     const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
@@ -151,10 +180,17 @@ class PlannedPolicy final : public Policy {
     std::string unserved;
     for (const std::string& name : solution.plan.unserved)
       unserved += (unserved.empty() ? "" : ", ") + quote::name(name);
+    for (std::size_t k = 0; k < solution.plan.rounds.size(); ++k) {
+      const ThreadGroup& group = problem_.threads[k];
+      if (group.count == 0 || solution.plan.rounds[k] > 0) continue;
+      unserved += (unserved.empty() ? "" : ", ") +
+                  (group.name.empty() ? "group " + std::to_string(k + 1) : quote::name(group.name));
+    }
     if (!unserved.empty())
       active.note +=
           (active.note.empty() ? "" : "; ") +
-          ("the plan gives nothing to " + unserved + ": a floor, a share or more worth would change that");
+          ("the plan gives nothing to " + unserved +
+           ": a floor, more worth or another objective would change that; response times are of the others");
     return active;
   }
 
@@ -171,7 +207,10 @@ class PlannedPolicy final : public Policy {
 
 class PlannedBinding final : public LateBinding {
  public:
-  explicit PlannedBinding(const PlannedPolicy& policy) : policy_(policy), offer_(policy.types()) {
+  explicit PlannedBinding(const PlannedPolicy& policy)
+      : policy_(policy),
+        offer_(policy.types()),
+        taken_(policy.types(), std::vector<std::uint64_t>(policy.parties(), 0)) {
     for (std::size_t j = 0; j < policy.resources(); ++j)
       orders_.emplace_back(policy.types(), ServiceOrder::WhenAhead::kIdleFarAhead);
     renew();
@@ -180,6 +219,7 @@ class PlannedBinding final : public LateBinding {
   void renew() override {
     if (plan_ == policy_.plan_number()) return;
     plan_ = policy_.plan_number();
+    for (std::vector<std::uint64_t>& parties : taken_) std::fill(parties.begin(), parties.end(), 0);
     std::vector<double> weights(policy_.types());
     std::vector<double> seconds(policy_.types());
     for (std::size_t j = 0; j < orders_.size(); ++j) {
@@ -204,7 +244,26 @@ class PlannedBinding final : public LateBinding {
   std::optional<double> idle_until(ResourceId j) const noexcept override {
     return orders_[index(j)].idle_until();
   }
-  bool serves(TaskType i) const noexcept override { return policy_.completions(i) > 0; }
+  bool knows_parties() const noexcept override { return policy_.parties() > 1; }
+  bool serves(TaskType i, std::size_t party) const noexcept override {
+    return policy_.completions(i, party) > 0;
+  }
+  /// The one that has had the least of what the plan gives it.
+  std::size_t party(TaskType i, std::span<const Count> waiting) noexcept override {
+    std::size_t best = 0;
+    double least = 0;
+    bool found = false;
+    for (std::size_t p = 0; p < waiting.size(); ++p) {
+      if (waiting[p] == 0 || !serves(i, p)) continue;
+      const double had = static_cast<double>(taken_[index(i)][p]) / policy_.completions(i, p);
+      if (found && had >= least) continue;
+      found = true;
+      best = p;
+      least = had;
+    }
+    ++taken_[index(i)][best];
+    return best;
+  }
   void served(TaskType i, ResourceId j, double seconds) noexcept override {
     orders_[index(j)].served(i, seconds);
   }
@@ -228,9 +287,10 @@ class PlannedBinding final : public LateBinding {
   }
 
   const PlannedPolicy& policy_;
-  std::vector<ServiceOrder> orders_;  // one per resource
-  std::vector<Count> offer_;          // scratch of `next`
-  std::uint64_t plan_ = 0;            // that the orders know
+  std::vector<ServiceOrder> orders_;               // one per resource
+  std::vector<Count> offer_;                       // scratch of `next`
+  std::vector<std::vector<std::uint64_t>> taken_;  // tasks by type and party
+  std::uint64_t plan_ = 0;                         // that the orders know
 };
 
 std::unique_ptr<LateBinding> PlannedPolicy::bind_late() const {

@@ -49,7 +49,7 @@ class EngineOf final : public Engine {
         policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
         looks_at_sizes_(setup.policy->looks_at_sizes()),
         open_(setup.scenario->arrivals, setup.seed, setup.replication),
-        late_(setup.policy->bind_late(), types_),
+        late_(setup.policy->bind_late(), types_, setup.scenario->threads.size()),
         meter_(types_, resources_, setup.scenario->threads),
         tracer_(system_, threads_, late_.are_used()) {
     counts_.assign(types_, resources_, 0);
@@ -65,7 +65,7 @@ class EngineOf final : public Engine {
     make_threads();
     threads_.are_founders();
     if (!setup.policy_is_shared) policy_.set_population(population_);
-    if (late_.are_used()) late_.binding().renew();
+    if (late_.are_used()) late_.renew();
     make_stations();
     enter_all(setup.random_start);
     begin_window();
@@ -119,7 +119,8 @@ class EngineOf final : public Engine {
   double response_sum() const noexcept override { return meter_.response_sum(); }
   const LogHistogram& responses() const noexcept override { return meter_.responses(); }
   std::uint64_t fewest_turns() const noexcept override {
-    return threads_.fewest_turns([&](std::uint32_t type) { return late_.serve(task_type(type)); });
+    return threads_.fewest_turns(
+        [&](const Thread& thread) { return late_.serve(thread.type, thread.group); });
   }
   void begin_window() override { meter_.begin(now_, threads_.ages(now_)); }
   Window end_window() override {
@@ -241,7 +242,7 @@ class EngineOf final : public Engine {
     thread.size = next_size<false>(id);
     thread.entered = now_;
     thread.resource = kNone;
-    late_.wait(thread.type, id);
+    late_.wait(thread.type, thread.group, id);
   }
 
   /// A resource with free servers takes tasks that wait; whether anything has changed there.
@@ -379,7 +380,7 @@ class EngineOf final : public Engine {
 
   void population_changed() {
     policy_.set_population(population_);
-    if (late_.are_used()) late_.binding().renew();
+    if (late_.are_used()) late_.renew();
     if (policy_.time_shares().empty()) return;
     set_shares(stations_, policy_, types_, now_);
     for (std::size_t j = 0; j < resources_; ++j) settle(j);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <span>
 
+#include "allot/simulate/detail/threads.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -191,8 +193,19 @@ class Summary {
     } else if (measured_.simulated > 0) {
       result.notes.emplace_back("the work ended during the warm-up: nothing was measured");
     } else {
-      result.notes.emplace_back("nothing ever completes: there is no thread that could work");
+      result.notes.emplace_back(threads_of(measured_.scenario) > 0
+                                    ? "nothing ever completes: no server takes a task"
+                                    : "nothing ever completes: there is no thread that could work");
     }
+  }
+
+  /// Whether threads are there that complete nothing, as a plan may want it.
+  bool has_starved(const SimulationResult& result) const {
+    const System& system = measured_.scenario.system;
+    for (const TaskType i : system.types()) {
+      if (system.count(i) > 0 && !(result.throughput_by_task[index(i)].mean > 0)) return true;
+    }
+    return !measured_.scenario.threads.empty();
   }
 
   /// Whether a type that only arrives completes less than that, beyond doubt.
@@ -211,7 +224,8 @@ class Summary {
   /// Little's law needs a steady state: tasks that wait for ever are in the system, but in no response time.
   void note_growth(SimulationResult& result) const {
     if (measured_.scenario.arrivals.empty() || result.completions < 1000) return;
-    if (!(result.population > 1.1 * result.little) && !completes_less_than_arrives(result)) return;
+    const bool is_crowded = result.population > 1.1 * result.little && !has_starved(result);
+    if (!is_crowded && !completes_less_than_arrives(result)) return;
     result.notes.emplace_back(
         "tasks pile up: more arrive than complete, so these means depend on the length of the run");
   }

@@ -123,14 +123,13 @@ class Threads {
     __builtin_prefetch(buffer.sizes + RandomStream::kBlock / 2);
   }
 
-  /// Tasks that every founder still there has completed, of the types that `counts` accepts.
+  /// Tasks that every founder still there has completed, of those that `counts` accepts.
   template <typename Counts>
   std::uint64_t fewest_turns(const Counts& counts) const noexcept {
     std::uint64_t fewest = ~std::uint64_t{0};
     for (ThreadId id = 0; id < threads_.size(); ++id) {
       const bool is_founder = static_cast<std::uint32_t>(buffers_[id].stream) < founders_;
-      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder || !counts(threads_[id].type))
-        continue;
+      if (!threads_[id].alive || threads_[id].open != kNone || !is_founder || !counts(threads_[id])) continue;
       // One size is drawn ahead, and one is being worked off.
       fewest = std::min(fewest, buffers_[id].drawn() - 2);
     }
