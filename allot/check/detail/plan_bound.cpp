@@ -172,6 +172,34 @@ class PlanBound {
   mpq_class bound_ = 0;
 };
 
+bool has_limit(const PlanMachine& plan, const PlanLimit& limit) {
+  switch (limit.kind) {
+    case PlanLimit::Kind::kFloor:
+      return plan.machine.tasks[limit.at].floor > 0;
+    case PlanLimit::Kind::kResponse:
+      return plan.max_response[limit.at] && plan.machine.tasks[limit.at].count > 0;
+    case PlanLimit::Kind::kRoundResponse:
+      return plan.groups[limit.at].max_response.has_value();
+    case PlanLimit::Kind::kPower:
+      return plan.power_cap.has_value();
+    case PlanLimit::Kind::kArrivals:
+      break;
+  }
+  return plan.has_threads() && std::any_of(plan.arrivals.begin(), plan.arrivals.end(),
+                                           [](const Stream& stream) { return stream.rate > 0; });
+}
+
+/// A conflict is between limits that exist, each named once.
+std::string problem_of_conflict(const PlanCertificate& certificate) {
+  const std::vector<PlanLimit>& conflict = certificate.claim.conflict;
+  for (auto limit = conflict.begin(); limit != conflict.end(); ++limit) {
+    if (!has_limit(certificate.machine, *limit))
+      return "the conflict names a limit that the system does not have";
+    if (std::find(conflict.begin(), limit, *limit) != limit) return "the conflict names a limit twice";
+  }
+  return {};
+}
+
 /// Prices are of limits that exist, and of the objective's own rows only. With an infeasible claim: of limits
 /// that are named.
 std::string problem_of_prices(const PlanCertificate& certificate) {
@@ -275,6 +303,7 @@ mpq_class idle_power(const PlanMachine& machine) {
 
 std::string problem_of_bound(const PlanCertificate& certificate) {
   if (std::string problem = problem_of_prices(certificate); !problem.empty()) return problem;
+  if (std::string problem = problem_of_conflict(certificate); !problem.empty()) return problem;
   const PlanClaim& claim = certificate.claim;
   mpq_class constant = 0;
   if (!claim.infeasible && certificate.objective == PlanObjective::kLogarithms) {

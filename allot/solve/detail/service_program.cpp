@@ -19,7 +19,7 @@ ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), syst
   for (const ResourceId j : system_.resource_ids()) {
     const Resource& resource = system_.resource(j);
     rows_.units.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
-    idle_power_ += resource.idle_power * static_cast<double>(resource.servers);
+    idle_power_ += static_cast<long double>(resource.idle_power) * static_cast<long double>(resource.servers);
   }
   add_counted();
   add_groups();
@@ -147,6 +147,12 @@ void ServiceProgram::add_limits() {
   }
 }
 
+double ServiceProgram::rounding_of_power(double cap) const {
+  const auto sum = std::numeric_limits<long double>::epsilon() * idle_power_ *
+                   static_cast<long double>(system_.resource_count() + 1);
+  return static_cast<double>(sum) + std::numeric_limits<double>::epsilon() * std::abs(power_left(cap));
+}
+
 void ServiceProgram::impose(const Limit& limit, double amount) {
   switch (limit.kind) {
     case Limit::Kind::kFloor:
@@ -160,10 +166,7 @@ void ServiceProgram::impose(const Limit& limit, double amount) {
                               kInfinity);
     case Limit::Kind::kPower:
       // Rounded up by what the sum of idle powers may be off, so that bounds stay true.
-      return program_.set_row(limit.row, -kInfinity,
-                              amount - idle_power_ +
-                                  std::numeric_limits<double>::epsilon() * idle_power_ *
-                                      static_cast<double>(system_.resource_count() + 1));
+      return program_.set_row(limit.row, -kInfinity, power_left(amount) + rounding_of_power(amount));
   }
 }
 
@@ -301,7 +304,7 @@ double ServiceProgram::value(const std::vector<double>& columns) const {
 }
 
 double ServiceProgram::mean_power(const std::vector<double>& columns) const {
-  double power = idle_power_;
+  double power = idle_power();
   for (const Served& one : served_) {
     power += (system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power) *
              columns[one.column];
@@ -310,8 +313,8 @@ double ServiceProgram::mean_power(const std::vector<double>& columns) const {
 }
 
 double ServiceProgram::least_power(double saved) const {
-  const double size = idle_power_ + std::abs(saved);
-  return idle_power_ - saved -
+  const double size = idle_power() + std::abs(saved);
+  return idle_power() - saved -
          std::numeric_limits<double>::epsilon() * size * static_cast<double>(system_.resource_count() + 2);
 }
 

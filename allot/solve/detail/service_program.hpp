@@ -102,7 +102,9 @@ class ServiceProgram {
   double mean_power(const std::vector<double>& columns) const;
   /// What the machine completes of a type with so many threads and nothing else to do.
   double most_alone(TaskType i, double threads) const;
-  double idle_power() const noexcept { return idle_power_; }
+  double idle_power() const noexcept { return static_cast<double>(idle_power_); }
+  /// Watts that a cap leaves for work beyond what the idle machine takes.
+  double power_left(double cap) const noexcept { return static_cast<double>(cap - idle_power_); }
   /// Watts of the whole machine that are needed where at most so many of those of the idle one can be saved.
   double least_power(double saved) const;
   /// Per second, where all of them are carried.
@@ -119,6 +121,7 @@ class ServiceProgram {
   /// Columns for a type on every resource that can run it. They stand in `flow` with their rates.
   void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
              std::optional<std::size_t> flow, Work work, std::size_t at = 0);
+  double rounding_of_power(double cap) const;  ///< what `power_left` may be off
   void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);
 
   const Problem& problem_;
@@ -131,7 +134,7 @@ class ServiceProgram {
   std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
   std::optional<std::size_t> power_row_;
   bool has_closed_work_ = false;
-  double idle_power_ = 0;
+  long double idle_power_ = 0;  // a cap may be a little above much of it
   std::vector<Limit> limits_;
 };
 

@@ -42,6 +42,7 @@ class Shown {
       used[index(one.resource)] += x;
       const double watts = system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
       watts_ += watts * x;
+      taken_ += std::max(0.0, watts * x);
       watts_size_ += std::abs(watts * x);
       if (one.is_counted()) {
         plan_.tasks[pair] = x;
@@ -154,7 +155,7 @@ class Shown {
                   static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance));
           break;
         case Kind::kPower:
-          require(service_.idle_power() + watts_ <= limit.amount * (1 + kTolerance));
+          keep_power(service_.power_left(limit.amount));
           break;
         case Kind::kArrivals:
           require(carried() >= 1 - kTolerance);
@@ -163,9 +164,14 @@ class Shown {
     }
   }
 
+  /// Within a part of what work takes or must save.
+  void keep_power(double left) { require(watts_ <= left + kTolerance * std::max(std::abs(left), taken_)); }
+
   void keep_shares(double total) {
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      require(std::abs(all_[i] - system_.shares()[i] * total) <= kTolerance * total);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const double due = system_.shares()[i] * total;
+      require(std::abs(all_[i] - due) <= kTolerance * due);
+    }
   }
 
   double completed(const ServiceProgram::Party& party) const {
@@ -197,6 +203,7 @@ class Shown {
   std::vector<double> rounds_;     // per group
   double watts_ = 0;               // above those of the idle machine
   double watts_size_ = 0;
+  double taken_ = 0;  // watts by work that takes more than an idle server
   std::size_t terms_ = 0;
   bool is_kept_ = true;
 };
@@ -240,11 +247,29 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
   return out;
 }
 
+namespace {
+
+/// A plan may miss rows by a little, and so be better than any that misses none: by more than a checker takes
+/// for the same?
+bool is_beyond(double reached, const PlanProof& proof, Objective objective,
+               const std::vector<ServiceProgram::Party>& parties) {
+  if (objective == Objective::kEnergy) return *proof.bound - reached > kTolerance * std::abs(reached);
+  double margin = kTolerance * std::abs(*proof.bound);
+  if (objective == Objective::kProportional) {
+    margin = 0;
+    for (const ServiceProgram::Party& party : parties) margin += 100 * kTolerance * party.weight;
+  }
+  return reached - *proof.bound > margin;
+}
+
+}  // namespace
+
 void add_plan(const ServiceProgram& service, const std::vector<double>& columns,
               const std::vector<ServiceProgram::Party>& parties, PlanProof& proof) {
   Shown shown(service, columns);
   const double reached = shown.reached(parties, proof.value);
   if (!shown.is_kept() || !std::isfinite(reached)) return;
+  if (is_beyond(reached, proof, service.problem().objective, parties)) return;
   proof.service = shown.plan();
   proof.reached = reached;
 }
