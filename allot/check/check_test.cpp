@@ -255,6 +255,33 @@ TEST(CheckPlan, RejectsAConflictThatNamesALimitThatIsNotThereOrTwice) {
   EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("twice"));
 }
 
+TEST(CheckPlan, RejectsMoreOfAStreamThanArrives) {
+  Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 0, "floor": 5}, {"name": "b", "count": 1}],
+      "rates": [[10], [10]], "idle_power": [0], "power": [[1], [1]], "arrivals": [{"task": 0, "rate": 5}]},
+    "claim": {"service": {"tasks": [[0], [0.5]], "threads": [], "arrivals": [[0.5]]},
+              "at_least": 10, "at_most": 10},
+    "prices": {"units": [10], "streams": [1], "arrivals": 5}})");
+  EXPECT_TRUE(plan_verdict_on(json).optimal) << plan_verdict_on(json).reason;
+  Json more = json;
+  more["claim"]["service"]["arrivals"] = {{0.50001}};
+  EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("more than there are"));
+  more = json;  // a floor that only more arrivals could keep: priced by there being no more
+  more["system"]["tasks"][0]["floor"] = 6;
+  more["claim"] = {{"infeasible", true}, {"conflict", {{{"limit", "floor"}, {"task", 0}}}}};
+  more["prices"] = {{"floors", {1, 0}}, {"streams", {-1}}, {"arrivals", -5}};
+  EXPECT_TRUE(plan_verdict_on(more).accepted) << plan_verdict_on(more).reason;
+  more["system"]["tasks"][0]["floor"] = 5;
+  EXPECT_FALSE(plan_verdict_on(more).accepted);
+  more = json;  // what never comes
+  more["system"]["arrivals"][0]["rate"] = 0;
+  more["system"]["tasks"][0]["floor"] = 0;
+  EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("more than there are"));
+}
+
 TEST(ReadCertificate, NamesWhatIsWrongAndWhere) {
   const auto problem = [](const Json& json) { return read_certificate(json.dump()).problem; };
   EXPECT_THAT(read_certificate("").problem, HasSubstr("not valid JSON"));

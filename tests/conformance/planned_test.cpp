@@ -159,7 +159,13 @@ TEST(Planned, NamesLimitsThatCannotHoldTogetherAndNoneTooMany) {
     joint += named.size() > 1 ? 1 : 0;
     EXPECT_EQ(planned(problem_of(with_limits(scenario, named))).outcome, Outcome::kInfeasible)
         << found.reason;
-    for (std::size_t out = 0; out < named.size(); ++out) {
+    // Without arrivals, floors that they were to meet cannot be met: no limit that could be given up alone.
+    const bool needs_arrivals =
+        std::any_of(scenario.arrivals.begin(), scenario.arrivals.end(), [&](const Arrivals& stream) {
+          const std::string floor = "the floor of '" + scenario.system.task(stream.task).name + "'";
+          return std::find(named.begin(), named.end(), floor) != named.end();
+        });
+    for (std::size_t out = 0; out < named.size() && !needs_arrivals; ++out) {
       std::vector<std::string> others = named;
       others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
       EXPECT_NE(planned(problem_of(with_limits(scenario, others))).outcome, Outcome::kInfeasible)
@@ -387,6 +393,53 @@ TEST(Planned, SaysHowMuchOfTheArrivalsCanBeCarried) {
   EXPECT_NEAR(found.plan.headroom.value(), 2.0, 1e-9);  // the load keeps 1 of 2 servers busy
   EXPECT_NEAR(found.performance.value, 3.5, 1e-9);
   EXPECT_NEAR(found.plan.capacities[0].used, 1.0, 1e-9);
+}
+
+/// 4 servers of 10 tasks/s each: 1 a/s arrives, b has 4 threads.
+Scenario with_arrivals(const std::string& limits_of_a, double rate) {
+  const auto scenario = read_scenario_text(
+      "[[resources]]\nname = \"cpu\"\nservers = 4\n"
+      "[[tasks]]\nname = \"a\"\npriority = 1\nrates = { cpu = 10.0 }\n" +
+          limits_of_a +
+          "[[tasks]]\nname = \"b\"\ncount = 4\npriority = 1\nrates = { cpu = 10.0 }\n"
+          "[[arrivals]]\ntask = \"a\"\nrate = " +
+          std::to_string(rate) + "\n",
+      FileFormat::kToml, "arrivals");
+  return scenario.value();
+}
+
+TEST(Planned, CompletesOfArrivalsWhatArrivesAndNoMore) {
+  for (const Objective objective : {Objective::kThroughput, Objective::kPriority, Objective::kMaxMin,
+                                    Objective::kProportional, Objective::kEnergy}) {
+    SCOPED_TRACE(to_string(objective));
+    const Scenario scenario = with_arrivals("", 1);
+    const Solution found = planned(planned_problem(scenario, objective));
+    EXPECT_NEAR(found.performance.throughput_by_task[0], 1, 1e-8);
+    EXPECT_TRUE(found.proven_optimal);
+  }
+  const Solution shares = planned(planned_problem(with_arrivals("", 1), Objective::kPriority));
+  EXPECT_NEAR(shares.objective_value, 2, 1e-8);  // as many of b as of a
+  // A floor that arrivals keep, and one that they cannot.
+  EXPECT_EQ(planned(problem_of(with_arrivals("floor = 1\n", 1))).outcome, Outcome::kOptimal);
+  const Solution floor = planned(problem_of(with_arrivals("floor = 10\n", 1)));
+  EXPECT_EQ(floor.outcome, Outcome::kInfeasible);
+  EXPECT_EQ(floor.plan.conflict, std::vector<std::string>{"the floor of 'a'"});
+  EXPECT_NE(floor.reason.find("more than the 1.0 tasks/s that arrive"), std::string::npos) << floor.reason;
+  const Solution nothing = planned(problem_of(with_arrivals("", 0)));
+  EXPECT_EQ(nothing.performance.throughput_by_task[0], 0);
+}
+
+TEST(Planned, SaysThatAFloorCannotBeMetBecauseOfTheShares) {
+  const auto scenario = read_scenario_text(
+      "[[resources]]\nname = \"cpu\"\n"
+      "[[tasks]]\nname = \"a\"\ncount = 2\npriority = 1\nfloor = 6\nrates = { cpu = 10.0 }\n"
+      "[[tasks]]\nname = \"b\"\ncount = 2\npriority = 1\nrates = { cpu = 10.0 }\n",
+      FileFormat::kToml, "shares");
+  ASSERT_TRUE(scenario.has_value());
+  EXPECT_EQ(planned(problem_of(*scenario)).outcome, Outcome::kOptimal);
+  const Solution found = planned(planned_problem(*scenario, Objective::kPriority));
+  EXPECT_EQ(found.outcome, Outcome::kInfeasible);
+  EXPECT_EQ(found.reason, "the floor of 'a' (6.0 tasks/s) cannot be met while the shares are matched");
 }
 
 TEST(Planned, TellsWhatRelaxingALimitBrings) {

@@ -108,16 +108,26 @@ class PlanAnswer {
     }
   }
 
+  /// Streams are carried in the same part, next to threads all of it: nothing can be done that does not
+  /// arrive.
   void add_arrivals() {
+    std::vector<mpq_class> by_stream;
     for (std::size_t s = 0; s < plan_.arrivals.size(); ++s) {
       const Stream& stream = plan_.arrivals[s];
       mpq_class ignored = 0;
       const mpq_class completed = serve(stream.task, service_.arrivals[s], ignored);
+      by_stream.push_back(completed);
       if (stream.rate == 0) continue;
       const mpq_class part = completed / exact(stream.rate);
       if (!carried_ || part < *carried_) carried_ = part;
     }
     if (plan_.has_threads() && carried_) require_at_least(*carried_, 1, "the arrivals");
+    for (std::size_t s = 0; s < by_stream.size(); ++s) {
+      const mpq_class part = plan_.has_threads() ? mpq_class(1) : carried_.value_or(0);
+      if (by_stream[s] > part * exact(plan_.arrivals[s].rate) * (1 + tolerance()))
+        fail("the plan completes " + shown(by_stream[s]) + " per second of arrivals of " +
+             quoted(machine_.tasks[plan_.arrivals[s].task].name) + ", more than there are");
+    }
   }
 
   void keep_limits() {

@@ -119,7 +119,8 @@ class PlanBound {
       const mpq_class alone = most_alone(machine_, stream.task, -1) / exact(stream.rate);
       if (!most || alone < *most) most = alone;
     }
-    if (most) add_column(carried, *most);
+    if (!most) return;
+    add_column(carried, plan_.has_threads() ? std::min(*most, mpq_class(1)) : *most);
   }
 
   /// The level of shares, or the least level.
@@ -231,7 +232,7 @@ std::string problem_of_prices(const PlanCertificate& certificate) {
   if (prices.power != 0 && !plan.power_cap) return unknown;
   if (prices.power != 0 && !is_named(Kind::kPower, 0)) return unnamed;
   if (prices.arrivals != 0 && !plan.has_threads()) return unknown;
-  if (prices.arrivals != 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
+  if (prices.arrivals > 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
   if (prices.value != 0 && certificate.objective != PlanObjective::kPower) return unknown;
   return {};
 }

@@ -41,6 +41,11 @@ void BoundedProgram::set_row(std::size_t row, double lower, double upper) {
   if (program_) program_->set_row(static_cast<int>(row), lower / rows_[row].scale, upper / rows_[row].scale);
 }
 
+void BoundedProgram::set_most(std::size_t column, double most) {
+  columns_[column].most = most;
+  forget_program();
+}
+
 void BoundedProgram::set_gain(std::size_t column, double gain) { columns_[column].gain = gain; }
 
 void BoundedProgram::clear_gains() {

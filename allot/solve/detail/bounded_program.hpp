@@ -24,6 +24,7 @@ class BoundedProgram {
   std::size_t add_column(double most, double gain = 0);
   void add_entry(std::size_t row, std::size_t column, double value);
   void set_row(std::size_t row, double lower, double upper);
+  void set_most(std::size_t column, double most);
   void set_gain(std::size_t column, double gain);
   void clear_gains();
 

@@ -94,11 +94,13 @@ void ServiceProgram::add_arrivals() {
     if (stream.rate > 0) most = std::min(most, most_alone(stream.task, kInfinity) / stream.rate);
   }
   if (!(most < kInfinity)) return;
-  arrivals_ = program_.add_column(kNeverReached * most);
+  most_arrivals_ = most;
+  // Next to threads no more is done than arrives.
+  arrivals_ = program_.add_column(kNeverReached * (has_closed_work_ ? std::min(most, 1.0) : most));
   for (std::size_t s = 0; s < problem_.arrivals.size(); ++s) {
     const Arrivals& stream = problem_.arrivals[s];
     if (!(stream.rate > 0)) continue;
-    rows_.streams[s] = program_.add_row(0, kInfinity);
+    rows_.streams[s] = program_.add_row(0, 0);
     program_.add_entry(*rows_.streams[s], *arrivals_, -stream.rate);
     serve(stream.task, kInfinity, std::nullopt, rows_.streams[s], Work::kStream, s);
   }
@@ -140,10 +142,10 @@ void ServiceProgram::add_limits() {
     }
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
-  if (arrivals_) {
-    const std::size_t row = program_.add_row(-kInfinity, kInfinity);
+  if (arrivals_ && has_closed_work_) {
+    const std::size_t row = program_.add_row(-kInfinity, 1);
     program_.add_entry(row, *arrivals_, 1);
-    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, row, 1);
+    limit(Limit::Kind::kArrivals, 0, row, 1);
   }
 }
 
@@ -156,8 +158,9 @@ double ServiceProgram::rounding_of_power(double cap) const {
 void ServiceProgram::impose(const Limit& limit, double amount) {
   switch (limit.kind) {
     case Limit::Kind::kFloor:
-    case Limit::Kind::kArrivals:
       return program_.set_row(limit.row, amount, kInfinity);
+    case Limit::Kind::kArrivals:
+      return program_.set_row(limit.row, amount, 1);
     case Limit::Kind::kResponse:
       return program_.set_row(limit.row, static_cast<double>(system_.tasks()[limit.at].count) / amount,
                               kInfinity);
@@ -170,7 +173,10 @@ void ServiceProgram::impose(const Limit& limit, double amount) {
   }
 }
 
-void ServiceProgram::drop(const Limit& limit) { program_.set_row(limit.row, -kInfinity, kInfinity); }
+/// No more is done than arrives, whether all of it must be or not.
+void ServiceProgram::drop(const Limit& limit) {
+  program_.set_row(limit.row, -kInfinity, limit.kind == Limit::Kind::kArrivals ? 1 : kInfinity);
+}
 
 std::string ServiceProgram::name_of(const Limit& limit) const {
   const auto of_group = [&] {
@@ -228,8 +234,9 @@ void ServiceProgram::aim_at_column(std::size_t column) {
 
 void ServiceProgram::aim_at_headroom() {
   for (const Limit& limit : limits_) {
-    if (limit.kind == Limit::Kind::kArrivals) drop(limit);
+    if (limit.kind == Limit::Kind::kArrivals) program_.set_row(limit.row, -kInfinity, kInfinity);
   }
+  program_.set_most(*arrivals_, kNeverReached * most_arrivals_);
   aim_at_column(*arrivals_);
 }
 

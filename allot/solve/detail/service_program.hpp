@@ -131,6 +131,7 @@ class ServiceProgram {
   Rows rows_;
   std::vector<std::size_t> rounds_;  // columns, per group
   std::vector<double> most_rounds_;
+  double most_arrivals_ = 0;             // of them that the machine completes of the scarcest stream
   std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
   std::optional<std::size_t> power_row_;
   bool has_closed_work_ = false;

@@ -132,6 +132,15 @@ class Shown {
     }
   }
 
+  /// All streams are carried in the same part, next to threads no more of them than arrives.
+  void keep_streams() {
+    const double part = service_.has_closed_work() ? 1 : carried();
+    for (std::size_t s = 0; s < by_stream_.size(); ++s) {
+      const double due = part * problem_.arrivals[s].rate;
+      require(by_stream_[s] <= due * (1 + kTolerance));
+    }
+  }
+
   double carried() const {
     double least = kInfinity;
     for (std::size_t s = 0; s < by_stream_.size(); ++s) {
@@ -162,6 +171,7 @@ class Shown {
           break;
       }
     }
+    if (service_.has_arrivals()) keep_streams();
   }
 
   /// Within a part of what work takes or must save.
@@ -225,7 +235,7 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
   for (std::size_t k = 0; k < groups; ++k) {
     for (const auto& stage : rows.stages[k]) out.stages[k][index(stage.type)] = prices[stage.row];
   }
-  for (const auto& row : rows.streams) out.streams.push_back(of(row));
+  for (const auto& row : rows.streams) out.streams.push_back(row ? -prices[*row] : 0.0);
   out.floors.assign(types, 0.0);
   out.responses.assign(types, 0.0);
   out.group_responses.assign(groups, 0.0);
@@ -235,7 +245,7 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
                     : limit.kind == Kind::kRoundResponse ? out.group_responses[limit.at]
                     : limit.kind == Kind::kPower         ? out.power
                                                          : out.arrivals;
-    price = of(limit.row);
+    price = limit.kind == Kind::kArrivals ? -prices[limit.row] : of(limit.row);
   }
   out.shares.assign(types, 0.0);
   for (std::size_t i = 0; i < rows.shares.size(); ++i) out.shares[i] = prices[rows.shares[i]];
