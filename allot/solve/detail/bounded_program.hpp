@@ -75,6 +75,8 @@ class BoundedProgram {
   void scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const;
   void forget_program();
   void solve_anew(StopPoll& poll, Answer& answer) const;
+  void solve_by_limits(StopPoll& poll, Answer& answer) const;
+  bool keeps_limits(std::span<const double> columns) const;
   void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
   bool keeps_rows(std::span<const double> columns) const;
 

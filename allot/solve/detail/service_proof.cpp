@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "allot/base/quote.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -58,14 +60,17 @@ class Shown {
       }
     }
     for (const ResourceId j : system_.resource_ids())
-      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance));
+      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance),
+              "the servers of " + quote::name(system_.resource(j).name));
     for (const TaskType i : system_.types())
-      require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance));
+      require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance),
+              "the threads of " + quote::name(system_.task(i).name));
     count_rounds(by_stage, group_threads);
     keep_limits();
   }
 
-  bool is_kept() const noexcept { return is_kept_; }
+  /// What the plan misses first; empty: it keeps everything.
+  const std::string& missed() const noexcept { return missed_; }
   const PlanService& plan() const noexcept { return plan_; }
 
   /// What the objective has reached, rounded so that it is true.
@@ -92,7 +97,7 @@ class Shown {
         break;
       case Objective::kEnergy:
         for (const double term : value_terms()) add(term);
-        require(sum >= least_value * (1 - kTolerance));
+        require(sum >= least_value * (1 - kTolerance), "the value to keep");
         sum = service_.idle_power() + watts_;
         return sum + rounding() * (service_.idle_power() + watts_size_);
       default:
@@ -107,7 +112,9 @@ class Shown {
   }
 
  private:
-  void require(bool holds) noexcept { is_kept_ = is_kept_ && holds; }
+  void require(bool holds, const std::string& what) {
+    if (!holds && missed_.empty()) missed_ = what;
+  }
 
   /// What sums of so many terms may be off, as a part of the sum of their sizes.
   double rounding() const noexcept {
@@ -125,9 +132,11 @@ class Shown {
         rounds = std::min(rounds, by_stage[k][index(stage.type)] / stage.times);
       for (const auto& stage : service_.rows().stages[k]) {
         require(by_stage[k][index(stage.type)] - stage.times * rounds <=
-                kTolerance * service_.most_alone(stage.type, threads));
+                    kTolerance * service_.most_alone(stage.type, threads),
+                "the rounds of group " + std::to_string(k + 1) + " of threads");
       }
-      require(group_threads[k] <= threads * (1 + kTolerance));
+      require(group_threads[k] <= threads * (1 + kTolerance),
+              "the threads of group " + std::to_string(k + 1) + " of threads");
       rounds_.push_back(rounds);
     }
   }
@@ -137,7 +146,7 @@ class Shown {
     const double part = service_.has_closed_work() ? 1 : carried();
     for (std::size_t s = 0; s < by_stream_.size(); ++s) {
       const double due = part * problem_.arrivals[s].rate;
-      require(by_stream_[s] <= due * (1 + kTolerance));
+      require(by_stream_[s] <= due * (1 + kTolerance), "the arrivals");
     }
   }
 
@@ -150,37 +159,39 @@ class Shown {
   }
 
   void keep_limits() {
-    for (const ServiceProgram::Limit& limit : service_.limits()) {
-      switch (limit.kind) {
-        case Kind::kFloor:
-          require(all_[limit.at] >= limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kResponse:
-          require(own_[limit.at] >=
-                  static_cast<double>(system_.tasks()[limit.at].count) / limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kRoundResponse:
-          require(rounds_[limit.at] >=
-                  static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kPower:
-          keep_power(service_.power_left(limit.amount));
-          break;
-        case Kind::kArrivals:
-          require(carried() >= 1 - kTolerance);
-          break;
-      }
-    }
+    for (const ServiceProgram::Limit& limit : service_.limits())
+      require(keeps(limit), service_.name_of(limit));
     if (service_.has_arrivals()) keep_streams();
   }
 
+  bool keeps(const ServiceProgram::Limit& limit) const {
+    switch (limit.kind) {
+      case Kind::kFloor:
+        return all_[limit.at] >= limit.amount * (1 - kTolerance);
+      case Kind::kResponse:
+        return own_[limit.at] >=
+               static_cast<double>(system_.tasks()[limit.at].count) / limit.amount * (1 - kTolerance);
+      case Kind::kRoundResponse:
+        return rounds_[limit.at] >=
+               static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance);
+      case Kind::kPower:
+        return keeps_power(service_.power_left(limit.amount));
+      case Kind::kArrivals:
+        break;
+    }
+    return carried() >= 1 - kTolerance;
+  }
+
   /// Within a part of what work takes or must save.
-  void keep_power(double left) { require(watts_ <= left + kTolerance * std::max(std::abs(left), taken_)); }
+  bool keeps_power(double left) const {
+    return watts_ <= left + kTolerance * std::max(std::abs(left), taken_);
+  }
 
   void keep_shares(double total) {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const double due = system_.shares()[i] * total;
-      require(std::abs(all_[i] - due) <= kTolerance * due);
+      require(std::abs(all_[i] - due) <= kTolerance * due,
+              "the share of " + quote::name(system_.tasks()[i].name));
     }
   }
 
@@ -215,7 +226,7 @@ class Shown {
   double watts_size_ = 0;
   double taken_ = 0;  // watts by work that takes more than an idle server
   std::size_t terms_ = 0;
-  bool is_kept_ = true;
+  std::string missed_;
 };
 
 }  // namespace
@@ -278,10 +289,17 @@ void add_plan(const ServiceProgram& service, const std::vector<double>& columns,
               const std::vector<ServiceProgram::Party>& parties, PlanProof& proof) {
   Shown shown(service, columns);
   const double reached = shown.reached(parties, proof.value);
-  if (!shown.is_kept() || !std::isfinite(reached)) return;
+  if (!shown.missed().empty() || !std::isfinite(reached)) return;
   if (is_beyond(reached, proof, service.problem().objective, parties)) return;
   proof.service = shown.plan();
   proof.reached = reached;
+}
+
+std::string missed_by(const ServiceProgram& service, const std::vector<double>& columns,
+                      const std::vector<ServiceProgram::Party>& parties, double least_value) {
+  Shown shown(service, columns);
+  shown.reached(parties, least_value);
+  return shown.missed();
 }
 
 std::optional<PlanProof> prove_logarithms(ServiceProgram& service,

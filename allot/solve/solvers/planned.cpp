@@ -294,6 +294,7 @@ class PlannedSearch {
       return most;
     }
     const double least = options_.settings.get(kKeep) * most.value * (1 - kSame);
+    least_value_ = least;
     service_.aim_at_power(least);
     Answer answer = maximise();
     if (answer.status == LinearProgram::Status::kInfeasible) return answer;
@@ -316,8 +317,12 @@ class PlannedSearch {
     plan_.rounds = service_.rounds(columns);
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
+    const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
+    if (!missed.empty()) {
+      solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
+    }
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
-    solution_.proven_optimal = solution_.objective_bound && answer.is_optimal() &&
+    solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
     solution_.outcome =
         solution_.proven_optimal ? Outcome::kOptimal : detail::outcome_of(poll_, Outcome::kConverged);
@@ -458,7 +463,8 @@ class PlannedSearch {
   std::vector<Party> parties_;  // of fairness
   int programs_ = 0;            // solved
   bool levels_are_proven_ = true;
-  double margin_ = 0;  // within which bound and value of the objective are the same
+  double least_value_ = 0;  // objective energy: that is kept
+  double margin_ = 0;       // within which bound and value of the objective are the same
 };
 
 Solution planned_search(const Problem& problem, const SolveOptions& options) {
