@@ -429,6 +429,56 @@ TEST(Planned, CompletesOfArrivalsWhatArrivesAndNoMore) {
   EXPECT_EQ(nothing.performance.throughput_by_task[0], 0);
 }
 
+TEST(Planned, WithNothingButArrivalsLimitsHoldAtTheLoadItself) {
+  const auto with = [](const std::string& limits_of_a, const std::string& head) {
+    return read_scenario_text(head +
+                                  "[[resources]]\nname = \"cpu\"\nservers = 2\nidle_power = 20\npower = 5\n"
+                                  "[[tasks]]\nname = \"a\"\nrates = { cpu = 10.0 }\n" +
+                                  limits_of_a + "[[arrivals]]\ntask = \"a\"\nrate = 1\n",
+                              FileFormat::kToml, "open")
+        .value();
+  };
+  EXPECT_NEAR(planned(problem_of(with("floor = 1\n", ""))).plan.headroom.value(), 20, 1e-8);
+  const Solution floor = planned(problem_of(with("floor = 10\n", "")));
+  EXPECT_EQ(floor.outcome, Outcome::kInfeasible);
+  EXPECT_EQ(floor.plan.conflict, std::vector<std::string>{"the floor of 'a'"});
+  // Idle servers take more than those at work: 40 W, at the load 38.5 W, at twenty times the load 10 W.
+  EXPECT_EQ(planned(problem_of(with("", "power_cap = 39\n"))).outcome, Outcome::kOptimal);
+  const Solution capped = planned(problem_of(with("", "power_cap = 30\n")));
+  EXPECT_EQ(capped.outcome, Outcome::kInfeasible);
+  EXPECT_EQ(capped.plan.conflict, std::vector<std::string>{"the power_cap"});
+}
+
+TEST(Planned, FairnessAmongNobodyLeavesTheValue) {
+  const auto scenario = read_scenario_text(
+      "[[resources]]\nname = \"cpu\"\nservers = 2\n"
+      "[[tasks]]\nname = \"a\"\ncount = 3\npriority = 0\nrates = { cpu = 10.0 }\n"
+      "[[tasks]]\nname = \"b\"\npriority = 1\nrates = { cpu = 10.0 }\n"
+      "[[arrivals]]\ntask = \"b\"\nrate = 1\n",
+      FileFormat::kToml, "nobody");
+  ASSERT_TRUE(scenario.has_value());
+  for (const Objective objective : {Objective::kMaxMin, Objective::kProportional}) {
+    const Solution found = planned(planned_problem(*scenario, objective));
+    EXPECT_NEAR(found.performance.throughput_by_task[0], 19, 1e-8);
+    EXPECT_NEAR(found.performance.throughput_by_task[1], 1, 1e-8);
+    EXPECT_NEAR(found.plan.capacities[0].price, 10, 1e-8);
+    EXPECT_NEAR(found.plan.headroom.value(), 20, 1e-8);
+  }
+}
+
+TEST(Planned, MaxMinRaisesTheLeastHoweverFarApartRatesLie) {
+  for (const double quick : {1e3, 1e6, 1e8, 1e9, 1e10, 1e12}) {
+    SCOPED_TRACE(quick);
+    const System system({{.name = "cpu"}, {.name = "gpu"}},
+                        {{.name = "slow", .count = 4}, {.name = "quick", .count = 4}},
+                        Rates(2, 2, {0.01, 0, 10, quick}));
+    const Solution found = planned({system, Objective::kMaxMin});
+    EXPECT_TRUE(found.proven_optimal) << found.reason;
+    EXPECT_NEAR(found.performance.throughput_by_task[0], 0.01, 1e-10);
+    EXPECT_NEAR(found.performance.throughput_by_task[1], quick, 1e-6 * quick);
+  }
+}
+
 TEST(Planned, SaysThatAFloorCannotBeMetBecauseOfTheShares) {
   const auto scenario = read_scenario_text(
       "[[resources]]\nname = \"cpu\"\n"

@@ -218,20 +218,25 @@ void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
   for (const Column& column : columns_) {
     for (const auto& [row, value] : column.entries) only_adds[row] = only_adds[row] && value >= 0;
   }
-  std::vector<double> units;  // per column
-  std::vector<double> scales(rows_.size(), 0.0);
+  std::vector<double> units;                     // per column
+  std::vector<double> added(rows_.size(), 0.0);  // the most that a column adds to a row, or takes from it
+  std::vector<double> taken(rows_.size(), 0.0);
   for (const Column& column : columns_) {
     double unit = column.most;
     for (const auto& [row, value] : column.entries) {
       if (only_adds[row] && rows_[row].upper > 0) unit = std::min(unit, rows_[row].upper / value);
     }
     units.push_back(unit);
-    for (const auto& [row, value] : column.entries)
-      scales[row] = std::max(scales[row], std::abs(value * unit));
+    for (const auto& [row, value] : column.entries) {
+      double& most = value > 0 ? added[row] : taken[row];
+      most = std::max(most, std::abs(value * unit));
+    }
   }
+  std::vector<double> scales;
   BoundedSimplex simplex;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    if (limit_of(rows_[r]) > 0) scales[r] = limit_of(rows_[r]);
+    const double side = added[r] > 0 && taken[r] > 0 ? std::min(added[r], taken[r]) : added[r] + taken[r];
+    scales.push_back(limit_of(rows_[r]) > 0 ? limit_of(rows_[r]) : side);
     if (!(scales[r] > 0 && std::isfinite(scales[r]))) scales[r] = 1;
     simplex.add_row(rows_[r].lower / scales[r], rows_[r].upper / scales[r]);
   }

@@ -142,10 +142,10 @@ void ServiceProgram::add_limits() {
     }
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
-  if (arrivals_ && has_closed_work_) {
-    const std::size_t row = program_.add_row(-kInfinity, 1);
-    program_.add_entry(row, *arrivals_, 1);
-    limit(Limit::Kind::kArrivals, 0, row, 1);
+  if (arrivals_) {
+    arrivals_row_ = program_.add_row(-kInfinity, kInfinity);
+    program_.add_entry(*arrivals_row_, *arrivals_, 1);
+    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, *arrivals_row_, 1);
   }
 }
 
@@ -233,12 +233,12 @@ void ServiceProgram::aim_at_column(std::size_t column) {
 }
 
 void ServiceProgram::aim_at_headroom() {
-  for (const Limit& limit : limits_) {
-    if (limit.kind == Limit::Kind::kArrivals) program_.set_row(limit.row, -kInfinity, kInfinity);
-  }
+  program_.set_row(*arrivals_row_, -kInfinity, kInfinity);
   program_.set_most(*arrivals_, kNeverReached * most_arrivals_);
   aim_at_column(*arrivals_);
 }
+
+void ServiceProgram::carry_load() { program_.set_row(*arrivals_row_, 1, 1); }
 
 void ServiceProgram::aim_at_power(double least_value) {
   if (!rows_.value) {

@@ -79,6 +79,8 @@ class ServiceProgram {
   void aim_at_power(double least_value);
   /// As large a multiple of the arrivals as possible. A limit that they be carried is dropped.
   void aim_at_headroom();
+  /// The arrivals as they are, no multiple of them.
+  void carry_load();
 
   /// What fairness is about: types with threads and a weight above 0, and groups of threads.
   struct Party {
@@ -133,6 +135,7 @@ class ServiceProgram {
   std::vector<double> most_rounds_;
   double most_arrivals_ = 0;             // of them that the machine completes of the scarcest stream
   std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
+  std::optional<std::size_t> arrivals_row_;
   std::optional<std::size_t> power_row_;
   bool has_closed_work_ = false;
   long double idle_power_ = 0;  // a cap may be a little above much of it

@@ -148,12 +148,38 @@ class PlannedSearch {
     if (proof_) proof_->is_headroom = true;
     if (!answer.has_columns()) return answer;
     plan_.headroom = service_.carried(answer.columns);
+    if (*plan_.headroom > 1 && !find_plan_at_load(answer)) answer = infeasible();
     return answer;
   }
 
-  /// Fairness among nobody: nothing is claimed about it.
+  /// Of what the load takes as it is, not at its limit. False: no plan keeps all limits then.
+  bool find_plan_at_load(const Answer& most) {
+    at_load_ = most.columns;
+    for (double& x : at_load_) x /= *plan_.headroom;
+    if (detail::missed_by(service_, at_load_, {}, 0).empty()) return true;
+    service_.carry_load();  // floors and what idle servers take are not in proportion to the load
+    Answer answer = maximise();
+    if (answer.status == LinearProgram::Status::kInfeasible) return false;
+    if (answer.has_columns()) at_load_ = std::move(answer.columns);
+    return true;
+  }
+
+  /// At the load as it is. There is no proof of that: it would be about the largest multiple.
+  Answer infeasible() {
+    solution_.objective_value = 0;
+    solution_.objective_bound.reset();
+    proof_.reset();
+    conflict_has_proof_ = false;
+    Answer none;
+    none.status = LinearProgram::Status::kInfeasible;
+    return none;
+  }
+
+  /// Fairness among nobody: the value counts, as it does for those without a weight. Nothing is claimed about
+  /// it.
   Answer optimise_without_parties() {
-    const Answer answer = optimise_headroom();
+    service_.aim_at_value();
+    const Answer answer = service_.has_closed_work() ? optimum(maximise()) : optimise_headroom();
     proof_.reset();
     return answer;
   }
@@ -177,15 +203,21 @@ class PlannedSearch {
   Answer optimise_least() {
     parties_ = service_.make_parties();
     const std::vector<Party>& parties = parties_;
-    double most = 0;
-    for (const Party& party : parties) most = std::max(most, party.most / party.weight);
-    if (!(most > 0)) return optimise_without_parties();
-    const std::size_t level = program().add_column(2 * most);
+    if (parties.empty()) return optimise_without_parties();
+    const std::size_t level = program().add_column(1);
     std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
     for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
     for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
+    // No level can rise above what the scarcest of those completes that are still to rise.
+    const auto most_level = [&] {
+      double most = kInfinity;
+      for (std::size_t p = 0; p < parties.size(); ++p) {
+        if (!is_settled[p]) most = std::min(most, parties[p].most / parties[p].weight);
+      }
+      return std::clamp(2 * most, 1e-300, 1e300);
+    };
     Answer last;  // its prices are those of the least level, which is what is optimised
     const auto ended = [&](Answer answer) {
       if (answer.has_columns()) last.columns = std::move(answer.columns);
@@ -193,6 +225,7 @@ class PlannedSearch {
       return last;
     };
     for (std::size_t left = parties.size(); left > 0;) {
+      program().set_most(level, most_level());
       Answer answer = maximise();
       if (last.prices.empty()) {
         optimum(answer);
@@ -308,10 +341,7 @@ class PlannedSearch {
   }
 
   void take(const Answer& answer) {
-    std::vector<double> columns = answer.columns;
-    if (plan_.headroom && *plan_.headroom > 1) {  // what the load takes as it is, not at its limit
-      for (double& x : columns) x /= *plan_.headroom;
-    }
+    const std::vector<double>& columns = at_load_.empty() ? answer.columns : at_load_;
     solution_.time_shares = service_.time_shares(columns);
     plan_.capacities = service_.capacities(columns, answer.prices);
     plan_.rounds = service_.rounds(columns);
@@ -384,7 +414,8 @@ class PlannedSearch {
         needed.push_back(limit);
       }
     }
-    if (options_.keep_proof && !poll_.stopped()) proof_ = detail::prove_conflict(service_, needed, poll_);
+    if (options_.keep_proof && conflict_has_proof_ && !poll_.stopped())
+      proof_ = detail::prove_conflict(service_, needed, poll_);
     if (proof_) proof_->is_headroom = !service_.has_closed_work() && service_.has_arrivals();
     std::string list;
     for (const ServiceProgram::Limit& limit : needed) {
@@ -461,7 +492,10 @@ class PlannedSearch {
   ServicePlan plan_;
   std::optional<PlanProof> proof_;
   std::vector<Party> parties_;  // of fairness
-  int programs_ = 0;            // solved
+  std::vector<double>
+      at_load_;       // columns of the plan, where those of the answer are at a multiple of the load
+  int programs_ = 0;  // solved
+  bool conflict_has_proof_ = true;
   bool levels_are_proven_ = true;
   double least_value_ = 0;  // objective energy: that is kept
   double margin_ = 0;       // within which bound and value of the objective are the same
