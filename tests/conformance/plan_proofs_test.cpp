@@ -202,6 +202,24 @@ TEST(PlanProofs, ALimitIsKeptWhoseUnitIsNextToNothing) {
   }
 }
 
+TEST(PlanProofs, OfConflictsAtTheLoadWithNothingButArrivalsAreAccepted) {
+  for (const char* limit : {"floor = 10\n", ""}) {
+    const auto scenario =
+        read_scenario_text(std::string(*limit == 0 ? "power_cap = 30\n" : "") +
+                               "[[resources]]\nname = \"cpu\"\nservers = 2\nidle_power = 20\npower = 5\n"
+                               "[[tasks]]\nname = \"a\"\nrates = { cpu = 10.0 }\n" +
+                               limit + "[[arrivals]]\ntask = \"a\"\nrate = 1\n",
+                           FileFormat::kToml, "open");
+    ASSERT_TRUE(scenario.has_value());
+    const Problem problem = planned_problem(*scenario, Objective::kThroughput);
+    const Solution found = proven(problem);
+    ASSERT_EQ(found.outcome, Outcome::kInfeasible);
+    ASSERT_NE(found.plan_proof, nullptr);
+    const std::string text = plan_certificate_json(problem, found);
+    EXPECT_TRUE(verdict_on(text).accepted) << verdict_on(text).reason << "\n" << text;
+  }
+}
+
 // ---- tampering
 
 Scenario scenario_of(const check::PlanMachine& plan) {

@@ -120,7 +120,7 @@ class PlanBound {
       if (!most || alone < *most) most = alone;
     }
     if (!most) return;
-    add_column(carried, plan_.has_threads() ? std::min(*most, mpq_class(1)) : *most);
+    add_column(carried, plan_.has_threads() || !gains_ ? std::min(*most, mpq_class(1)) : *most);
   }
 
   /// The level of shares, or the least level.
@@ -231,7 +231,9 @@ std::string problem_of_prices(const PlanCertificate& certificate) {
   }
   if (prices.power != 0 && !plan.power_cap) return unknown;
   if (prices.power != 0 && !is_named(Kind::kPower, 0)) return unnamed;
-  if (prices.arrivals != 0 && !plan.has_threads()) return unknown;
+  // With nothing but arrivals, a multiple of them may be carried, unless limits are said to exclude each
+  // other.
+  if (prices.arrivals != 0 && !plan.has_threads() && !claim.infeasible) return unknown;
   if (prices.arrivals > 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
   if (prices.value != 0 && certificate.objective != PlanObjective::kPower) return unknown;
   return {};

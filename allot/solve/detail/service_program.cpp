@@ -143,9 +143,9 @@ void ServiceProgram::add_limits() {
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
   if (arrivals_) {
-    arrivals_row_ = program_.add_row(-kInfinity, kInfinity);
-    program_.add_entry(*arrivals_row_, *arrivals_, 1);
-    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, *arrivals_row_, 1);
+    rows_.arrivals = program_.add_row(-kInfinity, kInfinity);
+    program_.add_entry(*rows_.arrivals, *arrivals_, 1);
+    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, *rows_.arrivals, 1);
   }
 }
 
@@ -233,12 +233,14 @@ void ServiceProgram::aim_at_column(std::size_t column) {
 }
 
 void ServiceProgram::aim_at_headroom() {
-  program_.set_row(*arrivals_row_, -kInfinity, kInfinity);
+  program_.set_row(*rows_.arrivals, -kInfinity, kInfinity);
   program_.set_most(*arrivals_, kNeverReached * most_arrivals_);
   aim_at_column(*arrivals_);
 }
 
-void ServiceProgram::carry_load() { program_.set_row(*arrivals_row_, 1, 1); }
+void ServiceProgram::carry_load() { program_.set_row(*rows_.arrivals, 1, 1); }
+
+void ServiceProgram::carry_no_more_than_load() { program_.set_row(*rows_.arrivals, -kInfinity, 1); }
 
 void ServiceProgram::aim_at_power(double least_value) {
   if (!rows_.value) {

@@ -64,6 +64,7 @@ class ServiceProgram {
     };
     std::vector<std::vector<Stage>> stages;
     std::vector<std::optional<std::size_t>> streams;  ///< per stream of arrivals, unless it is empty
+    std::optional<std::size_t> arrivals;              ///< the part or multiple of them that is carried
     std::vector<std::size_t> shares;                  ///< per type, once they are made
     std::optional<std::size_t> value;                 ///< that is kept
   };
@@ -81,6 +82,7 @@ class ServiceProgram {
   void aim_at_headroom();
   /// The arrivals as they are, no multiple of them.
   void carry_load();
+  void carry_no_more_than_load();
 
   /// What fairness is about: types with threads and a weight above 0, and groups of threads.
   struct Party {
@@ -135,7 +137,6 @@ class ServiceProgram {
   std::vector<double> most_rounds_;
   double most_arrivals_ = 0;             // of them that the machine completes of the scarcest stream
   std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
-  std::optional<std::size_t> arrivals_row_;
   std::optional<std::size_t> power_row_;
   bool has_closed_work_ = false;
   long double idle_power_ = 0;  // a cap may be a little above much of it

@@ -251,13 +251,14 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
   out.responses.assign(types, 0.0);
   out.group_responses.assign(groups, 0.0);
   for (const ServiceProgram::Limit& limit : service.limits()) {
+    if (limit.kind == Kind::kArrivals) continue;
     double& price = limit.kind == Kind::kFloor           ? out.floors[limit.at]
                     : limit.kind == Kind::kResponse      ? out.responses[limit.at]
                     : limit.kind == Kind::kRoundResponse ? out.group_responses[limit.at]
-                    : limit.kind == Kind::kPower         ? out.power
-                                                         : out.arrivals;
-    price = limit.kind == Kind::kArrivals ? -prices[limit.row] : of(limit.row);
+                                                         : out.power;
+    price = of(limit.row);
   }
+  if (rows.arrivals) out.arrivals = -prices[*rows.arrivals];
   out.shares.assign(types, 0.0);
   for (std::size_t i = 0; i < rows.shares.size(); ++i) out.shares[i] = prices[rows.shares[i]];
   out.levels.assign(types, 0.0);

@@ -164,12 +164,12 @@ class PlannedSearch {
     return true;
   }
 
-  /// At the load as it is. There is no proof of that: it would be about the largest multiple.
+  /// At the load as it is, nor at less of it.
   Answer infeasible() {
     solution_.objective_value = 0;
     solution_.objective_bound.reset();
     proof_.reset();
-    conflict_has_proof_ = false;
+    service_.carry_no_more_than_load();
     Answer none;
     none.status = LinearProgram::Status::kInfeasible;
     return none;
@@ -414,8 +414,7 @@ class PlannedSearch {
         needed.push_back(limit);
       }
     }
-    if (options_.keep_proof && conflict_has_proof_ && !poll_.stopped())
-      proof_ = detail::prove_conflict(service_, needed, poll_);
+    if (options_.keep_proof && !poll_.stopped()) proof_ = detail::prove_conflict(service_, needed, poll_);
     if (proof_) proof_->is_headroom = !service_.has_closed_work() && service_.has_arrivals();
     std::string list;
     for (const ServiceProgram::Limit& limit : needed) {
@@ -495,7 +494,6 @@ class PlannedSearch {
   std::vector<double>
       at_load_;       // columns of the plan, where those of the answer are at a multiple of the load
   int programs_ = 0;  // solved
-  bool conflict_has_proof_ = true;
   bool levels_are_proven_ = true;
   double least_value_ = 0;  // objective energy: that is kept
   double margin_ = 0;       // within which bound and value of the objective are the same
