@@ -234,6 +234,21 @@ TEST(CheckPlan, RejectsASmallShareThatIsNotServedAtAll) {
   EXPECT_TRUE(plan_verdict_on(json).accepted) << plan_verdict_on(json).reason;
 }
 
+TEST(CheckPlan, KnowsThatWithoutWorkNothingIsCompleted) {
+  const Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "priority",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 0, "priority": 1}],
+      "rates": [[10]], "idle_power": [0], "power": [[1]]},
+    "claim": {"service": {"tasks": [[0]], "threads": [], "arrivals": []}, "at_least": 0, "at_most": 0},
+    "prices": {}})");
+  EXPECT_TRUE(plan_verdict_on(json).optimal) << plan_verdict_on(json).reason;
+  Json more = json;
+  more["system"]["tasks"][0]["count"] = 1;
+  EXPECT_FALSE(plan_verdict_on(more).accepted);
+}
+
 TEST(CheckPlan, RejectsAConflictThatNamesALimitThatIsNotThereOrTwice) {
   Json json = Json::parse(R"({
     "allot_certificate": 1, "service": "planned", "objective": "throughput",

@@ -129,7 +129,7 @@ class PlanBound {
       mpq_class gained = gains_ ? 1 : 0;
       const std::vector<mpq_class> shares = shares_of(machine_);
       for (std::size_t i = 0; i < shares.size(); ++i) gained += exact(prices_.shares[i]) * shares[i];
-      add_column(gained, most_completions());
+      add_column(gained, plan_.has_threads() ? most_completions() : mpq_class(0));
     }
     if (certificate_.objective != PlanObjective::kLeast) return;
     mpq_class gained = gains_ ? 1 : 0;
