@@ -145,11 +145,15 @@ void BoundedProgram::start_from(std::span<const unsigned char> basis) {
 }
 
 BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
+  constexpr double kKept = 0.8e-9;  // of a limit
+  constexpr double kNotEvenNear = 1e-3;
   Answer answer = solve(poll);
-  if (answer.is_optimal() && !keeps_limits(answer.columns)) {
+  if (answer.is_optimal() && !keeps_limits(answer.columns, kKept)) {
     Answer other;
     solve_by_limits(poll, other);
-    if (other.is_optimal() && keeps_limits(other.columns)) answer = std::move(other);
+    if (other.is_optimal() && keeps_limits(other.columns, kKept)) answer = std::move(other);
+    if (other.status == LinearProgram::Status::kInfeasible && !keeps_limits(answer.columns, kNotEvenNear))
+      return other;
   }
   // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
   constexpr double kDoubtful = 1e-6;  // of the bound
@@ -159,7 +163,8 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
     return answer;
   Answer other;
   solve_anew(poll, other);
-  if (!other.is_optimal() || (keeps_limits(answer.columns) && !keeps_limits(other.columns))) return answer;
+  if (!other.is_optimal() || (keeps_limits(answer.columns, kKept) && !keeps_limits(other.columns, kKept)))
+    return answer;
   const bool is_closer = other.bound - other.value < answer.bound - answer.value;
   return is_closer ? other : answer;
 }
@@ -252,7 +257,9 @@ void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
     simplex.add_column(-columns_[c].gain * units[c] / gain_scale_, 0, columns_[c].most / units[c], rows,
                        values);
   }
-  if (simplex.solve(&poll) != BoundedSimplex::Status::kOptimal) return;
+  const BoundedSimplex::Status status = simplex.solve(&poll);
+  if (status == BoundedSimplex::Status::kInfeasible) answer.status = LinearProgram::Status::kInfeasible;
+  if (status != BoundedSimplex::Status::kOptimal) return;
   answer.status = LinearProgram::Status::kOptimal;
   std::vector<double> parts(simplex.columns().begin(), simplex.columns().end());
   std::vector<double> duals(simplex.duals().begin(), simplex.duals().end());
@@ -262,8 +269,7 @@ void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
 }
 
 /// Each to within a part of itself, or of what is summed where it is 0.
-bool BoundedProgram::keeps_limits(std::span<const double> columns) const {
-  constexpr double kTolerance = 0.8e-9;
+bool BoundedProgram::keeps_limits(std::span<const double> columns, double tolerance) const {
   std::vector<double> sums(rows_.size(), 0.0);
   std::vector<double> sizes(rows_.size(), 0.0);
   for (std::size_t c = 0; c < columns_.size(); ++c) {
@@ -274,7 +280,7 @@ bool BoundedProgram::keeps_limits(std::span<const double> columns) const {
     }
   }
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    const auto slack = [&](double limit) { return kTolerance * (limit == 0 ? sizes[r] : std::abs(limit)); };
+    const auto slack = [&](double limit) { return tolerance * (limit == 0 ? sizes[r] : std::abs(limit)); };
     if (std::isfinite(rows_[r].lower) && sums[r] < rows_[r].lower - slack(rows_[r].lower)) return false;
     if (std::isfinite(rows_[r].upper) && sums[r] > rows_[r].upper + slack(rows_[r].upper)) return false;
   }

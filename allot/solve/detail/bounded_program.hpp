@@ -76,7 +76,7 @@ class BoundedProgram {
   void forget_program();
   void solve_anew(StopPoll& poll, Answer& answer) const;
   void solve_by_limits(StopPoll& poll, Answer& answer) const;
-  bool keeps_limits(std::span<const double> columns) const;
+  bool keeps_limits(std::span<const double> columns, double tolerance) const;
   void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
   bool keeps_rows(std::span<const double> columns) const;
 
