@@ -39,6 +39,21 @@ std::string problem_of_plan_machine(const PlanCertificate& certificate) {
   return {};
 }
 
+/// Within which the ends of the claimed range are the same.
+mpq_class margin_of(const PlanCertificate& certificate) {
+  mpq_class size = abs(mpq_class(certificate.claim.at_most));
+  if (certificate.objective == PlanObjective::kLogarithms) {  // a part in 10^7 of the weights
+    size = static_cast<long>(certificate.machine.groups.size());
+    for (const Task& task : certificate.machine.machine.tasks) {
+      if (task.count > 0) size += detail::weight_of(task);
+    }
+    size *= 100;
+  }
+  if (certificate.objective == PlanObjective::kLeast)
+    size *= 2;  // later levels may take a part in 10^9 of it
+  return size / detail::kRowTolerance;
+}
+
 }  // namespace
 
 Verdict check(const Certificate& certificate) {
@@ -65,20 +80,13 @@ Verdict check(const PlanCertificate& certificate) {
   verdict.reason = problem_of_plan_machine(certificate);
   if (verdict.reason.empty() && claim.service) verdict.reason = detail::problem_of_plan(certificate);
   if (verdict.reason.empty()) verdict.reason = detail::problem_of_bound(certificate);
-  verdict.accepted = verdict.reason.empty();
-  if (!verdict.accepted || !claim.service) return verdict;
-  const mpq_class gap = mpq_class(claim.at_most) - mpq_class(claim.at_least);
-  mpq_class size = abs(mpq_class(claim.at_most));
-  if (certificate.objective == PlanObjective::kLogarithms) {  // a part in 10^7 of the weights
-    size = static_cast<long>(certificate.machine.groups.size());
-    for (const Task& task : certificate.machine.machine.tasks) {
-      if (task.count > 0) size += detail::weight_of(task);
-    }
-    size *= 100;
+  if (verdict.reason.empty() && claim.service) {
+    const mpq_class gap = mpq_class(claim.at_most) - mpq_class(claim.at_least);
+    const mpq_class margin = margin_of(certificate);
+    if (gap < -margin) verdict.reason = "at_least is above at_most: no optimum lies between them";
+    verdict.optimal = abs(gap) <= margin;
   }
-  if (certificate.objective == PlanObjective::kLeast)
-    size *= 2;  // later levels may take a part in 10^9 of it
-  verdict.optimal = gap * 1'000'000'000 <= size;
+  verdict.accepted = verdict.reason.empty();
   return verdict;
 }
 

@@ -173,6 +173,130 @@ TEST(Check, ProvesSharesByDualValues) {
   expect_rejected(json, "priority of 'x'");
 }
 
+Verdict plan_verdict_on(const Json& json) {
+  const ReadPlanCertificate read = read_plan_certificate(json.dump());
+  EXPECT_TRUE(read.certificate.has_value()) << read.problem;
+  return read.certificate ? check(*read.certificate) : Verdict{};
+}
+
+/// One server, which completes 10 tasks/s and takes 1e9 W when idle, under a cap that leaves 0.5 W of the 1 W
+/// that work takes: half of the time.
+Json capped_plan() {
+  return Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 2}], "rates": [[10]],
+      "idle_power": [1000000000], "power": [[1000000001]], "power_cap": 1000000000.5},
+    "claim": {"service": {"tasks": [[0.5]], "threads": [], "arrivals": []}, "at_least": 5, "at_most": 5},
+    "prices": {"power": 10}})");
+}
+
+TEST(CheckPlan, RejectsWorkBeyondThePowerCapHoweverMuchTheIdleMachineTakes) {
+  EXPECT_TRUE(plan_verdict_on(capped_plan()).optimal);
+  Json json = capped_plan();
+  json["claim"]["service"]["tasks"] = {{0.50001}};
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("more than the power_cap"));
+  json["claim"]["service"]["tasks"] = {{1.0}};
+  json["claim"]["at_least"] = 10;
+  EXPECT_FALSE(plan_verdict_on(json).accepted);
+}
+
+TEST(CheckPlan, RejectsAPlanThatReachesMoreThanItsBound) {
+  // Within the tolerance of the row, each unit of which is worth as much as 10^9 of the other type's.
+  const Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 2, "floor": 10}, {"name": "b", "count": 2, "worth": 1000000000}],
+      "rates": [[10], [10]], "idle_power": [0], "power": [[1], [1]]},
+    "claim": {"service": {"tasks": [[0.999999999], [0.000000001]], "threads": [], "arrivals": []},
+              "at_least": 10, "at_most": 10},
+    "prices": {"units": [10000000000], "floors": [1000000000, 0]}})");
+  EXPECT_TRUE(plan_verdict_on(json).accepted) << plan_verdict_on(json).reason;
+  Json more = json;
+  more["claim"]["at_least"] = 19;
+  EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("at_least is above at_most"));
+}
+
+TEST(CheckPlan, RejectsASmallShareThatIsNotServedAtAll) {
+  Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "priority",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 2, "priority": 1}, {"name": "b", "count": 2, "priority": 1e-10}],
+      "rates": [[10], [10]], "idle_power": [0], "power": [[1], [1]]},
+    "claim": {"service": {"tasks": [[1], [0]], "threads": [], "arrivals": []},
+              "at_least": 9.99999, "at_most": 10},
+    "prices": {"units": [10], "shares": [-1, -1]}})");
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("'b' does not have the share"));
+  json["claim"]["service"]["tasks"] = {{0.9999999999}, {0.9999999999e-10}};
+  EXPECT_TRUE(plan_verdict_on(json).accepted) << plan_verdict_on(json).reason;
+}
+
+TEST(CheckPlan, KnowsThatWithoutWorkNothingIsCompleted) {
+  const Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "priority",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 0, "priority": 1}],
+      "rates": [[10]], "idle_power": [0], "power": [[1]]},
+    "claim": {"service": {"tasks": [[0]], "threads": [], "arrivals": []}, "at_least": 0, "at_most": 0},
+    "prices": {}})");
+  EXPECT_TRUE(plan_verdict_on(json).optimal) << plan_verdict_on(json).reason;
+  Json more = json;
+  more["system"]["tasks"][0]["count"] = 1;
+  EXPECT_FALSE(plan_verdict_on(more).accepted);
+}
+
+TEST(CheckPlan, RejectsAConflictThatNamesALimitThatIsNotThereOrTwice) {
+  Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 2, "floor": 11}, {"name": "b", "count": 2}],
+      "rates": [[10], [10]], "idle_power": [0], "power": [[1], [1]]},
+    "claim": {"infeasible": true, "conflict": [{"limit": "floor", "task": 0}]},
+    "prices": {"units": [0.95], "floors": [0.095, 0]}})");
+  EXPECT_TRUE(plan_verdict_on(json).accepted) << plan_verdict_on(json).reason;
+  for (const Json& other :
+       {Json{{"limit", "power_cap"}}, Json{{"limit", "arrivals"}}, Json{{"limit", "floor"}, {"task", 1}},
+        Json{{"limit", "max_response"}, {"task", 0}}}) {
+    Json more = json;
+    more["claim"]["conflict"].push_back(other);
+    EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("does not have")) << other;
+  }
+  json["claim"]["conflict"].push_back(json["claim"]["conflict"][0]);
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("twice"));
+}
+
+TEST(CheckPlan, RejectsMoreOfAStreamThanArrives) {
+  Json json = Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 1, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 0, "floor": 5}, {"name": "b", "count": 1}],
+      "rates": [[10], [10]], "idle_power": [0], "power": [[1], [1]], "arrivals": [{"task": 0, "rate": 5}]},
+    "claim": {"service": {"tasks": [[0], [0.5]], "threads": [], "arrivals": [[0.5]]},
+              "at_least": 10, "at_most": 10},
+    "prices": {"units": [10], "streams": [1], "arrivals": 5}})");
+  EXPECT_TRUE(plan_verdict_on(json).optimal) << plan_verdict_on(json).reason;
+  Json more = json;
+  more["claim"]["service"]["arrivals"] = {{0.50001}};
+  EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("more than there are"));
+  more = json;  // a floor that only more arrivals could keep: priced by there being no more
+  more["system"]["tasks"][0]["floor"] = 6;
+  more["claim"] = {{"infeasible", true}, {"conflict", {{{"limit", "floor"}, {"task", 0}}}}};
+  more["prices"] = {{"floors", {1, 0}}, {"streams", {-1}}, {"arrivals", -5}};
+  EXPECT_TRUE(plan_verdict_on(more).accepted) << plan_verdict_on(more).reason;
+  more["system"]["tasks"][0]["floor"] = 5;
+  EXPECT_FALSE(plan_verdict_on(more).accepted);
+  more = json;  // what never comes
+  more["system"]["arrivals"][0]["rate"] = 0;
+  more["system"]["tasks"][0]["floor"] = 0;
+  EXPECT_THAT(plan_verdict_on(more).reason, HasSubstr("more than there are"));
+}
+
 TEST(ReadCertificate, NamesWhatIsWrongAndWhere) {
   const auto problem = [](const Json& json) { return read_certificate(json.dump()).problem; };
   EXPECT_THAT(read_certificate("").problem, HasSubstr("not valid JSON"));

@@ -124,12 +124,12 @@ PlanPrices read_plan_prices(const Value& value, const PlanMachine& machine) {
   prices.stages = Matrix(groups, std::vector<double>(types, 0.0));
   if (value.has("stages"))
     prices.stages = value["stages"].list([&](const Value& row) { return row.list(number, types); }, groups);
-  prices.streams = numbers("streams", machine.arrivals.size(), not_negative);
+  prices.streams = numbers("streams", machine.arrivals.size(), number);
   prices.floors = numbers("floors", types, not_negative);
   prices.responses = numbers("responses", types, not_negative);
   prices.group_responses = numbers("group_responses", groups, not_negative);
   if (value.has("power")) prices.power = value["power"].not_negative();
-  if (value.has("arrivals")) prices.arrivals = value["arrivals"].not_negative();
+  if (value.has("arrivals")) prices.arrivals = value["arrivals"].number();
   prices.shares = numbers("shares", types, number);
   prices.levels = numbers("levels", types, not_negative);
   prices.group_levels = numbers("group_levels", groups, not_negative);

@@ -80,7 +80,7 @@ struct PlanClaim {
   double value = 0;                    ///< kPower: that must be kept
 };
 
-/// One number per row of the program. All but `stages` and `shares` are >= 0.
+/// One number per row of the program. All but `stages`, `streams`, `arrivals` and `shares` are >= 0.
 struct PlanPrices {
   std::vector<double> units;            ///< per resource
   std::vector<double> threads;          ///< per type
@@ -91,7 +91,7 @@ struct PlanPrices {
   std::vector<double> responses;        ///< per type
   std::vector<double> group_responses;  ///< per group
   double power = 0;                     ///< of the power_cap
-  double arrivals = 0;                  ///< of carrying them all
+  double arrivals = 0;                  ///< of carrying them all; < 0: of there being no more
   std::vector<double> shares;           ///< per type, kShares
   std::vector<double> levels;           ///< per type, kLeast
   std::vector<double> group_levels;     ///< per group, kLeast

@@ -31,6 +31,8 @@ constexpr double kSame = 1e-9;
 constexpr double kErrorPart = 1e-4;
 constexpr double kLeastError = 1e-9;
 constexpr int kMostRounds = 100;
+/// 1 / (completions) is not known well below this part of the most that it could be.
+constexpr double kLeastScale = 1e-5;
 /// A plan for the sake of shares alone must complete this part of what the fastest does.
 constexpr double kLeastPart = 1e-3;
 
@@ -100,6 +102,7 @@ class ShareProgram {
     std::vector<double> columns;  ///< of the service's program; empty: none
     std::vector<double> shares;
     bool is_proven = false;
+    bool is_rounded = false;  ///< far more is completed than the program was told: 1 / u is not exact
   };
   Best solve(StopPoll& poll) {
     const std::span<const double> wanted = service_.problem().system.shares();
@@ -108,6 +111,9 @@ class ShareProgram {
     for (int round = 0; round < kMostRounds; ++round) {
       const Answer answer = program_.maximise(poll);
       if (!answer.is_optimal()) break;
+      const double u = answer.columns[scale_];
+      best.is_rounded = u < kLeastScale * program_.most(scale_);
+      if (!(u > 0)) break;
       double error = 0;
       for (std::size_t i = 0; i < wanted.size(); ++i)
         error += std::pow(answer.columns[shares_[i]] - wanted[i], 2);
@@ -115,7 +121,7 @@ class ShareProgram {
         least = error;
         best.columns.assign(answer.columns.begin(),
                             answer.columns.begin() + static_cast<std::ptrdiff_t>(scale_));
-        for (double& x : best.columns) x /= answer.columns[scale_];
+        for (double& x : best.columns) x /= u;
         best.shares.clear();
         for (const std::size_t column : shares_) best.shares.push_back(answer.columns[column]);
       }
@@ -212,6 +218,10 @@ class PlannedFrontier {
     trace(most.value, fairest, [&](double value) {
       service_.program().set_row(value_row, value, kInfinity);
       ShareProgram::Best best = ShareProgram(service_, sums, least_total(sums), value, last).solve(poll_);
+      if (best.is_rounded) {
+        ShareProgram::Best larger = ShareProgram(service_, sums, kLeastPart * all, value, last).solve(poll_);
+        if (!larger.columns.empty()) best = std::move(larger);
+      }
       last = best.shares;
       service_.program().set_row(value_row, -kInfinity, kInfinity);
       is_proven_ = is_proven_ && best.is_proven;
@@ -253,9 +263,9 @@ class PlannedFrontier {
   }
 
   void trace_least(std::size_t value_row, const Answer& most) {
-    double highest = 0;
-    for (const auto& party : parties_) highest = std::max(highest, party.most / party.weight);
-    if (!(highest > 0)) return add(most.columns);
+    double highest = kInfinity;  // level: no more than the scarcest has
+    for (const auto& party : parties_) highest = std::min(highest, party.most / party.weight);
+    if (!(highest > 0 && highest < kInfinity)) return add(most.columns);
     const std::size_t level = service_.program().add_column(2 * highest);
     for (const auto& party : parties_)
       service_.program().add_entry(service_.add_row_like(party, 0), level, -party.weight);
@@ -312,7 +322,8 @@ class PlannedFrontier {
                                ? performance.priority_error.value_or(0)
                                : std::max(0.0, best_least_ > 0 ? 1 - point.least_served / best_least_ : 0);
     std::vector<ParetoPoint>& points = frontier_.points;
-    if (!points.empty() && point.priority_error >= points.back().priority_error) return;
+    const bool has_shares = !has_shares_ || performance.priority_error;  // something is completed
+    if (!points.empty() && !(has_shares && point.priority_error < points.back().priority_error)) return;
     points.push_back(std::move(point));
   }
 

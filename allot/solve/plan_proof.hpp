@@ -26,7 +26,7 @@ struct PlanPrices {
   std::vector<double> responses;            ///< per type
   std::vector<double> group_responses;      ///< per group
   double power = 0;                         ///< of the power_cap
-  double arrivals = 0;                      ///< of carrying them all
+  double arrivals = 0;                      ///< of carrying them all; < 0: of there being no more
   std::vector<double> shares;               ///< per type: objective `priority`
   std::vector<double> levels;               ///< per type: `max-min`
   std::vector<double> group_levels;         ///< per group

@@ -127,10 +127,8 @@ Json point_object(const System& system, const ParetoFrontier& frontier, const Pa
   object.add("throughput", point.throughput);
   object.add("value", point.value);
   object.add("priority_error", frontier.has_priorities ? Json(point.priority_error) : Json());
-  if (!frontier.is_planned) {
-    object.add("assignment", point.assignment);
-    return object;
-  }
+  object.add("assignment", frontier.is_planned ? Json() : Json(point.assignment));
+  if (!frontier.is_planned) return object;
   object.add("least_served", point.least_served);
   object.add("time_shares", matrix(point.time_shares, system.resource_count()));
   if (!point.rounds.empty()) object.add("rounds", point.rounds);

@@ -418,6 +418,12 @@ TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
   EXPECT_EQ(invalid.status, 3);
   EXPECT_THAT(invalid.err, HasSubstr("certificate.claim: 'at_most' is missing"));
   EXPECT_EQ(run_allot({"check", "/nowhere/proof.json"}).status, 3);
+  const Finished folder = run_allot({"check", "/"});
+  EXPECT_EQ(folder.status, 3);
+  EXPECT_THAT(folder.err, HasSubstr("is a directory, not a file"));
+  const Finished unwritten = run_allot({"certify", kWorkstation, "--proof", "/nowhere/proof.json"});
+  EXPECT_EQ(unwritten.status, 1);
+  EXPECT_THAT(unwritten.err, HasSubstr("cannot write '/nowhere/proof.json': No such file"));
 
   const TemporaryFile shares(".json", "");
   EXPECT_EQ(run_allot({"solve", kWorkstation, "--solver", "weighted", "--proof", shares.path()}).status, 0);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "allot/check/check.hpp"
+#include "allot/format/scenario_reader.hpp"
 #include "allot/solve/plan_certificate.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/service_witness.hpp"
@@ -139,6 +140,83 @@ TEST(PlanProofs, BoundsAreNeverBelowTheValueOfAProgramWrittenDownAnew) {
     if (!best) continue;
     EXPECT_GE(*found.plan_proof->bound, *best * (1 - 1e-9));
     EXPECT_LE(found.plan_proof->reached, *best * (1 + 1e-8) + 1e-12);
+  }
+}
+
+/// What is called optimal keeps what the file asks for, counted anew from the plan.
+TEST(PlanProofs, WhatIsProvenOptimalKeepsEveryLimitHoweverFarApartTheNumbersLie) {
+  int proven_plans = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const Scenario scenario = extreme_scenario(seed);
+    const System& system = scenario.system;
+    for (const Objective objective : kObjectives) {
+      if (!fits(scenario, objective)) continue;
+      SCOPED_TRACE(::testing::Message() << "seed=" << seed << " " << to_string(objective));
+      const Solution found = proven(planned_problem(scenario, objective));
+      if (!found.proven_optimal) continue;
+      ++proven_plans;
+      double watts = 0;
+      double taken = 0;
+      double idle = 0;
+      for (const ResourceId j : system.resource_ids())
+        idle += system.resource(j).idle_power * static_cast<double>(system.resource(j).servers);
+      for (const TaskType i : system.types()) {
+        double completed = 0;
+        for (const ResourceId j : system.resources_for(i)) {
+          const double x = found.time_shares[index(i) * system.resource_count() + index(j)];
+          completed += x * system.rate(i, j);
+          const double more = x * (system.power(i, j) - system.resource(j).idle_power);
+          watts += more;
+          taken += std::max(0.0, more);
+        }
+        EXPECT_GE(completed, system.task(i).floor.value_or(0) * (1 - 1e-8)) << system.task(i).name;
+      }
+      if (scenario.power_cap) {
+        const double left = *scenario.power_cap - idle;
+        EXPECT_LE(watts, left + 1e-8 * std::max(std::abs(left), taken) + 1e-12 * idle);
+      }
+    }
+  }
+  EXPECT_GT(proven_plans, 500);
+}
+
+TEST(PlanProofs, ALimitIsKeptWhoseUnitIsNextToNothing) {
+  const auto read = [](const std::string& text) {
+    return read_scenario_text(text, FileFormat::kJson, "limits").value();
+  };
+  const Solution floor = proven(planned_problem(read(R"({"resources": [{"name": "gpu"}], "tasks": [
+        {"name": "a", "count": 4, "floor": 1, "rates": {"gpu": 2e9}},
+        {"name": "b", "count": 4, "worth": 1e9, "rates": {"gpu": 100}}]})"),
+                                                Objective::kThroughput));
+  EXPECT_NEAR(floor.performance.throughput_by_task[0], 1, 1e-8);
+  for (const char* watts : {"1e6", "1e9", "1e12", "1e15"}) {
+    SCOPED_TRACE(watts);
+    const Solution capped = proven(planned_problem(
+        read(std::string(R"({"resources": [{"name": "r0", "servers": 8}, {"name": "r1", "servers": 8}],
+          "tasks": [{"name": "a", "count": 8, "rates": {"r0": 28.881, "r1": 0.421},
+                     "power": {"r0": 10, "r1": )") +
+             watts + R"(}}], "power_cap": 50})"),
+        Objective::kThroughput));
+    EXPECT_LE(capped.plan.mean_power, 50 * (1 + 1e-9));
+    EXPECT_NEAR(capped.performance.value, 5 * 28.881, 1e-6);
+  }
+}
+
+TEST(PlanProofs, OfConflictsAtTheLoadWithNothingButArrivalsAreAccepted) {
+  for (const char* limit : {"floor = 10\n", ""}) {
+    const auto scenario =
+        read_scenario_text(std::string(*limit == 0 ? "power_cap = 30\n" : "") +
+                               "[[resources]]\nname = \"cpu\"\nservers = 2\nidle_power = 20\npower = 5\n"
+                               "[[tasks]]\nname = \"a\"\nrates = { cpu = 10.0 }\n" +
+                               limit + "[[arrivals]]\ntask = \"a\"\nrate = 1\n",
+                           FileFormat::kToml, "open");
+    ASSERT_TRUE(scenario.has_value());
+    const Problem problem = planned_problem(*scenario, Objective::kThroughput);
+    const Solution found = proven(problem);
+    ASSERT_EQ(found.outcome, Outcome::kInfeasible);
+    ASSERT_NE(found.plan_proof, nullptr);
+    const std::string text = plan_certificate_json(problem, found);
+    EXPECT_TRUE(verdict_on(text).accepted) << verdict_on(text).reason << "\n" << text;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/solve/pareto.hpp"
+#include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/service_witness.hpp"
@@ -155,6 +156,57 @@ TEST(PlannedPareto, EndsWithExactSharesWhereTheyCanBeHad) {
     ++exact;
   }
   EXPECT_GT(exact, 20);
+}
+
+/// Group 1 has all of the value and none of the shares: the fairest plan leaves next to nothing of the value.
+TEST(PlannedPareto, EndsWhereNothingIsLeftOfTheValue) {
+  Scenario scenario{
+      "",
+      System({{.name = "cpu"}}, {{.name = "a", .priority = 1.0}, {.name = "b", .priority = 0.0}},
+             Rates(2, 1, {10.0, 10.0})),
+      {},
+      {},
+      {},
+      {},
+      {}};
+  scenario.threads = {{2, {task_type(1)}}, {2, {task_type(1), task_type(0)}, 0.0}};
+  const ParetoFrontier frontier = frontier_of(scenario, 20);
+  ASSERT_EQ(frontier.points.size(), 20u);
+  for (const ParetoPoint& point : frontier.points) {
+    EXPECT_TRUE(std::isfinite(point.value) && std::isfinite(point.throughput));
+    // Value v leaves (10 - v) / 2 rounds of group 2, and so this share of a.
+    const double a = (10 - point.value) / 20;
+    EXPECT_NEAR(point.priority_error, 2 * (1 - a) * (1 - a), 1e-3);
+  }
+  EXPECT_NEAR(frontier.points.back().priority_error, 0.5, 1e-4);
+  const std::string json = pareto_json(scenario.system, frontier, nullptr);
+  EXPECT_NE(json.find("\"assignment\": null"), std::string::npos);
+  EXPECT_EQ(json.find("nan"), std::string::npos);
+}
+
+/// No priorities in odd seeds; worths and rates many powers of ten apart.
+TEST(PlannedPareto, PointsAreNumbersWhateverTheScenario) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    Scenario scenario = random_scenario(seed);
+    if (!has_threads(scenario)) continue;
+    RandomStream random(seed, 0x9a);
+    for (ThreadGroup& group : scenario.threads) group.worth *= random.below(2) == 0 ? 0 : 1e6;
+    std::vector<double> worths;
+    for (std::size_t i = 0; i < scenario.system.type_count(); ++i)
+      worths.push_back(random.below(3) == 0 ? 0 : std::pow(10.0, random.uniform(-6, 6)));
+    if (scenario.threads.empty()) scenario.system = scenario.system.with_worths(worths);
+    const ParetoFrontier frontier = frontier_of(scenario);
+    for (const ParetoPoint& point : frontier.points) {
+      EXPECT_TRUE(std::isfinite(point.value) && std::isfinite(point.throughput) &&
+                  std::isfinite(point.priority_error) && std::isfinite(point.least_served));
+      std::vector<double> used(scenario.system.resource_count(), 0.0);
+      for (std::size_t at = 0; at < point.time_shares.size(); ++at)
+        used[at % used.size()] += point.time_shares[at];
+      for (std::size_t j = 0; j < used.size(); ++j)
+        EXPECT_LE(used[j], static_cast<double>(scenario.system.resources()[j].servers) * (1 + 1e-3));
+    }
+  }
 }
 
 TEST(PlannedPareto, RefusesWhereNothingHasThreads) {

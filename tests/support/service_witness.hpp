@@ -130,6 +130,9 @@ inline Witness witness_of(const Scenario& scenario) {
         {completions(index(scenario.arrivals[s].task), [&](const Variable& v) { return v.work == work; }),
          scenario.arrivals[s].rate});
   }
+  // No more is done than arrives.
+  std::vector<Floor> streams(floors.end() - static_cast<std::ptrdiff_t>(scenario.arrivals.size()),
+                             floors.end());
   // One more variable per floor: how much of it is met. Met floors come before any value.
   const std::size_t met_at = size;
   size += floors.size();
@@ -155,6 +158,10 @@ inline Witness witness_of(const Scenario& scenario) {
     std::vector<long double> limit(size, 0);
     limit[met_at + f] = 1;
     program.at_most(limit, floors[f].least);
+  }
+  for (Floor& stream : streams) {
+    stream.row.resize(size, 0);
+    program.at_most(stream.row, stream.least);
   }
   for (std::size_t j = 0; j < system.resource_count(); ++j) {
     std::vector<long double> row(size, 0);

@@ -63,7 +63,9 @@ class PlanAnswer {
       used_[j] += x;
       threads += x;
       completed += x * exact(machine_.rates[i][j]);
-      watts_ += x * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
+      const mpq_class watts = x * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
+      watts_ += watts;
+      if (watts > 0) taken_ += watts;
     }
     all_[i] += completed;
     return completed;
@@ -106,16 +108,26 @@ class PlanAnswer {
     }
   }
 
+  /// Streams are carried in the same part, next to threads all of it: nothing can be done that does not
+  /// arrive.
   void add_arrivals() {
+    std::vector<mpq_class> by_stream;
     for (std::size_t s = 0; s < plan_.arrivals.size(); ++s) {
       const Stream& stream = plan_.arrivals[s];
       mpq_class ignored = 0;
       const mpq_class completed = serve(stream.task, service_.arrivals[s], ignored);
+      by_stream.push_back(completed);
       if (stream.rate == 0) continue;
       const mpq_class part = completed / exact(stream.rate);
       if (!carried_ || part < *carried_) carried_ = part;
     }
     if (plan_.has_threads() && carried_) require_at_least(*carried_, 1, "the arrivals");
+    for (std::size_t s = 0; s < by_stream.size(); ++s) {
+      const mpq_class part = plan_.has_threads() ? mpq_class(1) : carried_.value_or(0);
+      if (by_stream[s] > part * exact(plan_.arrivals[s].rate) * (1 + tolerance()))
+        fail("the plan completes " + shown(by_stream[s]) + " per second of arrivals of " +
+             quoted(machine_.tasks[plan_.arrivals[s].task].name) + ", more than there are");
+    }
   }
 
   void keep_limits() {
@@ -136,7 +148,15 @@ class PlanAnswer {
             rounds_[k], exact(group.count) / exact(*group.max_response),
             "rounds of group " + std::to_string(k + 1) + " of threads, which its max_response asks for");
     }
-    if (plan_.power_cap) require_at_most(watts_, exact(*plan_.power_cap), "watts");
+    if (plan_.power_cap) keep_power(exact(*plan_.power_cap));
+  }
+
+  /// Within a part of what work takes or must save: next to an idle machine that takes much, a part of the
+  /// cap could be all of what is left for work.
+  void keep_power(const mpq_class& cap) {
+    const mpq_class left = abs(cap - idle_power(plan_));
+    if (watts_ > cap + tolerance() * std::max(left, taken_))
+      fail("the plan takes " + shown(watts_) + " W, more than the power_cap of " + shown(cap) + " W");
   }
 
   mpq_class value() const {
@@ -161,7 +181,7 @@ class PlanAnswer {
     for (const mpq_class& x : all_) total += x;
     const std::vector<mpq_class> shares = shares_of(machine_);
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      if (abs(all_[i] - shares[i] * total) > tolerance() * total)
+      if (abs(all_[i] - shares[i] * total) > tolerance() * shares[i] * total)
         fail(quoted(machine_.tasks[i].name) + " does not have the share that its priority asks for");
     }
     return total;
@@ -226,6 +246,7 @@ class PlanAnswer {
   std::vector<mpq_class> rounds_;   // per group
   std::optional<mpq_class> carried_;
   mpq_class watts_;
+  mpq_class taken_ = 0;  // watts by work that takes more than an idle server
   std::string problem_;
 };
 

@@ -119,7 +119,8 @@ class PlanBound {
       const mpq_class alone = most_alone(machine_, stream.task, -1) / exact(stream.rate);
       if (!most || alone < *most) most = alone;
     }
-    if (most) add_column(carried, *most);
+    if (!most) return;
+    add_column(carried, plan_.has_threads() || !gains_ ? std::min(*most, mpq_class(1)) : *most);
   }
 
   /// The level of shares, or the least level.
@@ -128,7 +129,7 @@ class PlanBound {
       mpq_class gained = gains_ ? 1 : 0;
       const std::vector<mpq_class> shares = shares_of(machine_);
       for (std::size_t i = 0; i < shares.size(); ++i) gained += exact(prices_.shares[i]) * shares[i];
-      add_column(gained, most_completions());
+      add_column(gained, plan_.has_threads() ? most_completions() : mpq_class(0));
     }
     if (certificate_.objective != PlanObjective::kLeast) return;
     mpq_class gained = gains_ ? 1 : 0;
@@ -172,6 +173,34 @@ class PlanBound {
   mpq_class bound_ = 0;
 };
 
+bool has_limit(const PlanMachine& plan, const PlanLimit& limit) {
+  switch (limit.kind) {
+    case PlanLimit::Kind::kFloor:
+      return plan.machine.tasks[limit.at].floor > 0;
+    case PlanLimit::Kind::kResponse:
+      return plan.max_response[limit.at] && plan.machine.tasks[limit.at].count > 0;
+    case PlanLimit::Kind::kRoundResponse:
+      return plan.groups[limit.at].max_response.has_value();
+    case PlanLimit::Kind::kPower:
+      return plan.power_cap.has_value();
+    case PlanLimit::Kind::kArrivals:
+      break;
+  }
+  return plan.has_threads() && std::any_of(plan.arrivals.begin(), plan.arrivals.end(),
+                                           [](const Stream& stream) { return stream.rate > 0; });
+}
+
+/// A conflict is between limits that exist, each named once.
+std::string problem_of_conflict(const PlanCertificate& certificate) {
+  const std::vector<PlanLimit>& conflict = certificate.claim.conflict;
+  for (auto limit = conflict.begin(); limit != conflict.end(); ++limit) {
+    if (!has_limit(certificate.machine, *limit))
+      return "the conflict names a limit that the system does not have";
+    if (std::find(conflict.begin(), limit, *limit) != limit) return "the conflict names a limit twice";
+  }
+  return {};
+}
+
 /// Prices are of limits that exist, and of the objective's own rows only. With an infeasible claim: of limits
 /// that are named.
 std::string problem_of_prices(const PlanCertificate& certificate) {
@@ -202,8 +231,10 @@ std::string problem_of_prices(const PlanCertificate& certificate) {
   }
   if (prices.power != 0 && !plan.power_cap) return unknown;
   if (prices.power != 0 && !is_named(Kind::kPower, 0)) return unnamed;
-  if (prices.arrivals != 0 && !plan.has_threads()) return unknown;
-  if (prices.arrivals != 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
+  // With nothing but arrivals, a multiple of them may be carried, unless limits are said to exclude each
+  // other.
+  if (prices.arrivals != 0 && !plan.has_threads() && !claim.infeasible) return unknown;
+  if (prices.arrivals > 0 && !is_named(Kind::kArrivals, 0)) return unnamed;
   if (prices.value != 0 && certificate.objective != PlanObjective::kPower) return unknown;
   return {};
 }
@@ -275,6 +306,7 @@ mpq_class idle_power(const PlanMachine& machine) {
 
 std::string problem_of_bound(const PlanCertificate& certificate) {
   if (std::string problem = problem_of_prices(certificate); !problem.empty()) return problem;
+  if (std::string problem = problem_of_conflict(certificate); !problem.empty()) return problem;
   const PlanClaim& claim = certificate.claim;
   mpq_class constant = 0;
   if (!claim.infeasible && certificate.objective == PlanObjective::kLogarithms) {

@@ -41,6 +41,11 @@ void BoundedProgram::set_row(std::size_t row, double lower, double upper) {
   if (program_) program_->set_row(static_cast<int>(row), lower / rows_[row].scale, upper / rows_[row].scale);
 }
 
+void BoundedProgram::set_most(std::size_t column, double most) {
+  columns_[column].most = most;
+  forget_program();
+}
+
 void BoundedProgram::set_gain(std::size_t column, double gain) { columns_[column].gain = gain; }
 
 void BoundedProgram::clear_gains() {
@@ -140,7 +145,16 @@ void BoundedProgram::start_from(std::span<const unsigned char> basis) {
 }
 
 BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
+  constexpr double kKept = 0.8e-9;  // of a limit
+  constexpr double kNotEvenNear = 1e-3;
   Answer answer = solve(poll);
+  if (answer.is_optimal() && !keeps_limits(answer.columns, kKept)) {
+    Answer other;
+    solve_by_limits(poll, other);
+    if (other.is_optimal() && keeps_limits(other.columns, kKept)) answer = std::move(other);
+    if (other.status == LinearProgram::Status::kInfeasible && !keeps_limits(answer.columns, kNotEvenNear))
+      return other;
+  }
   // Where numbers lie far apart, a solver's tolerances hide what is not optimal at all; its prices show it.
   constexpr double kDoubtful = 1e-6;  // of the bound
   constexpr double kHidden = 1e-8;    // of the largest gain: tolerances hide no more
@@ -149,7 +163,8 @@ BoundedProgram::Answer BoundedProgram::maximise(StopPoll& poll) {
     return answer;
   Answer other;
   solve_anew(poll, other);
-  if (!other.is_optimal()) return answer;
+  if (!other.is_optimal() || (keeps_limits(answer.columns, kKept) && !keeps_limits(other.columns, kKept)))
+    return answer;
   const bool is_closer = other.bound - other.value < answer.bound - answer.value;
   return is_closer ? other : answer;
 }
@@ -195,6 +210,81 @@ void BoundedProgram::solve_anew(StopPoll& poll, Answer& answer) const {
                                                                   : LinearProgram::Status::kFailed;
   if (answer.is_optimal() || answer.status == LinearProgram::Status::kStopped)
     read(simplex.columns(), simplex.duals(), answer);
+}
+
+/// By our own simplex method, with rows as parts of their limits and columns as parts of what rows leave of
+/// them: slower, but no limit is too small to be seen.
+void BoundedProgram::solve_by_limits(StopPoll& poll, Answer& answer) const {
+  const auto limit_of = [](const Row& row) {
+    const double limit = std::isfinite(row.upper) ? row.upper : row.lower;
+    return std::isfinite(limit) ? std::abs(limit) : 0.0;
+  };
+  std::vector<bool> only_adds(rows_.size(), true);
+  for (const Column& column : columns_) {
+    for (const auto& [row, value] : column.entries) only_adds[row] = only_adds[row] && value >= 0;
+  }
+  std::vector<double> units;                     // per column
+  std::vector<double> added(rows_.size(), 0.0);  // the most that a column adds to a row, or takes from it
+  std::vector<double> taken(rows_.size(), 0.0);
+  for (const Column& column : columns_) {
+    double unit = column.most;
+    for (const auto& [row, value] : column.entries) {
+      if (only_adds[row] && rows_[row].upper > 0) unit = std::min(unit, rows_[row].upper / value);
+    }
+    units.push_back(unit);
+    for (const auto& [row, value] : column.entries) {
+      double& most = value > 0 ? added[row] : taken[row];
+      most = std::max(most, std::abs(value * unit));
+    }
+  }
+  std::vector<double> scales;
+  BoundedSimplex simplex;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const double side = added[r] > 0 && taken[r] > 0 ? std::min(added[r], taken[r]) : added[r] + taken[r];
+    scales.push_back(limit_of(rows_[r]) > 0 ? limit_of(rows_[r]) : side);
+    if (!(scales[r] > 0 && std::isfinite(scales[r]))) scales[r] = 1;
+    simplex.add_row(rows_[r].lower / scales[r], rows_[r].upper / scales[r]);
+  }
+  std::vector<int> rows;
+  std::vector<double> values;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    rows.clear();
+    values.clear();
+    for (const auto& [row, value] : columns_[c].entries) {
+      rows.push_back(static_cast<int>(row));
+      values.push_back(value * units[c] / scales[row]);
+    }
+    simplex.add_column(-columns_[c].gain * units[c] / gain_scale_, 0, columns_[c].most / units[c], rows,
+                       values);
+  }
+  const BoundedSimplex::Status status = simplex.solve(&poll);
+  if (status == BoundedSimplex::Status::kInfeasible) answer.status = LinearProgram::Status::kInfeasible;
+  if (status != BoundedSimplex::Status::kOptimal) return;
+  answer.status = LinearProgram::Status::kOptimal;
+  std::vector<double> parts(simplex.columns().begin(), simplex.columns().end());
+  std::vector<double> duals(simplex.duals().begin(), simplex.duals().end());
+  for (std::size_t c = 0; c < parts.size(); ++c) parts[c] *= units[c] / columns_[c].most;
+  for (std::size_t r = 0; r < duals.size(); ++r) duals[r] *= rows_[r].scale / scales[r];
+  read(parts, duals, answer);
+}
+
+/// Each to within a part of itself, or of what is summed where it is 0.
+bool BoundedProgram::keeps_limits(std::span<const double> columns, double tolerance) const {
+  std::vector<double> sums(rows_.size(), 0.0);
+  std::vector<double> sizes(rows_.size(), 0.0);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (columns[c] == 0) continue;
+    for (const auto& [row, value] : columns_[c].entries) {
+      sums[row] += value * columns[c];
+      sizes[row] = std::max(sizes[row], std::abs(value * columns[c]));
+    }
+  }
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const auto slack = [&](double limit) { return tolerance * (limit == 0 ? sizes[r] : std::abs(limit)); };
+    if (std::isfinite(rows_[r].lower) && sums[r] < rows_[r].lower - slack(rows_[r].lower)) return false;
+    if (std::isfinite(rows_[r].upper) && sums[r] > rows_[r].upper + slack(rows_[r].upper)) return false;
+  }
+  return true;
 }
 
 void BoundedProgram::read(std::span<const double> parts, std::span<const double> duals,

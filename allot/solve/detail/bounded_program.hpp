@@ -24,6 +24,7 @@ class BoundedProgram {
   std::size_t add_column(double most, double gain = 0);
   void add_entry(std::size_t row, std::size_t column, double value);
   void set_row(std::size_t row, double lower, double upper);
+  void set_most(std::size_t column, double most);
   void set_gain(std::size_t column, double gain);
   void clear_gains();
 
@@ -74,6 +75,8 @@ class BoundedProgram {
   void scale(const Column& column, std::vector<int>& rows, std::vector<double>& values) const;
   void forget_program();
   void solve_anew(StopPoll& poll, Answer& answer) const;
+  void solve_by_limits(StopPoll& poll, Answer& answer) const;
+  bool keeps_limits(std::span<const double> columns, double tolerance) const;
   void read(std::span<const double> parts, std::span<const double> duals, Answer& answer) const;
   bool keeps_rows(std::span<const double> columns) const;
 

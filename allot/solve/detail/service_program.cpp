@@ -19,7 +19,7 @@ ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), syst
   for (const ResourceId j : system_.resource_ids()) {
     const Resource& resource = system_.resource(j);
     rows_.units.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
-    idle_power_ += resource.idle_power * static_cast<double>(resource.servers);
+    idle_power_ += static_cast<long double>(resource.idle_power) * static_cast<long double>(resource.servers);
   }
   add_counted();
   add_groups();
@@ -94,11 +94,13 @@ void ServiceProgram::add_arrivals() {
     if (stream.rate > 0) most = std::min(most, most_alone(stream.task, kInfinity) / stream.rate);
   }
   if (!(most < kInfinity)) return;
-  arrivals_ = program_.add_column(kNeverReached * most);
+  most_arrivals_ = most;
+  // Next to threads no more is done than arrives.
+  arrivals_ = program_.add_column(kNeverReached * (has_closed_work_ ? std::min(most, 1.0) : most));
   for (std::size_t s = 0; s < problem_.arrivals.size(); ++s) {
     const Arrivals& stream = problem_.arrivals[s];
     if (!(stream.rate > 0)) continue;
-    rows_.streams[s] = program_.add_row(0, kInfinity);
+    rows_.streams[s] = program_.add_row(0, 0);
     program_.add_entry(*rows_.streams[s], *arrivals_, -stream.rate);
     serve(stream.task, kInfinity, std::nullopt, rows_.streams[s], Work::kStream, s);
   }
@@ -141,17 +143,24 @@ void ServiceProgram::add_limits() {
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
   if (arrivals_) {
-    const std::size_t row = program_.add_row(-kInfinity, kInfinity);
-    program_.add_entry(row, *arrivals_, 1);
-    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, row, 1);
+    rows_.arrivals = program_.add_row(-kInfinity, kInfinity);
+    program_.add_entry(*rows_.arrivals, *arrivals_, 1);
+    if (has_closed_work_) limit(Limit::Kind::kArrivals, 0, *rows_.arrivals, 1);
   }
+}
+
+double ServiceProgram::rounding_of_power(double cap) const {
+  const auto sum = std::numeric_limits<long double>::epsilon() * idle_power_ *
+                   static_cast<long double>(system_.resource_count() + 1);
+  return static_cast<double>(sum) + std::numeric_limits<double>::epsilon() * std::abs(power_left(cap));
 }
 
 void ServiceProgram::impose(const Limit& limit, double amount) {
   switch (limit.kind) {
     case Limit::Kind::kFloor:
-    case Limit::Kind::kArrivals:
       return program_.set_row(limit.row, amount, kInfinity);
+    case Limit::Kind::kArrivals:
+      return program_.set_row(limit.row, amount, 1);
     case Limit::Kind::kResponse:
       return program_.set_row(limit.row, static_cast<double>(system_.tasks()[limit.at].count) / amount,
                               kInfinity);
@@ -160,14 +169,14 @@ void ServiceProgram::impose(const Limit& limit, double amount) {
                               kInfinity);
     case Limit::Kind::kPower:
       // Rounded up by what the sum of idle powers may be off, so that bounds stay true.
-      return program_.set_row(limit.row, -kInfinity,
-                              amount - idle_power_ +
-                                  std::numeric_limits<double>::epsilon() * idle_power_ *
-                                      static_cast<double>(system_.resource_count() + 1));
+      return program_.set_row(limit.row, -kInfinity, power_left(amount) + rounding_of_power(amount));
   }
 }
 
-void ServiceProgram::drop(const Limit& limit) { program_.set_row(limit.row, -kInfinity, kInfinity); }
+/// No more is done than arrives, whether all of it must be or not.
+void ServiceProgram::drop(const Limit& limit) {
+  program_.set_row(limit.row, -kInfinity, limit.kind == Limit::Kind::kArrivals ? 1 : kInfinity);
+}
 
 std::string ServiceProgram::name_of(const Limit& limit) const {
   const auto of_group = [&] {
@@ -224,11 +233,14 @@ void ServiceProgram::aim_at_column(std::size_t column) {
 }
 
 void ServiceProgram::aim_at_headroom() {
-  for (const Limit& limit : limits_) {
-    if (limit.kind == Limit::Kind::kArrivals) drop(limit);
-  }
+  program_.set_row(*rows_.arrivals, -kInfinity, kInfinity);
+  program_.set_most(*arrivals_, kNeverReached * most_arrivals_);
   aim_at_column(*arrivals_);
 }
+
+void ServiceProgram::carry_load() { program_.set_row(*rows_.arrivals, 1, 1); }
+
+void ServiceProgram::carry_no_more_than_load() { program_.set_row(*rows_.arrivals, -kInfinity, 1); }
 
 void ServiceProgram::aim_at_power(double least_value) {
   if (!rows_.value) {
@@ -301,7 +313,7 @@ double ServiceProgram::value(const std::vector<double>& columns) const {
 }
 
 double ServiceProgram::mean_power(const std::vector<double>& columns) const {
-  double power = idle_power_;
+  double power = idle_power();
   for (const Served& one : served_) {
     power += (system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power) *
              columns[one.column];
@@ -310,8 +322,8 @@ double ServiceProgram::mean_power(const std::vector<double>& columns) const {
 }
 
 double ServiceProgram::least_power(double saved) const {
-  const double size = idle_power_ + std::abs(saved);
-  return idle_power_ - saved -
+  const double size = idle_power() + std::abs(saved);
+  return idle_power() - saved -
          std::numeric_limits<double>::epsilon() * size * static_cast<double>(system_.resource_count() + 2);
 }
 

@@ -64,6 +64,7 @@ class ServiceProgram {
     };
     std::vector<std::vector<Stage>> stages;
     std::vector<std::optional<std::size_t>> streams;  ///< per stream of arrivals, unless it is empty
+    std::optional<std::size_t> arrivals;              ///< the part or multiple of them that is carried
     std::vector<std::size_t> shares;                  ///< per type, once they are made
     std::optional<std::size_t> value;                 ///< that is kept
   };
@@ -79,6 +80,9 @@ class ServiceProgram {
   void aim_at_power(double least_value);
   /// As large a multiple of the arrivals as possible. A limit that they be carried is dropped.
   void aim_at_headroom();
+  /// The arrivals as they are, no multiple of them.
+  void carry_load();
+  void carry_no_more_than_load();
 
   /// What fairness is about: types with threads and a weight above 0, and groups of threads.
   struct Party {
@@ -102,7 +106,9 @@ class ServiceProgram {
   double mean_power(const std::vector<double>& columns) const;
   /// What the machine completes of a type with so many threads and nothing else to do.
   double most_alone(TaskType i, double threads) const;
-  double idle_power() const noexcept { return idle_power_; }
+  double idle_power() const noexcept { return static_cast<double>(idle_power_); }
+  /// Watts that a cap leaves for work beyond what the idle machine takes.
+  double power_left(double cap) const noexcept { return static_cast<double>(cap - idle_power_); }
   /// Watts of the whole machine that are needed where at most so many of those of the idle one can be saved.
   double least_power(double saved) const;
   /// Per second, where all of them are carried.
@@ -119,6 +125,7 @@ class ServiceProgram {
   /// Columns for a type on every resource that can run it. They stand in `flow` with their rates.
   void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
              std::optional<std::size_t> flow, Work work, std::size_t at = 0);
+  double rounding_of_power(double cap) const;  ///< what `power_left` may be off
   void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);
 
   const Problem& problem_;
@@ -128,10 +135,11 @@ class ServiceProgram {
   Rows rows_;
   std::vector<std::size_t> rounds_;  // columns, per group
   std::vector<double> most_rounds_;
+  double most_arrivals_ = 0;             // of them that the machine completes of the scarcest stream
   std::optional<std::size_t> arrivals_;  // column: the part or multiple of them that is carried
   std::optional<std::size_t> power_row_;
   bool has_closed_work_ = false;
-  double idle_power_ = 0;
+  long double idle_power_ = 0;  // a cap may be a little above much of it
   std::vector<Limit> limits_;
 };
 

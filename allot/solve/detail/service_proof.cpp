@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "allot/base/quote.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -42,6 +44,7 @@ class Shown {
       used[index(one.resource)] += x;
       const double watts = system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
       watts_ += watts * x;
+      taken_ += std::max(0.0, watts * x);
       watts_size_ += std::abs(watts * x);
       if (one.is_counted()) {
         plan_.tasks[pair] = x;
@@ -57,14 +60,17 @@ class Shown {
       }
     }
     for (const ResourceId j : system_.resource_ids())
-      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance));
+      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance),
+              "the servers of " + quote::name(system_.resource(j).name));
     for (const TaskType i : system_.types())
-      require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance));
+      require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance),
+              "the threads of " + quote::name(system_.task(i).name));
     count_rounds(by_stage, group_threads);
     keep_limits();
   }
 
-  bool is_kept() const noexcept { return is_kept_; }
+  /// What the plan misses first; empty: it keeps everything.
+  const std::string& missed() const noexcept { return missed_; }
   const PlanService& plan() const noexcept { return plan_; }
 
   /// What the objective has reached, rounded so that it is true.
@@ -91,7 +97,7 @@ class Shown {
         break;
       case Objective::kEnergy:
         for (const double term : value_terms()) add(term);
-        require(sum >= least_value * (1 - kTolerance));
+        require(sum >= least_value * (1 - kTolerance), "the value to keep");
         sum = service_.idle_power() + watts_;
         return sum + rounding() * (service_.idle_power() + watts_size_);
       default:
@@ -106,7 +112,9 @@ class Shown {
   }
 
  private:
-  void require(bool holds) noexcept { is_kept_ = is_kept_ && holds; }
+  void require(bool holds, const std::string& what) {
+    if (!holds && missed_.empty()) missed_ = what;
+  }
 
   /// What sums of so many terms may be off, as a part of the sum of their sizes.
   double rounding() const noexcept {
@@ -124,10 +132,21 @@ class Shown {
         rounds = std::min(rounds, by_stage[k][index(stage.type)] / stage.times);
       for (const auto& stage : service_.rows().stages[k]) {
         require(by_stage[k][index(stage.type)] - stage.times * rounds <=
-                kTolerance * service_.most_alone(stage.type, threads));
+                    kTolerance * service_.most_alone(stage.type, threads),
+                "the rounds of group " + std::to_string(k + 1) + " of threads");
       }
-      require(group_threads[k] <= threads * (1 + kTolerance));
+      require(group_threads[k] <= threads * (1 + kTolerance),
+              "the threads of group " + std::to_string(k + 1) + " of threads");
       rounds_.push_back(rounds);
+    }
+  }
+
+  /// All streams are carried in the same part, next to threads no more of them than arrives.
+  void keep_streams() {
+    const double part = service_.has_closed_work() ? 1 : carried();
+    for (std::size_t s = 0; s < by_stream_.size(); ++s) {
+      const double due = part * problem_.arrivals[s].rate;
+      require(by_stream_[s] <= due * (1 + kTolerance), "the arrivals");
     }
   }
 
@@ -140,32 +159,40 @@ class Shown {
   }
 
   void keep_limits() {
-    for (const ServiceProgram::Limit& limit : service_.limits()) {
-      switch (limit.kind) {
-        case Kind::kFloor:
-          require(all_[limit.at] >= limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kResponse:
-          require(own_[limit.at] >=
-                  static_cast<double>(system_.tasks()[limit.at].count) / limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kRoundResponse:
-          require(rounds_[limit.at] >=
-                  static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance));
-          break;
-        case Kind::kPower:
-          require(service_.idle_power() + watts_ <= limit.amount * (1 + kTolerance));
-          break;
-        case Kind::kArrivals:
-          require(carried() >= 1 - kTolerance);
-          break;
-      }
+    for (const ServiceProgram::Limit& limit : service_.limits())
+      require(keeps(limit), service_.name_of(limit));
+    if (service_.has_arrivals()) keep_streams();
+  }
+
+  bool keeps(const ServiceProgram::Limit& limit) const {
+    switch (limit.kind) {
+      case Kind::kFloor:
+        return all_[limit.at] >= limit.amount * (1 - kTolerance);
+      case Kind::kResponse:
+        return own_[limit.at] >=
+               static_cast<double>(system_.tasks()[limit.at].count) / limit.amount * (1 - kTolerance);
+      case Kind::kRoundResponse:
+        return rounds_[limit.at] >=
+               static_cast<double>(problem_.threads[limit.at].count) / limit.amount * (1 - kTolerance);
+      case Kind::kPower:
+        return keeps_power(service_.power_left(limit.amount));
+      case Kind::kArrivals:
+        break;
     }
+    return carried() >= 1 - kTolerance;
+  }
+
+  /// Within a part of what work takes or must save.
+  bool keeps_power(double left) const {
+    return watts_ <= left + kTolerance * std::max(std::abs(left), taken_);
   }
 
   void keep_shares(double total) {
-    for (std::size_t i = 0; i < all_.size(); ++i)
-      require(std::abs(all_[i] - system_.shares()[i] * total) <= kTolerance * total);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      const double due = system_.shares()[i] * total;
+      require(std::abs(all_[i] - due) <= kTolerance * due,
+              "the share of " + quote::name(system_.tasks()[i].name));
+    }
   }
 
   double completed(const ServiceProgram::Party& party) const {
@@ -197,8 +224,9 @@ class Shown {
   std::vector<double> rounds_;     // per group
   double watts_ = 0;               // above those of the idle machine
   double watts_size_ = 0;
+  double taken_ = 0;  // watts by work that takes more than an idle server
   std::size_t terms_ = 0;
-  bool is_kept_ = true;
+  std::string missed_;
 };
 
 }  // namespace
@@ -218,18 +246,19 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
   for (std::size_t k = 0; k < groups; ++k) {
     for (const auto& stage : rows.stages[k]) out.stages[k][index(stage.type)] = prices[stage.row];
   }
-  for (const auto& row : rows.streams) out.streams.push_back(of(row));
+  for (const auto& row : rows.streams) out.streams.push_back(row ? -prices[*row] : 0.0);
   out.floors.assign(types, 0.0);
   out.responses.assign(types, 0.0);
   out.group_responses.assign(groups, 0.0);
   for (const ServiceProgram::Limit& limit : service.limits()) {
+    if (limit.kind == Kind::kArrivals) continue;
     double& price = limit.kind == Kind::kFloor           ? out.floors[limit.at]
                     : limit.kind == Kind::kResponse      ? out.responses[limit.at]
                     : limit.kind == Kind::kRoundResponse ? out.group_responses[limit.at]
-                    : limit.kind == Kind::kPower         ? out.power
-                                                         : out.arrivals;
+                                                         : out.power;
     price = of(limit.row);
   }
+  if (rows.arrivals) out.arrivals = -prices[*rows.arrivals];
   out.shares.assign(types, 0.0);
   for (std::size_t i = 0; i < rows.shares.size(); ++i) out.shares[i] = prices[rows.shares[i]];
   out.levels.assign(types, 0.0);
@@ -240,13 +269,38 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
   return out;
 }
 
+namespace {
+
+/// A plan may miss rows by a little, and so be better than any that misses none: by more than a checker takes
+/// for the same?
+bool is_beyond(double reached, const PlanProof& proof, Objective objective,
+               const std::vector<ServiceProgram::Party>& parties) {
+  if (objective == Objective::kEnergy) return *proof.bound - reached > kTolerance * std::abs(reached);
+  double margin = kTolerance * std::abs(*proof.bound);
+  if (objective == Objective::kProportional) {
+    margin = 0;
+    for (const ServiceProgram::Party& party : parties) margin += 100 * kTolerance * party.weight;
+  }
+  return reached - *proof.bound > margin;
+}
+
+}  // namespace
+
 void add_plan(const ServiceProgram& service, const std::vector<double>& columns,
               const std::vector<ServiceProgram::Party>& parties, PlanProof& proof) {
   Shown shown(service, columns);
   const double reached = shown.reached(parties, proof.value);
-  if (!shown.is_kept() || !std::isfinite(reached)) return;
+  if (!shown.missed().empty() || !std::isfinite(reached)) return;
+  if (is_beyond(reached, proof, service.problem().objective, parties)) return;
   proof.service = shown.plan();
   proof.reached = reached;
+}
+
+std::string missed_by(const ServiceProgram& service, const std::vector<double>& columns,
+                      const std::vector<ServiceProgram::Party>& parties, double least_value) {
+  Shown shown(service, columns);
+  shown.reached(parties, least_value);
+  return shown.missed();
 }
 
 std::optional<PlanProof> prove_logarithms(ServiceProgram& service,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "allot/solve/detail/service_program.hpp"
@@ -17,6 +18,10 @@ PlanPrices prices_of(const ServiceProgram& service, const std::vector<double>& p
 /// `columns` are those of an answer, `parties` those of fairness, if it is about that.
 void add_plan(const ServiceProgram& service, const std::vector<double>& columns,
               const std::vector<ServiceProgram::Party>& parties, PlanProof& proof);
+
+/// The first limit that a plan misses by more than 1e-9 of it; empty: none. `least_value`: that it must have.
+std::string missed_by(const ServiceProgram& service, const std::vector<double>& columns,
+                      const std::vector<ServiceProgram::Party>& parties, double least_value);
 
 /// A row by which the logarithm of what a party completes is below its tangent of this slope.
 struct Tangent {

@@ -148,12 +148,38 @@ class PlannedSearch {
     if (proof_) proof_->is_headroom = true;
     if (!answer.has_columns()) return answer;
     plan_.headroom = service_.carried(answer.columns);
+    if (*plan_.headroom > 1 && !find_plan_at_load(answer)) answer = infeasible();
     return answer;
   }
 
-  /// Fairness among nobody: nothing is claimed about it.
+  /// Of what the load takes as it is, not at its limit. False: no plan keeps all limits then.
+  bool find_plan_at_load(const Answer& most) {
+    at_load_ = most.columns;
+    for (double& x : at_load_) x /= *plan_.headroom;
+    if (detail::missed_by(service_, at_load_, {}, 0).empty()) return true;
+    service_.carry_load();  // floors and what idle servers take are not in proportion to the load
+    Answer answer = maximise();
+    if (answer.status == LinearProgram::Status::kInfeasible) return false;
+    if (answer.has_columns()) at_load_ = std::move(answer.columns);
+    return true;
+  }
+
+  /// At the load as it is, nor at less of it.
+  Answer infeasible() {
+    solution_.objective_value = 0;
+    solution_.objective_bound.reset();
+    proof_.reset();
+    service_.carry_no_more_than_load();
+    Answer none;
+    none.status = LinearProgram::Status::kInfeasible;
+    return none;
+  }
+
+  /// Fairness among nobody: the value counts, as it does for those without a weight. Nothing is claimed about
+  /// it.
   Answer optimise_without_parties() {
-    const Answer answer = optimise_headroom();
+    service_.aim_at_value();
+    const Answer answer = service_.has_closed_work() ? optimum(maximise()) : optimise_headroom();
     proof_.reset();
     return answer;
   }
@@ -177,15 +203,21 @@ class PlannedSearch {
   Answer optimise_least() {
     parties_ = service_.make_parties();
     const std::vector<Party>& parties = parties_;
-    double most = 0;
-    for (const Party& party : parties) most = std::max(most, party.most / party.weight);
-    if (!(most > 0)) return optimise_without_parties();
-    const std::size_t level = program().add_column(2 * most);
+    if (parties.empty()) return optimise_without_parties();
+    const std::size_t level = program().add_column(1);
     std::vector<std::size_t> rows;  // X - weight * level >= 0, while the party's level can still rise
     for (const Party& party : parties) rows.push_back(service_.add_row_like(party, 0));
     for (std::size_t p = 0; p < parties.size(); ++p) program().add_entry(rows[p], level, -parties[p].weight);
     service_.aim_at_column(level);
     std::vector<bool> is_settled(parties.size(), false);
+    // No level can rise above what the scarcest of those completes that are still to rise.
+    const auto most_level = [&] {
+      double most = kInfinity;
+      for (std::size_t p = 0; p < parties.size(); ++p) {
+        if (!is_settled[p]) most = std::min(most, parties[p].most / parties[p].weight);
+      }
+      return std::clamp(2 * most, 1e-300, 1e300);
+    };
     Answer last;  // its prices are those of the least level, which is what is optimised
     const auto ended = [&](Answer answer) {
       if (answer.has_columns()) last.columns = std::move(answer.columns);
@@ -193,6 +225,7 @@ class PlannedSearch {
       return last;
     };
     for (std::size_t left = parties.size(); left > 0;) {
+      program().set_most(level, most_level());
       Answer answer = maximise();
       if (last.prices.empty()) {
         optimum(answer);
@@ -294,6 +327,7 @@ class PlannedSearch {
       return most;
     }
     const double least = options_.settings.get(kKeep) * most.value * (1 - kSame);
+    least_value_ = least;
     service_.aim_at_power(least);
     Answer answer = maximise();
     if (answer.status == LinearProgram::Status::kInfeasible) return answer;
@@ -307,17 +341,18 @@ class PlannedSearch {
   }
 
   void take(const Answer& answer) {
-    std::vector<double> columns = answer.columns;
-    if (plan_.headroom && *plan_.headroom > 1) {  // what the load takes as it is, not at its limit
-      for (double& x : columns) x /= *plan_.headroom;
-    }
+    const std::vector<double>& columns = at_load_.empty() ? answer.columns : at_load_;
     solution_.time_shares = service_.time_shares(columns);
     plan_.capacities = service_.capacities(columns, answer.prices);
     plan_.rounds = service_.rounds(columns);
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
+    const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
+    if (!missed.empty()) {
+      solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
+    }
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
-    solution_.proven_optimal = solution_.objective_bound && answer.is_optimal() &&
+    solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
     solution_.outcome =
         solution_.proven_optimal ? Outcome::kOptimal : detail::outcome_of(poll_, Outcome::kConverged);
@@ -403,9 +438,13 @@ class PlannedSearch {
   }
 
   /// Why a limit cannot be kept, even alone.
-  static std::string too_much(const ServiceProgram::Limit& limit) {
+  std::string too_much(const ServiceProgram::Limit& limit) {
+    if (problem_.objective == Objective::kPriority && could_hold_without_shares(limit))
+      return "cannot be met while the shares are matched";
     switch (limit.kind) {
       case ServiceProgram::Limit::Kind::kFloor:
+        if (const std::optional<double> most = arriving(task_type(limit.at)); most && *most < limit.amount)
+          return "is more than the " + quote::number(*most) + " tasks/s that arrive";
         return "is more than the machine can do, whatever else is given up";
       case ServiceProgram::Limit::Kind::kResponse:
       case ServiceProgram::Limit::Kind::kRoundResponse:
@@ -416,6 +455,25 @@ class PlannedSearch {
         break;
     }
     return "are more than the machine can carry";
+  }
+
+  bool could_hold_without_shares(const ServiceProgram::Limit& limit) {
+    ServiceProgram other(problem_);
+    for (const ServiceProgram::Limit& one : other.limits()) {
+      if (one.row != limit.row) other.drop(one);
+    }
+    return other.program().maximise(poll_).is_optimal();
+  }
+
+  /// Tasks/s of a type that has no threads; nothing where it has, or nothing arrives.
+  std::optional<double> arriving(TaskType i) const {
+    if (problem_.system.count(i) > 0) return {};
+    for (const ThreadGroup& group : problem_.threads) {
+      if (std::find(group.sequence.begin(), group.sequence.end(), i) != group.sequence.end()) return {};
+    }
+    double rate = 0;
+    for (const Arrivals& stream : problem_.arrivals) rate += stream.task == i ? stream.rate : 0;
+    return rate > 0 ? std::optional(rate) : std::nullopt;
   }
 
   void find_headroom() {
@@ -433,9 +491,12 @@ class PlannedSearch {
   ServicePlan plan_;
   std::optional<PlanProof> proof_;
   std::vector<Party> parties_;  // of fairness
-  int programs_ = 0;            // solved
+  std::vector<double>
+      at_load_;       // columns of the plan, where those of the answer are at a multiple of the load
+  int programs_ = 0;  // solved
   bool levels_are_proven_ = true;
-  double margin_ = 0;  // within which bound and value of the objective are the same
+  double least_value_ = 0;  // objective energy: that is kept
+  double margin_ = 0;       // within which bound and value of the objective are the same
 };
 
 Solution planned_search(const Problem& problem, const SolveOptions& options) {

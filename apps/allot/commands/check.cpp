@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "allot/model/system.hpp"
 #include "apps/allot/command.hpp"
@@ -28,6 +30,9 @@ struct Arguments {
 };
 
 std::string text_of(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    throw Failure(Exit::kInvalidInput, path + ": is a directory, not a file");
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (!file.good() && !file.eof()) throw Failure(Exit::kInvalidInput, path + ": cannot be read");

@@ -47,14 +47,17 @@ void write_proof(const std::string& path, const Scenario& scenario, const Soluti
                                      in_quotes(solution.solver) + ", so " + in_quotes(path) +
                                      " is not written");
   }
+  const std::string text = certificate_of(scenario, solution);
   const std::string temporary = path + ".new";
+  errno = 0;  // of the first thing that fails
   std::ofstream file(temporary, std::ios::binary);
-  file << certificate_of(scenario, solution);
-  file.close();
+  if (file) file << text;
+  if (file) file.close();
+  const int cause = errno;
   std::error_code error;
   if (file) std::filesystem::rename(temporary, path, error);
   if (!file || error) {
-    const std::string why = error ? error.message() : std::strerror(errno);
+    const std::string why = error ? error.message() : cause != 0 ? std::strerror(cause) : "unknown error";
     std::filesystem::remove(temporary, error);
     throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + why);
   }
