@@ -449,6 +449,13 @@ TEST(Planned, WithNothingButArrivalsLimitsHoldAtTheLoadItself) {
   EXPECT_EQ(capped.plan.conflict, std::vector<std::string>{"the power_cap"});
 }
 
+TEST(Planned, AMachineWithoutWorkTakesWhatItTakesWhenIdle) {
+  const System system({{.name = "cpu", .servers = 3, .idle_power = 50}}, {{.name = "a"}}, Rates(1, 1, {1.0}));
+  const Solution found = planned({system, Objective::kEnergy});
+  EXPECT_EQ(found.outcome, Outcome::kOptimal);
+  EXPECT_NEAR(found.objective_value, 150, 1e-9);
+}
+
 TEST(Planned, FairnessAmongNobodyLeavesTheValue) {
   const auto scenario = read_scenario_text(
       "[[resources]]\nname = \"cpu\"\nservers = 2\n"

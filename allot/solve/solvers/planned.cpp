@@ -100,7 +100,8 @@ class PlannedSearch {
 
   Answer optimise() {
     refuse_what_cannot_be();
-    if (!service_.has_closed_work()) return optimise_headroom();
+    const bool idles = problem_.objective == Objective::kEnergy && !service_.has_arrivals();
+    if (!service_.has_closed_work() && !idles) return optimise_headroom();
     switch (problem_.objective) {
       case Objective::kPriority:
         return optimise_shares();
