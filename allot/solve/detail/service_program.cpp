@@ -198,6 +198,33 @@ std::string ServiceProgram::name_of(const Limit& limit) const {
   return "the arrivals";
 }
 
+std::string ServiceProgram::why_too_much(const Limit& limit) const {
+  switch (limit.kind) {
+    case Limit::Kind::kFloor:
+      if (const std::optional<double> most = arriving(task_type(limit.at)); most && *most < limit.amount)
+        return "is more than the " + quote::number(*most) + " tasks/s that arrive";
+      return "is more than the machine can do, whatever else is given up";
+    case Limit::Kind::kResponse:
+    case Limit::Kind::kRoundResponse:
+      return "is shorter than the machine can do, whatever else is given up";
+    case Limit::Kind::kPower:
+      return "is below the power of the idle machine";
+    case Limit::Kind::kArrivals:
+      break;
+  }
+  return "are more than the machine can carry";
+}
+
+std::optional<double> ServiceProgram::arriving(TaskType i) const {
+  if (problem_.system.count(i) > 0) return {};
+  for (const ThreadGroup& group : problem_.threads) {
+    if (std::find(group.sequence.begin(), group.sequence.end(), i) != group.sequence.end()) return {};
+  }
+  double rate = 0;
+  for (const Arrivals& stream : problem_.arrivals) rate += stream.task == i ? stream.rate : 0;
+  return rate > 0 ? std::optional(rate) : std::nullopt;
+}
+
 std::string_view ServiceProgram::unit_of(const Limit& limit) noexcept {
   switch (limit.kind) {
     case Limit::Kind::kFloor:

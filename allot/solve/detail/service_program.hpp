@@ -30,6 +30,8 @@ class ServiceProgram {
   const std::vector<Limit>& limits() const noexcept { return limits_; }
   std::string name_of(const Limit& limit) const;
   static std::string_view unit_of(const Limit& limit) noexcept;
+  /// Why it cannot be kept, even alone: the end of a sentence that begins with its name.
+  std::string why_too_much(const Limit& limit) const;
   /// Sets the row as the limit says, or takes it away.
   void impose(const Limit& limit, double amount);
   void drop(const Limit& limit);
@@ -126,6 +128,8 @@ class ServiceProgram {
   void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
              std::optional<std::size_t> flow, Work work, std::size_t at = 0);
   double rounding_of_power(double cap) const;  ///< what `power_left` may be off
+  /// Tasks/s of a type that has no threads; nothing where it has, or nothing arrives.
+  std::optional<double> arriving(TaskType i) const;
   void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);
 
   const Problem& problem_;

@@ -442,20 +442,7 @@ class PlannedSearch {
   std::string too_much(const ServiceProgram::Limit& limit) {
     if (problem_.objective == Objective::kPriority && could_hold_without_shares(limit))
       return "cannot be met while the shares are matched";
-    switch (limit.kind) {
-      case ServiceProgram::Limit::Kind::kFloor:
-        if (const std::optional<double> most = arriving(task_type(limit.at)); most && *most < limit.amount)
-          return "is more than the " + quote::number(*most) + " tasks/s that arrive";
-        return "is more than the machine can do, whatever else is given up";
-      case ServiceProgram::Limit::Kind::kResponse:
-      case ServiceProgram::Limit::Kind::kRoundResponse:
-        return "is shorter than the machine can do, whatever else is given up";
-      case ServiceProgram::Limit::Kind::kPower:
-        return "is below the power of the idle machine";
-      case ServiceProgram::Limit::Kind::kArrivals:
-        break;
-    }
-    return "are more than the machine can carry";
+    return service_.why_too_much(limit);
   }
 
   bool could_hold_without_shares(const ServiceProgram::Limit& limit) {
@@ -464,17 +451,6 @@ class PlannedSearch {
       if (one.row != limit.row) other.drop(one);
     }
     return other.program().maximise(poll_).is_optimal();
-  }
-
-  /// Tasks/s of a type that has no threads; nothing where it has, or nothing arrives.
-  std::optional<double> arriving(TaskType i) const {
-    if (problem_.system.count(i) > 0) return {};
-    for (const ThreadGroup& group : problem_.threads) {
-      if (std::find(group.sequence.begin(), group.sequence.end(), i) != group.sequence.end()) return {};
-    }
-    double rate = 0;
-    for (const Arrivals& stream : problem_.arrivals) rate += stream.task == i ? stream.rate : 0;
-    return rate > 0 ? std::optional(rate) : std::nullopt;
   }
 
   void find_headroom() {
