@@ -219,6 +219,49 @@ TEST(ServiceOrder, WhatIsGivenBackWasNeverChosen) {
   EXPECT_EQ(order.next(both, 3), task_type(1)) << "which has 1.5 s; type 0 has 1 s and is charged 1 s";
 }
 
+// Under a plan it is others that kept a type away.
+TEST(ServiceOrder, UnderAPlanATypeThatWasAwayIsOwedItsPart) {
+  ServiceOrder order(2, ServiceOrder::WhenAhead::kIdleFarAhead);
+  order.set_weights(std::vector<double>{0.5, 0.5});
+  order.expect(std::vector<double>{1, 1});
+  const Count first_alone[] = {1, 0};
+  double now = 0;
+  int alone = 0;
+  while (now < 10) {
+    if (!order.next(first_alone, now)) {
+      now = *order.idle_until();
+      continue;
+    }
+    order.served(task_type(0), 1);
+    now += 1;
+    ++alone;
+  }
+  EXPECT_LE(alone, 8) << "half of the time, and two tasks ahead";
+  const Count both[] = {1, 1};
+  int owed = 0;
+  while (order.next(both, now) == task_type(1)) {
+    order.served(task_type(1), 1);
+    now += 1;
+    ASSERT_LT(++owed, 20);
+  }
+  EXPECT_GE(owed, 5);
+}
+
+// Long tasks and short ones that have both missed more than is made up for.
+TEST(ServiceOrder, UnderAPlanATypeThatCannotKeepUpDoesNotGoFirstForEver) {
+  ServiceOrder order(2, ServiceOrder::WhenAhead::kIdleFarAhead);
+  order.set_weights(std::vector<double>{0.9, 0.1});
+  order.expect(std::vector<double>{10, 0.1});
+  const Count both[] = {1, 1};
+  double now = 1e6;
+  int before = 0;
+  while (order.next(both, now) == task_type(0)) {
+    order.served(task_type(0), 10);
+    now += 10;
+    ASSERT_LT(++before, 3);
+  }
+}
+
 TEST(ServiceOrder, AnswersNoneWhenNothingWaits) {
   ServiceOrder order(2);
   const Count nothing[] = {0, 0};

@@ -50,7 +50,7 @@ Problem without_limits(Problem problem) {
 }
 
 /// What is carried out for one population.
-struct ActivePlan {
+struct HeldPlan {
   PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
   std::vector<double> completions;
   /// What each party (LateBinding::party) completes of each type: rows of types.
@@ -103,19 +103,19 @@ class PlannedPolicy final : public Policy {
   }
 
   std::unique_ptr<LateBinding> bind_late() const override;
-  std::string_view note() const noexcept override { return active_->note; }
+  std::string_view note() const noexcept override { return held_->note; }
 
   std::size_t resources() const noexcept { return problem_.system.resource_count(); }
   std::size_t types() const noexcept { return problem_.system.type_count(); }
-  double share(TaskType i, ResourceId j) const noexcept { return active_->shares(i, j); }
+  double share(TaskType i, ResourceId j) const noexcept { return held_->shares(i, j); }
   /// Of one server; 0 where the type cannot run.
   double seconds_per_task(TaskType i, ResourceId j) const noexcept {
     return problem_.system.can_run(i, j) ? problem_.system.seconds_per_task(i, j) : 0.0;
   }
   /// Of the type, per second.
-  double completions(TaskType i) const noexcept { return active_->completions[index(i)]; }
+  double completions(TaskType i) const noexcept { return held_->completions[index(i)]; }
   double completions(TaskType i, std::size_t party) const noexcept {
-    return active_->by_party[index(i)][party];
+    return held_->by_party[index(i)][party];
   }
   std::size_t parties() const noexcept { return 1 + problem_.threads.size(); }
   /// Grows whenever another plan is held.
@@ -126,14 +126,14 @@ class PlannedPolicy final : public Policy {
  private:
   /// Finds or remembers the plan for the counts.
   void plan() {
-    const ActivePlan* known = plans_.find(counts_);
+    const HeldPlan* known = plans_.find(counts_);
     if (known == nullptr) {
       problem_.system = problem_.system.with_counts(counts_);
-      known = plans_.remember(counts_, active_plan(find()));
-    } else if (known == active_) {
+      known = plans_.remember(counts_, held_plan(find()));
+    } else if (known == held_) {
       return;
     }
-    active_ = known;
+    held_ = known;
     ++plan_number_;
   }
 
@@ -153,11 +153,11 @@ class PlannedPolicy final : public Policy {
     return without;
   }
 
-  ActivePlan active_plan(const Solution& solution) const {
-    ActivePlan active{{}, solution.performance.throughput_by_task, {}, solution.reason};
+  HeldPlan held_plan(const Solution& solution) const {
+    HeldPlan held{{}, solution.performance.throughput_by_task, {}, solution.reason};
     for (const TaskType i : problem_.system.types()) {
-      std::vector<double>& parties = active.by_party.emplace_back(1 + problem_.threads.size(), 0.0);
-      parties[0] = active.completions[index(i)];
+      std::vector<double>& parties = held.by_party.emplace_back(1 + problem_.threads.size(), 0.0);
+      parties[0] = held.completions[index(i)];
       for (std::size_t k = 0; k < problem_.threads.size(); ++k) {
         const std::vector<TaskType>& sequence = problem_.threads[k].sequence;
         const auto visits = static_cast<double>(std::count(sequence.begin(), sequence.end(), i));
@@ -165,16 +165,16 @@ class PlannedPolicy final : public Policy {
         parties[0] -= parties[k + 1];
       }
       for (double& completed : parties) {
-        if (completed < kRounding * active.completions[index(i)]) completed = 0;
+        if (completed < kRounding * held.completions[index(i)]) completed = 0;
       }
     }
-    active.shares.assign(types(), resources(), 0.0);
+    held.shares.assign(types(), resources(), 0.0);
     const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
       const double room = arrives_[index(i)] ? std::max(kRoom, solution.plan.headroom.value_or(1)) : 1.0;
       for (const ResourceId j : problem_.system.resource_ids()) {
         const double servers = static_cast<double>(problem_.system.resource(j).servers);
-        active.shares(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
+        held.shares(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
       }
     }
     std::string unserved;
@@ -187,21 +187,21 @@ class PlannedPolicy final : public Policy {
                   (group.name.empty() ? "group " + std::to_string(k + 1) : quote::name(group.name));
     }
     if (!unserved.empty())
-      active.note +=
-          (active.note.empty() ? "" : "; ") +
+      held.note +=
+          (held.note.empty() ? "" : "; ") +
           ("the plan gives nothing to " + unserved +
            ": a floor, more worth or another objective would change that; response times are of the others");
-    return active;
+    return held;
   }
 
   Problem problem_;
   SolveOptions options_;
-  detail::ByPopulation<ActivePlan> plans_;
+  detail::ByPopulation<HeldPlan> plans_;
   std::vector<bool> has_own_threads_;
   std::vector<bool> arrives_;
   bool idling_helps_ = true;
   std::vector<Count> counts_;  // that the plan is for
-  const ActivePlan* active_ = nullptr;
+  const HeldPlan* held_ = nullptr;
   std::uint64_t plan_number_ = 0;
 };
 
