@@ -31,6 +31,17 @@ bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const s
   return true;
 }
 
+/// Whether a trial of the ticket's type was asked for: then the ticket is for it.
+bool take_trial(detail::SharedCounts& counts, Tally& tally, Ticket& ticket) noexcept {
+  const std::optional<ResourceId> trial = counts.take_trial(ticket.type);
+  if (!trial) return false;
+  ticket.resource = *trial;
+  ticket.explores = true;
+  counts.count(ticket.type, *trial).fetch_add(1, std::memory_order_relaxed);
+  tally.explored.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 }  // namespace
 
 /// Room for what a decision looks at: counts, totals and work for each resource, and the policy's memory.
@@ -46,16 +57,22 @@ std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexc
   if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
   Tally& tally = state.counts.tally();
   Ticket ticket{i, {}, false, state.since_made(now)};
-  if (const std::optional<ResourceId> trial = state.counts.take_trial(i)) {
-    ticket.resource = *trial;
-    ticket.explores = true;
-    state.counts.count(i, *trial).fetch_add(1, std::memory_order_relaxed);
-    tally.explored.fetch_add(1, std::memory_order_relaxed);
-  } else if (const std::optional<ResourceId> chosen = state.choose(i, tally)) {
+  if (!take_trial(state.counts, tally, ticket)) {
+    const std::optional<ResourceId> chosen = state.choose(i, tally);
+    if (!chosen) return std::nullopt;
     ticket.resource = *chosen;
-  } else {
-    return std::nullopt;
   }
+  tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
+  tally.placed.fetch_add(1, std::memory_order_relaxed);
+  return ticket;
+}
+
+std::optional<Ticket> Dispatcher::place_trial(TaskType i, Clock::time_point now) noexcept {
+  State& state = *state_;
+  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
+  Tally& tally = state.counts.tally();
+  Ticket ticket{i, {}, false, state.since_made(now)};
+  if (!take_trial(state.counts, tally, ticket)) return std::nullopt;
   tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
   tally.placed.fetch_add(1, std::memory_order_relaxed);
   return ticket;

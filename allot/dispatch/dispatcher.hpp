@@ -33,6 +33,9 @@ struct DispatcherOptions {
   /// The background planner looks this often while tasks end, and every 100 ms while none do.
   std::chrono::milliseconds look_every{5};
   RateEstimatorOptions estimator;
+  /// What the needs of types draw on besides servers. Where tasks share some of it, rates are learnt at full speed:
+  /// what is seen is put down to the task and to those beside it as the model says.
+  std::vector<Capacity> capacities;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
   double exploration = 0.02;
@@ -73,11 +76,13 @@ class Dispatcher {
   /// Where the next task of a type goes. None when it can go nowhere now: everything that could run it is
   /// drained, lost or disabled.
   std::optional<Ticket> place(TaskType i, Clock::time_point now = Clock::now()) noexcept;
+  /// A ticket to learn a rate, if one of the type is asked for: for hosts that bind late, which ask `place_at` else.
+  std::optional<Ticket> place_trial(TaskType i, Clock::time_point now = Clock::now()) noexcept;
   /// A ticket for a place that the host has chosen itself, as at the end of a batch: it counts like any
   /// other. Whether the pair is open is for the host to ask: see `allows`.
   Ticket place_at(TaskType i, ResourceId j, Clock::time_point now = Clock::now()) noexcept;
   /// The task has ended. `busy_seconds` is the time for which it had a unit of the resource to itself,
-  /// waiting not included.
+  /// waiting not included, as a clock shows it.
   void complete(const Ticket& ticket, double busy_seconds, bool ok,
                 Clock::time_point now = Clock::now()) noexcept;
   /// The task goes to another resource before it has run there: the ticket to use from now on. As `place_at`

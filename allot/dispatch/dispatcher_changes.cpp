@@ -16,6 +16,16 @@ void store_count(KnownSystem& known, TaskType i, Count count) {
   known.types[index(i)].count = count;
 }
 
+/// Capacities beyond the servers of resources are numbered after those, and there is a resource more or fewer.
+void renumber_capacities(KnownSystem& known, std::size_t first, int by) {
+  for (TaskClass& type : known.types) {
+    for (Need& need : type.needs) {
+      if (index(need.capacity) >= first)
+        need.capacity = capacity_id(static_cast<std::size_t>(static_cast<int>(index(need.capacity)) + by));
+    }
+  }
+}
+
 /// Nothing new goes to the resource.
 void close_all(KnownSystem& known, ResourceId j) {
   known.check(j);
@@ -68,6 +78,7 @@ TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> 
     known->removed.pop_back();
     throw;
   }
+  known->sharing.reset();
   for (const ResourceId j : known->resource_ids()) {
     if (!known->present(i, j)) known->counts.set_access(i, j, Access::kClosed);
   }
@@ -85,6 +96,7 @@ ResourceId Dispatcher::add_resource(const Resource& resource, std::span<const Ra
   const ResourceId j = resource_id(known->resources.size());
   known->resources.push_back(resource);
   known->presence.push_back(Presence::kHere);
+  renumber_capacities(*known, index(j), +1);
   try {
     for (const TaskType i : known->type_ids()) known->make_pair(i, j, by_type[index(i)]);
     known->check_all();
@@ -92,11 +104,13 @@ ResourceId Dispatcher::add_resource(const Resource& resource, std::span<const Ra
     for (const TaskType i : known->type_ids()) known->counts.set_access(i, j, Access::kClosed);
     known->resources.pop_back();
     known->presence.pop_back();
+    renumber_capacities(*known, index(j) + 1, -1);
     throw;
   }
   for (const TaskType i : known->type_ids()) {
     if (!known->present(i, j)) known->counts.set_access(i, j, Access::kClosed);
   }
+  known->sharing.reset();
   known->counts.servers(j).store(resource.servers, std::memory_order_relaxed);
   known->counts.resources.store(known->resources.size(), std::memory_order_release);
   known->changed = true;
@@ -117,6 +131,7 @@ void Dispatcher::set_servers(ResourceId j, Count servers) {
   if (servers < 1 || servers > kMaxCount) throw InvalidModel("servers", "must be from 1 to 1e9");
   known->changed |= known->resources[index(j)].servers != servers;
   known->resources[index(j)].servers = servers;
+  known->sharing.reset();
   known->counts.servers(j).store(servers, std::memory_order_relaxed);
 }
 
@@ -148,6 +163,7 @@ void Dispatcher::disable(TaskType i, ResourceId j) {
   known->check(i);
   known->check(j);
   known->pair(i, j).exists = false;
+  known->sharing.reset();
   known->close(i, j);
   known->changed = true;
 }

@@ -38,7 +38,8 @@ Dispatcher::State::State(std::vector<Resource> resources, std::vector<TaskClass>
       made(now),
       planned(now),
       counts(types.size() + options.more_types, resources.size() + options.more_resources),
-      known(counts, std::move(resources), std::move(types), priors, options.estimator, options.exploration),
+      known(counts, std::move(resources), std::move(types), priors, options.estimator, options.exploration,
+            options.capacities),
       active(first_plan()) {
   if (options.planning == Planning::kBackground) planner = std::thread([this] { plan_in_background(); });
 }
@@ -249,8 +250,8 @@ PlanDoubt Dispatcher::doubt(std::size_t draws) const {
     for (std::size_t at = 0; at < rates.size(); ++at) {
       if (rates[at] > 0) rates[at] = low[at] * std::pow(high[at] / low[at], random.uniform());
     }
-    const System other(system.resources(), system.tasks(),
-                       Rates(system.type_count(), system.resource_count(), std::move(rates)));
+    const System other =
+        system.with_rates(Rates(system.type_count(), system.resource_count(), std::move(rates)));
     const std::unique_ptr<ActivePlan> better =
         detail::make_active_plan(state_->policy, other, state_->solve_options(), 0, nullptr);
     ++result.draws;

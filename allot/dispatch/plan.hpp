@@ -28,15 +28,17 @@ struct Plan {
   System system;
   std::optional<Assignment> target;  ///< n_ij, if the policy holds one
   std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; else empty
-  /// The model's prediction for the target; absent for a policy that holds none.
+  /// The model's prediction for the target or the planned service; absent for a policy that has neither.
   std::optional<Performance> predicted;
   std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
   double solve_seconds = 0;
   bool stale = false;  ///< the plan before, which could not be renewed: `note` says why
+  std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
 
-  /// What the type is to have of the resource: its time share, else its tasks there. The weight of its line.
-  /// Absent for a policy that holds no target.
+  /// What the type is to have of the resource: its planned service or time share, else its tasks there. The weight of
+  /// its line. Absent for a policy that holds no target.
   std::optional<double> part(TaskType i, ResourceId j) const {
+    if (!service.empty()) return PairSpan(service, system.resource_count())(i, j);
     if (!time_shares.empty()) return PairSpan(time_shares, system.resource_count())(i, j);
     if (!target) return std::nullopt;
     return static_cast<double>((*target)(i, j));

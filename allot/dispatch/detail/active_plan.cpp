@@ -49,10 +49,11 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
       active->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
   }
-  Plan plan{number, system, {}, {}, {}, {}, 0};
+  Plan plan{number, system, {}, {}, {}, {}, 0, false, {}};
   if (policy->target() != nullptr) plan.target = *policy->target();
   plan.time_shares.assign(policy->time_shares().begin(), policy->time_shares().end());
-  plan.predicted = predict(system, policy->target(), policy->time_shares());
+  plan.service.assign(policy->planned_service().begin(), policy->planned_service().end());
+  plan.predicted = predict(system, policy->target(), plan.service.empty() ? plan.time_shares : plan.service);
   plan.note = policy->note();
   plan.solve_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   active->plan = std::make_shared<const Plan>(std::move(plan));

@@ -35,15 +35,19 @@ bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
 
 KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources,
                          std::vector<TaskClass> given_types, const std::vector<RatePrior>& priors,
-                         const RateEstimatorOptions& estimator, double explore)
+                         const RateEstimatorOptions& estimator, double explore,
+                         std::vector<Capacity> given_capacities)
     : counts(shared),
       estimator_options(estimator),
       exploration(explore),
       resources(std::move(given_resources)),
+      capacities(std::move(given_capacities)),
       presence(resources.size(), Presence::kHere),
       types(std::move(given_types)),
       removed(types.size(), false),
-      pairs(shared.type_room(), shared.resource_room()) {
+      pairs(shared.type_room(), shared.resource_room()),
+      shares_(std::any_of(capacities.begin(), capacities.end(),
+                          [](const Capacity& capacity) { return capacity.shared; })) {
   if (priors.size() != types.size() * resources.size()) {
     throw InvalidModel("priors", "needs one for each pair of a type and a resource");
   }
@@ -59,7 +63,19 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
   counts.resources.store(resources.size(), std::memory_order_release);
 }
 
-void KnownSystem::check_all() const {
+System KnownSystem::made(std::vector<TaskClass> tasks, PerPair<double> rates) const {
+  if (!capacities.empty() || std::any_of(tasks.begin(), tasks.end(),
+                                         [](const TaskClass& task) { return !task.needs.empty(); })) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {  // what cannot run there now needs nothing there
+      std::erase_if(tasks[i].needs, [&](const Need& need) {
+        return index(need.resource) < rates.resources() && !(rates(task_type(i), need.resource) > 0);
+      });
+    }
+  }
+  return System(resources, std::move(tasks), Rates(std::move(rates)), capacities);
+}
+
+System KnownSystem::shape() const {
   std::vector<TaskClass> tasks;
   PerPair<double> rates(types.size(), resources.size());
   for (const TaskType i : type_ids()) {
@@ -73,7 +89,7 @@ void KnownSystem::check_all() const {
     tasks.back().count = 0;  // all its pairs may have been disabled since
     tasks.back().home.reset();
   }
-  System(resources, std::move(tasks), Rates(std::move(rates)));
+  return made(std::move(tasks), std::move(rates));
 }
 
 void KnownSystem::make_pair(TaskType i, ResourceId j, const RatePrior& prior) {
@@ -104,6 +120,7 @@ bool KnownSystem::present(TaskType i, ResourceId j) const noexcept {
 
 std::size_t KnownSystem::look(double now) {
   const std::uint64_t before = completions;
+  if (shares_) look_at_speeds(now);
   Sample sample;
   for (Tally& tally : counts.tallies()) {
     while (tally.samples.take(sample)) take(sample);
@@ -113,6 +130,25 @@ std::size_t KnownSystem::look(double now) {
   return static_cast<std::size_t>(completions - before);
 }
 
+/// A pair without a task has the speed that one more would have.
+void KnownSystem::look_at_speeds(double now) {
+  constexpr double kOneMore = 1e-9;
+  if (!sharing) sharing.emplace(shape());
+  present_.clear();
+  for (const TaskType i : type_ids()) {
+    for (const ResourceId j : resource_ids()) {
+      const Count tasks = counts.count(i, j).load(std::memory_order_relaxed);
+      present_.push_back(pair(i, j).exists ? std::max(kOneMore, static_cast<double>(tasks)) : 0.0);
+    }
+  }
+  const EvenSharing::Service service = (*sharing)(present_);
+  for (std::size_t at = 0; at < present_.size(); ++at) {
+    const double in_service = service.in_service[at];
+    present_[at] = in_service > 0 ? service.at_full_speed[at] / in_service : 1.0;
+  }
+  speeds_.record(now, present_);
+}
+
 void KnownSystem::take(const Sample& sample) {
   ++completions;
   busy_seconds += sample.busy_seconds;
@@ -120,11 +156,17 @@ void KnownSystem::take(const Sample& sample) {
   seen.latest_sample = completions;
   seen.questioned = false;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
+  const double end = 1e-9 * static_cast<double>(sample.end_ns);
+  // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it is.
+  const double seconds =
+      shares_ ? speeds_.at_full_speed(index(sample.type) * resources.size() + index(sample.resource), end,
+                                      sample.busy_seconds)
+              : sample.busy_seconds;
   if (!sample.ok) {
-    seen.estimator.failed(sample.busy_seconds, 1e-9 * static_cast<double>(sample.end_ns));
+    seen.estimator.failed(seconds, end);
     return;
   }
-  seen.estimator.completed(sample.busy_seconds);
+  seen.estimator.completed(seconds);
   const std::optional<double> factor = seen.estimator.latest_reset();
   if (!factor) return;
   // What changed is more often a resource than a type: those that are not used there now are looked at again.
@@ -264,7 +306,7 @@ System KnownSystem::system() {
     for (TaskClass& task : tasks) task.priority = 1.0;
   }
   changed = false;
-  return System(resources, std::move(tasks), Rates(std::move(rates)));
+  return made(std::move(tasks), std::move(rates));
 }
 
 }  // namespace allot::detail

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "allot/dispatch/detail/shared_counts.hpp"
+#include "allot/dispatch/detail/speed_history.hpp"
 #include "allot/dispatch/dispatcher.hpp"
+#include "allot/model/filling.hpp"
 
 namespace allot::detail {
 
@@ -15,7 +17,8 @@ namespace allot::detail {
 struct KnownSystem {
   /// Throws InvalidModel when the system cannot be.
   KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources, std::vector<TaskClass> given_types,
-              const std::vector<RatePrior>& priors, const RateEstimatorOptions& estimator, double explore);
+              const std::vector<RatePrior>& priors, const RateEstimatorOptions& estimator, double explore,
+              std::vector<Capacity> given_capacities);
 
   /// Takes in what has completed since the last time; opens and closes circuit breakers; asks for pairs to be
   /// tried. Returns how many completions there were.
@@ -39,8 +42,8 @@ struct KnownSystem {
   /// Throw InvalidModel unless there are such a type and such a resource.
   void check(TaskType i) const;
   void check(ResourceId j) const;
-  /// Throws if the resources and types that are there make no system.
-  void check_all() const;
+  /// Throws if the resources, types and capacities that are there make no system.
+  void check_all() const { shape(); }
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
   struct Pair {
@@ -61,6 +64,7 @@ struct KnownSystem {
   RateEstimatorOptions estimator_options;
   double exploration;
   std::vector<Resource> resources;
+  std::vector<Capacity> capacities;
   std::vector<Presence> presence;
   std::vector<TaskClass> types;
   std::vector<bool> removed;
@@ -69,13 +73,23 @@ struct KnownSystem {
   double busy_seconds = 0;
   std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
   bool changed = true;          ///< a new plan is asked for
+  /// How tasks slow each other down; absent: not known since something has changed.
+  std::optional<EvenSharing> sharing;
 
  private:
+  /// Everything that can run anywhere, at rate 1.
+  System shape() const;
+  System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
+  void look_at_speeds(double now);
   void take(const Sample& sample);
   void open_and_close(double now);
   void ask_for_trials();
   bool has_moved(const Pair& known) const;
   bool worth_trying(TaskType i, ResourceId j, double fastest) const;
+
+  bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
+  SpeedHistory speeds_;
+  std::vector<double> present_;  ///< scratch: tasks of each pair
 };
 
 }  // namespace allot::detail

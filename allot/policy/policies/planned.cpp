@@ -103,6 +103,7 @@ class PlannedPolicy final : public Policy {
   }
 
   std::unique_ptr<LateBinding> bind_late() const override;
+  std::span<const double> planned_service() const noexcept override { return held_->shares.values(); }
   std::string_view note() const noexcept override { return held_->note; }
 
   std::size_t resources() const noexcept { return problem_.system.resource_count(); }

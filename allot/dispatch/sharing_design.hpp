@@ -1,0 +1,25 @@
+// Which mixes of tasks to run to find out what they share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "allot/base/per.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot {
+
+struct SharingDesign {
+  std::size_t pair_mixes = 24;    ///< of two pairs, at most: drawn from all if there are more
+  std::size_t random_mixes = 36;  ///< of everything
+  std::uint64_t seed = 1;
+};
+
+/// Mixes that tell needs apart, as tasks in service of each pair, never more at a resource than it has servers:
+/// every pair alone with one, half and all of its servers busy; two pairs at a time, which share the servers of a
+/// resource or fill two of them; and all resources with types drawn at random, some of them not full. In this
+/// order; who measures them shuffles, so that what changes meanwhile falls on all alike.
+std::vector<PerPair<Count>> design_mixes(const System& system, const SharingDesign& design = {});
+
+}  // namespace allot
