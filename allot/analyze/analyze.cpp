@@ -45,7 +45,7 @@ Solution best_assignment(const System& system, const StopLimits& stop) {
   SolveOptions options;
   options.stop = stop;
   options.stop.steps = std::min(stop.steps, kBestAssignmentSteps);
-  return best_known(System(std::move(resources), std::move(tasks), system.rates()), options);
+  return best_known(system.with_resources(std::move(resources)).with_tasks(std::move(tasks)), options);
 }
 
 /// V(n) of a state, from the formulas of the model.

@@ -8,14 +8,20 @@ namespace allot {
 
 enum class TaskType : std::uint32_t {};
 enum class ResourceId : std::uint32_t {};
+/// What tasks draw on: the servers of every resource, in order, then other capacities.
+enum class CapacityId : std::uint32_t {};
 
 /// How many tasks, threads or servers. Signed, so that differences are safe.
 using Count = std::int64_t;
 
 constexpr std::size_t index(TaskType i) noexcept { return static_cast<std::size_t>(i); }
 constexpr std::size_t index(ResourceId j) noexcept { return static_cast<std::size_t>(j); }
+constexpr std::size_t index(CapacityId r) noexcept { return static_cast<std::size_t>(r); }
 constexpr TaskType task_type(std::size_t i) noexcept { return static_cast<TaskType>(i); }
 constexpr ResourceId resource_id(std::size_t j) noexcept { return static_cast<ResourceId>(j); }
+constexpr CapacityId capacity_id(std::size_t r) noexcept { return static_cast<CapacityId>(r); }
+/// The servers of a resource.
+constexpr CapacityId servers_of(ResourceId j) noexcept { return static_cast<CapacityId>(j); }
 
 /// The ids 0 .. size-1, for range-based for loops.
 template <typename Id>

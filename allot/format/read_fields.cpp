@@ -24,6 +24,7 @@ const Node& node_at(const Node& root, const FieldPlace& place) {
   if (!value) return *node;
   node = value;
   if (!place.inner.empty()) enter(node->find(place.inner));
+  if (!place.inmost.empty()) enter(node->find(place.inmost));
   if (place.element) enter(element(node, *place.element));
   return *node;
 }
@@ -33,7 +34,8 @@ std::string subject(const FieldPlace& place) {
   if (place.inner.empty()) return quote::name(place.key.empty() ? place.table : place.key);
   const std::string_view one =
       place.key.ends_with('s') ? place.key.substr(0, place.key.size() - 1) : place.key;
-  return "the " + std::string(one) + " on " + quote::name(place.inner);
+  return "the " + std::string(one) + (place.inmost.empty() ? "" : " of " + quote::name(place.inmost)) +
+         " on " + quote::name(place.inner);
 }
 
 }  // namespace
@@ -56,8 +58,8 @@ std::optional<std::size_t> resolve(const Names& names, std::string_view name, co
   if (it != names.index.end()) return it->second;
   if (names.is_complete) {
     problems.add(where, "unknown " + std::string(names.noun) + " " + quote::name(name) +
-                            problems.suggestion(name, names.order) + " (" + std::string(names.noun) +
-                            "s: " + quote::list(names.order) + ")");
+                            problems.suggestion(name, names.order) + " (" + std::string(names.plural) + ": " +
+                            quote::list(names.order) + ")");
   }
   return std::nullopt;
 }
@@ -152,13 +154,8 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted&,
 
 bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wanted,
                         std::vector<ResourceNumber>& out) const {
-  const auto* table = node.get<Node::Table>();
-  if (!table) {
-    const char* const kind = problems_.document().format() == FileFormat::kToml ? "a table" : "an object";
-    problems_.add(node, quote::name(key) + " must be " + kind + " of resource names and numbers, is " +
-                            problems_.document().describe(node));
-    return false;
-  }
+  const Node::Table* const table = this->table(node, quote::name(key), "resource names and numbers");
+  if (!table) return false;
   bool is_read = true;
   for (const Entry& entry : *table) {
     const auto at = resolve(resources_, entry.key, entry.value, problems_);
@@ -168,6 +165,40 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wa
     if (at) out.push_back({resource_id(*at), number});
   }
   return is_read;
+}
+
+bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wanted,
+                        std::vector<Need>& out) const {
+  const Node::Table* const by_resource =
+      table(node, quote::name(key), "resource names, each with a table of what a task takes there");
+  if (!by_resource) return false;
+  bool is_read = true;
+  for (const Entry& at : *by_resource) {
+    const auto j = resolve(resources_, at.key, at.value, problems_);
+    const Node::Table* const taken =
+        table(at.value, quote::name(key) + " on " + quote::name(at.key), "capacities and numbers");
+    is_read = is_read && j && taken;
+    if (!taken) continue;
+    for (const Entry& entry : *taken) {
+      const auto r = resolve(capacities_, entry.key, entry.value, problems_);
+      double amount = 1;
+      const bool is_number = value(entry.value, entry.key, wanted, amount);
+      is_read = is_read && r && is_number;
+      if (j && r) out.push_back({resource_id(*j), capacity_id(*r), amount});
+    }
+  }
+  return is_read;
+}
+
+const Node::Table* FieldReader::table(const Node& node, const std::string& subject,
+                                      std::string_view what) const {
+  const auto* table = node.get<Node::Table>();
+  if (!table) {
+    const char* const kind = problems_.document().format() == FileFormat::kToml ? "a table" : "an object";
+    problems_.add(node, subject + " must be " + kind + " of " + std::string(what) + ", is " +
+                            problems_.document().describe(node));
+  }
+  return table;
 }
 
 std::span<const Node> tables(const TableReader& root, std::string_view key, const Problems& problems) {

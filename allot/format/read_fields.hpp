@@ -15,7 +15,8 @@ namespace allot::format {
 
 /// The names of one array of tables, in order.
 struct Names {
-  std::string_view noun;                ///< "resource" or "task"
+  std::string_view noun;  ///< "resource", "task" or "capacity"
+  std::string_view plural;
   std::vector<std::string_view> order;  ///< views into the document
   std::unordered_map<std::string_view, std::size_t> index;
   bool is_complete = true;  ///< false when some entry has no usable name: then an unknown name proves nothing
@@ -31,8 +32,10 @@ std::optional<std::size_t> resolve(const Names& names, std::string_view name, co
 /// Reads entries key by key. Kinds of values are its own affair; what values must be is left to the rules.
 class FieldReader {
  public:
-  FieldReader(const Names& resources, const Names& tasks, Rules& rules, Problems& problems)
-      : resources_(resources), tasks_(tasks), rules_(rules), problems_(problems) {}
+  /// `capacities`: the resources, and after them what else tasks draw on.
+  FieldReader(const Names& resources, const Names& tasks, const Names& capacities, Rules& rules,
+              Problems& problems)
+      : resources_(resources), tasks_(tasks), capacities_(capacities), rules_(rules), problems_(problems) {}
 
   /// All fields but the special ones. What cannot be read is a problem, and the rules are told.
   template <typename Owner>
@@ -76,6 +79,7 @@ class FieldReader {
   bool value(const Node& node, std::string_view key, const Wanted& wanted, std::vector<TaskType>& out) const;
   bool value(const Node& node, std::string_view key, const Wanted& wanted,
              std::vector<ResourceNumber>& out) const;
+  bool value(const Node& node, std::string_view key, const Wanted& wanted, std::vector<Need>& out) const;
   /// One of a few words.
   template <typename Word>
   bool value(const Node& node, std::string_view key, const Wanted& wanted, Word& out) const {
@@ -83,10 +87,13 @@ class FieldReader {
     if (at) out = static_cast<Word>(*at);
     return at.has_value();
   }
+  /// A table, or a problem: "must be a table of `what`".
+  const Node::Table* table(const Node& node, const std::string& subject, std::string_view what) const;
   std::optional<std::size_t> named(const Node& node, std::string_view key, const Names& names) const;
 
   const Names& resources_;
   const Names& tasks_;
+  const Names& capacities_;
   Rules& rules_;
   Problems& problems_;
 };

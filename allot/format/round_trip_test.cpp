@@ -10,6 +10,7 @@
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/model/generate.hpp"
+#include "tests/support/random_needs.hpp"
 
 namespace allot {
 namespace {
@@ -116,7 +117,7 @@ void expect_survives(const Scenario& scenario, FileFormat format) {
 
 TEST(RoundTrip, KeepsEveryRandomScenario) {
   for (std::uint64_t seed = 0; seed < 600; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     GenerateOptions options;
     options.seed = seed;
     options.general = 1 + seed % 3;
@@ -175,6 +176,21 @@ rates = {}
   ]
 }
 )");
+}
+
+TEST(RoundTrip, KeepsNeedsAndCapacities) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 5);
+    Scenario scenario{"", testing::random_needs(random), {}, {}, {}, {}, {}};
+    for (const FileFormat format : {FileFormat::kToml, FileFormat::kJson}) {
+      const auto again = read_scenario_text(write_scenario(scenario, format), format, "again");
+      ASSERT_TRUE(again.has_value()) << again.diagnostics().front().message
+                                     << write_scenario(scenario, format);
+      // Needs of a type stand by resource in a file.
+      EXPECT_EQ(again->system, scenario.system);
+    }
+  }
 }
 
 }  // namespace

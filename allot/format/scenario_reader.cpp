@@ -41,6 +41,11 @@ class ScenarioReader {
     rules_.scenario(parts_.name, parts_.power_cap);
     const std::span<const Node> resources = format::named_tables(root, "resources", resources_, problems_);
     const std::span<const Node> tasks = format::named_tables(root, "tasks", tasks_, problems_);
+    const std::span<const Node> capacities = format::tables(root, "capacities", problems_);
+    capacities_.is_complete = resources_.is_complete;
+    for (const Node& entry : resources) capacities_.add(entry);
+    for (const Node& entry : capacities) capacities_.add(entry);
+    read("capacities", "a capacity", capacities, capacity_fields(), parts_.capacities);
     read("resources", "a resource", resources, resource_fields(), parts_.resources);
     read("tasks", "a task", tasks, task_fields(), parts_.tasks);
     if (!resources.empty() && tasks.size() > kMostRates / resources.size()) {
@@ -58,14 +63,14 @@ class ScenarioReader {
     for (std::size_t i = 0; i < tasks.size(); ++i) read_rates(tasks[i], i);
     check();
     if (!problems_.empty()) return problems_.diagnostics();
-    return Scenario{
-        std::move(parts_.name),
-        System(std::move(parts_.resources), std::move(parts_.tasks), Rates(std::move(parts_.rates))),
-        std::move(parts_.threads),
-        std::move(parts_.population),
-        std::move(parts_.arrivals),
-        std::move(parts_.measured),
-        parts_.power_cap};
+    return Scenario{std::move(parts_.name),
+                    System(std::move(parts_.resources), std::move(parts_.tasks),
+                           Rates(std::move(parts_.rates)), std::move(parts_.capacities)),
+                    std::move(parts_.threads),
+                    std::move(parts_.population),
+                    std::move(parts_.arrivals),
+                    std::move(parts_.measured),
+                    parts_.power_cap};
   }
 
  private:
@@ -105,7 +110,7 @@ class ScenarioReader {
 
   void check() {
     if (!parts_.resources.empty() && !parts_.tasks.empty())
-      rules_.system(parts_.resources, parts_.tasks, parts_.rates);
+      rules_.system(parts_.resources, parts_.tasks, parts_.rates, parts_.capacities);
     rules_.counts_or_threads(parts_.tasks, parts_.threads);
     rules_.work(parts_.tasks, parts_.rates, parts_.threads, parts_.population, parts_.arrivals);
     rules_.measured(parts_.measured);
@@ -115,9 +120,10 @@ class ScenarioReader {
   const Node& node_;
   Problems problems_;
   Rules rules_;
-  format::Names resources_{"resource", {}, {}, true};
-  format::Names tasks_{"task", {}, {}, true};
-  format::FieldReader fields_{resources_, tasks_, rules_, problems_};
+  format::Names resources_{"resource", "resources", {}, {}, true};
+  format::Names tasks_{"task", "tasks", {}, {}, true};
+  format::Names capacities_{"capacity", "capacities", {}, {}, true};
+  format::FieldReader fields_{resources_, tasks_, capacities_, rules_, problems_};
   ScenarioParts parts_;
 };
 

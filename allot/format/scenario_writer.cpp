@@ -28,6 +28,7 @@ class Writer {
     }
     section("resources", system_.resources(), resource_fields());
     section("tasks", system_.tasks(), task_fields());
+    section("capacities", system_.capacities(), capacity_fields());
     section("threads", scenario_.threads, thread_fields());
     section("population", scenario_.population, population_fields());
     section("arrivals", scenario_.arrivals, arrival_fields());
@@ -88,6 +89,17 @@ class Writer {
     Fields table;
     for (const ResourceNumber& one : numbers)
       table.emplace_back(system_.resource(one.resource).name, value(one.value));
+    return inline_table(table);
+  }
+  std::string value(const std::vector<Need>& needs, Words) const {
+    Fields table;
+    for (const ResourceId j : system_.resource_ids()) {
+      Fields taken;
+      for (const Need& need : needs) {
+        if (need.resource == j) taken.emplace_back(system_.capacity_name(need.capacity), value(need.amount));
+      }
+      if (!taken.empty()) table.emplace_back(system_.resource(j).name, inline_table(taken));
+    }
     return inline_table(table);
   }
   std::string value(Kind kind, Words words) const { return text(words[static_cast<std::size_t>(kind)]); }

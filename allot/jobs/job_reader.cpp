@@ -292,10 +292,10 @@ class JobReader {
   std::string folder_;
   detail::InputReader inputs_;
   Job job_;
-  format::Names resources_{"resource", {}, {}, true};
-  format::Names tasks_{"task", {}, {}, true};
+  format::Names resources_{"resource", "resources", {}, {}, true};
+  format::Names tasks_{"task", "tasks", {}, {}, true};
   Rules rules_;
-  format::FieldReader fields_{resources_, tasks_, rules_, problems_};
+  format::FieldReader fields_{resources_, tasks_, resources_, rules_, problems_};
   std::vector<const Node*> output_nodes_;
 };
 

@@ -34,7 +34,7 @@ constexpr std::array<Field<Resource>, 7> kResource = {{
      .unit = "W", .column = "idle_powers"},
 }};
 
-constexpr std::array<Field<TaskClass>, 9> kTask = {{
+constexpr std::array<Field<TaskClass>, 10> kTask = {{
     {.key = "name", .member = &TaskClass::name, .help = "a task is known by it", .required = true},
     {.key = "count", .member = &TaskClass::count, .help = "the number of threads whose tasks are of this type",
      .absent = "see below", .most = kMost, .column = "counts"},
@@ -51,9 +51,19 @@ constexpr std::array<Field<TaskClass>, 9> kTask = {{
      .help = "mean seconds from ready to done, at most this", .least = kPositive, .unit = "s", .column = "max_responses", .is_for_jobs = false},
     {.key = "power", .member = &TaskClass::power,
      .help = "watts of a server at work on this type", .absent = "the `power` of the resource", .unit = "W", .is_for_jobs = false},
+    {.key = "needs", .member = &TaskClass::needs,
+     .help = "for each resource where it can run: what a task takes of capacities while it is in service. The name of a resource stands for its servers",
+     .absent = "1 of the resource where it runs", .least = kPositive, .is_for_jobs = false},
     {.key = "rates", .member = kRates,
      .help = "tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100",
      .absent = "none", .unit = "tasks/s"},
+}};
+
+constexpr std::array<Field<Capacity>, 3> kCapacity = {{
+    {.key = "name", .member = &Capacity::name, .help = "a capacity is known by it; no resource has the same name", .required = true},
+    {.key = "amount", .member = &Capacity::amount, .help = "how much of it there is", .least = kPositive, .column = "amounts"},
+    {.key = "shared", .member = &Capacity::shared,
+     .help = "whether all go on, more slowly, when it is overdrawn; else who does not get it waits", .column = "shared"},
 }};
 
 constexpr std::array<Field<ThreadGroup>, 5> kThread = {{
@@ -90,12 +100,13 @@ constexpr std::array<Field<MeasuredRate>, 8> kMeasured = {{
     {.key = "converged", .member = &MeasuredRate::converged, .help = "whether the interval reached the precision asked for"},
 }};
 
-constexpr std::array<Field<ScenarioParts>, 8> kScenario = {{
+constexpr std::array<Field<ScenarioParts>, 9> kScenario = {{
     {.key = "name", .member = &ScenarioParts::name, .help = "a title"},
     {.key = "power_cap", .member = &ScenarioParts::power_cap,
      .help = "watts, the mean power of the whole machine is at most this", .unit = "W"},
     {.key = "resources", .member = kTables, .help = "at least one resource", .required = true},
     {.key = "tasks", .member = kTables, .help = "at least one task type", .required = true},
+    {.key = "capacities", .member = kTables, .help = "what tasks draw on besides the servers of the resource where they run", .absent = "none"},
     {.key = "threads", .member = kTables, .help = "threads whose task types change, instead of the counts", .absent = "none"},
     {.key = "population", .member = kTables, .help = "changes of the counts over time", .absent = "none"},
     {.key = "arrivals", .member = kTables, .help = "tasks that come from outside and leave when done", .absent = "none"},
@@ -107,6 +118,7 @@ constexpr std::array<Field<ScenarioParts>, 8> kScenario = {{
 
 std::span<const Field<Resource>> resource_fields() noexcept { return kResource; }
 std::span<const Field<TaskClass>> task_fields() noexcept { return kTask; }
+std::span<const Field<Capacity>> capacity_fields() noexcept { return kCapacity; }
 std::span<const Field<ThreadGroup>> thread_fields() noexcept { return kThread; }
 std::span<const Field<PopulationChange>> population_fields() noexcept { return kPopulation; }
 std::span<const Field<Arrivals>> arrival_fields() noexcept { return kArrival; }

@@ -21,10 +21,11 @@ struct Special {
 
 /// Where a value is kept. Its type says what kind of value it is.
 template <typename Owner>
-using Member = std::variant<Special, std::string Owner::*, Count Owner::*, double Owner::*, bool Owner::*,
-                            std::optional<double> Owner::*, Kind Owner::*, Discipline Owner::*,
-                            TaskType Owner::*, ResourceId Owner::*, std::optional<ResourceId> Owner::*,
-                            std::vector<TaskType> Owner::*, std::vector<ResourceNumber> Owner::*>;
+using Member =
+    std::variant<Special, std::string Owner::*, Count Owner::*, double Owner::*, bool Owner::*,
+                 std::optional<double> Owner::*, Kind Owner::*, Discipline Owner::*, TaskType Owner::*,
+                 ResourceId Owner::*, std::optional<ResourceId> Owner::*, std::vector<TaskType> Owner::*,
+                 std::vector<ResourceNumber> Owner::*, std::vector<Need> Owner::*>;
 
 /// One key of a table. Its default is the value of the member in a fresh Owner.
 template <typename Owner>
@@ -45,6 +46,7 @@ struct Field {
 // In the order in which files are written and keys are listed.
 std::span<const Field<Resource>> resource_fields() noexcept;
 std::span<const Field<TaskClass>> task_fields() noexcept;
+std::span<const Field<Capacity>> capacity_fields() noexcept;
 std::span<const Field<ThreadGroup>> thread_fields() noexcept;
 std::span<const Field<PopulationChange>> population_fields() noexcept;
 std::span<const Field<Arrivals>> arrival_fields() noexcept;

@@ -54,6 +54,7 @@ struct ScenarioParts {
   std::vector<Resource> resources;
   std::vector<TaskClass> tasks;
   PerPair<double> rates;
+  std::vector<Capacity> capacities;
   std::vector<ThreadGroup> threads;
   std::vector<PopulationChange> population;
   std::vector<Arrivals> arrivals;

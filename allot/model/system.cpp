@@ -1,19 +1,69 @@
 #include "allot/model/system.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/model/violations.hpp"
 
 namespace allot {
 
-System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates)
-    : resources_(std::move(resources)), tasks_(std::move(tasks)), rates_(std::move(rates)) {
+System::System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates,
+               std::vector<Capacity> capacities)
+    : resources_(std::move(resources)),
+      tasks_(std::move(tasks)),
+      rates_(std::move(rates)),
+      capacities_(std::move(capacities)) {
   Rules rules;
-  rules.system(resources_, tasks_, rates_.pairs());
+  rules.system(resources_, tasks_, rates_.pairs(), capacities_);
   throw_if_any(rules.found());
   derive();
+  derive_needs();
+}
+
+void System::derive_needs() {
+  draws_begin_.assign(1, 0);
+  std::vector<std::optional<ResourceId>> drawn_from(capacity_count());
+  for (const TaskType i : types()) {
+    for (const ResourceId j : resource_ids()) {
+      const std::size_t first = draws_.size();
+      if (can_run(i, j)) {
+        draws_.push_back({servers_of(j), 1.0});
+        for (const Need& need : task(i).needs) {
+          if (need.resource != j) continue;
+          if (need.capacity == servers_of(j)) {
+            draws_[first].amount = need.amount;
+            has_needs_ |= need.amount != 1;
+          } else {
+            draws_.push_back({need.capacity, need.amount});
+            has_needs_ = true;
+          }
+        }
+      }
+      for (std::size_t at = first; at < draws_.size(); ++at) {
+        std::optional<ResourceId>& from = drawn_from[index(draws_[at].capacity)];
+        is_joined_ |= from && *from != j;
+        from = j;
+      }
+      draws_begin_.push_back(draws_.size());
+    }
+  }
+  if (!has_needs_) return;
+  std::vector<double> most(type_count() * resource_count());
+  for (const TaskType i : types()) {
+    for (const ResourceId j : resources_for(i))
+      most[index(i) * resource_count() + index(j)] = static_cast<double>(count(i));
+  }
+  approximate_ |= has_lumps(*this, most);
+}
+
+double System::most_in_service(TaskType i, ResourceId j) const noexcept {
+  double most = kMaxNumber;
+  for (const Draw& draw : needs(i, j)) most = std::min(most, amount(draw.capacity) / draw.amount);
+  return most;
 }
 
 void System::derive() {
@@ -85,30 +135,54 @@ System System::with_counts(std::span<const Count> counts) const {
   if (counts.size() != tasks_.size()) throw InvalidModel("counts", "needs one per task type");
   std::vector<TaskClass> tasks = tasks_;
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].count = counts[i];
-  return System(resources_, std::move(tasks), rates_);
+  return with_tasks(std::move(tasks));
 }
 
 System System::with_servers(ResourceId j, Count servers) const {
   std::vector<Resource> resources = resources_;
   resources[index(j)].servers = servers;
-  return System(std::move(resources), tasks_, rates_);
+  return with_resources(std::move(resources));
+}
+
+System System::with_amount(CapacityId r, double amount) const {
+  if (is_servers(r)) {
+    if (!(std::abs(amount) <= static_cast<double>(kMaxCount)) || amount != std::floor(amount))
+      throw InvalidModel("resources[" + std::to_string(index(r)) + "].servers",
+                         "must be a whole number, is " + quote::number(amount));
+    return with_servers(resource_id(index(r)), static_cast<Count>(amount));
+  }
+  std::vector<Capacity> capacities = capacities_;
+  capacities[index(r) - resources_.size()].amount = amount;
+  return System(resources_, tasks_, rates_, std::move(capacities));
+}
+
+System System::with_tasks(std::vector<TaskClass> tasks) const {
+  return System(resources_, std::move(tasks), rates_, capacities_);
+}
+
+System System::with_resources(std::vector<Resource> resources) const {
+  return System(std::move(resources), tasks_, rates_, capacities_);
+}
+
+System System::with_rates(Rates rates) const {
+  return System(resources_, tasks_, std::move(rates), capacities_);
 }
 
 System System::with_rate(TaskType i, ResourceId j, double rate) const {
-  return System(resources_, tasks_, rates_.with(i, j, rate));
+  return with_rates(rates_.with(i, j, rate));
 }
 
 System System::with_worths(std::span<const double> worths) const {
   if (worths.size() != tasks_.size()) throw InvalidModel("worths", "needs one per task type");
   std::vector<TaskClass> tasks = tasks_;
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].worth = worths[i];
-  return System(resources_, std::move(tasks), rates_);
+  return with_tasks(std::move(tasks));
 }
 
 System System::with_discipline(Discipline discipline) const {
   std::vector<Resource> resources = resources_;
   for (Resource& resource : resources) resource.discipline = discipline;
-  return System(std::move(resources), tasks_, rates_);
+  return with_resources(std::move(resources));
 }
 
 Assignment home_assignment(const System& system) {

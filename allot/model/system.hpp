@@ -26,6 +26,30 @@ struct Resource {
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
+/// What tasks draw on besides the servers of the resource where they run: cores that feed a GPU, memory, a
+/// bus.
+struct Capacity {
+  std::string name;
+  double amount = 1.0;
+  bool shared = false;  ///< all go on, more slowly, when it is overdrawn; else who does not get it waits
+  friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
+/// What a task takes of a capacity while it is in service at a resource.
+struct Need {
+  ResourceId resource{};
+  CapacityId capacity{};
+  double amount = 1.0;
+  friend bool operator==(const Need&, const Need&) = default;
+};
+
+/// What a task in service takes of a capacity.
+struct Draw {
+  CapacityId capacity{};
+  double amount = 1.0;
+  friend bool operator==(const Draw&, const Draw&) = default;
+};
+
 /// A number for one resource.
 struct ResourceNumber {
   ResourceId resource{};
@@ -44,6 +68,7 @@ struct TaskClass {
   double worth = 1.0;                  ///< value of one completion
   std::optional<double> max_response;  ///< most seconds from ready to done, on average
   std::vector<ResourceNumber> power;   ///< watts of a server at work on this type, where not the resource's
+  std::vector<Need> needs;             ///< where not one server of the resource alone
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
 };
 
@@ -52,7 +77,8 @@ struct TaskClass {
 class System {
  public:
   /// Throws InvalidModel naming the first field that cannot be: see docs/reference/scenario.md for the rules.
-  System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates);
+  System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates,
+         std::vector<Capacity> capacities = {});
 
   std::size_t type_count() const noexcept { return tasks_.size(); }
   std::size_t resource_count() const noexcept { return resources_.size(); }
@@ -64,6 +90,34 @@ class System {
   const std::vector<Resource>& resources() const noexcept { return resources_; }
   const std::vector<TaskClass>& tasks() const noexcept { return tasks_; }
   const Rates& rates() const noexcept { return rates_; }
+
+  /// The servers of every resource are capacities, too, and come first.
+  const std::vector<Capacity>& capacities() const noexcept { return capacities_; }
+  std::size_t capacity_count() const noexcept { return resources_.size() + capacities_.size(); }
+  IdRange<CapacityId> capacity_ids() const noexcept { return IdRange<CapacityId>(capacity_count()); }
+  double amount(CapacityId r) const noexcept {
+    return is_servers(r) ? static_cast<double>(resources_[index(r)].servers) : other(r).amount;
+  }
+  bool is_servers(CapacityId r) const noexcept { return index(r) < resources_.size(); }
+  bool is_shared(CapacityId r) const noexcept { return !is_servers(r) && other(r).shared; }
+  const std::string& capacity_name(CapacityId r) const noexcept {
+    return is_servers(r) ? resources_[index(r)].name : other(r).name;
+  }
+  /// All that a task takes while it is in service, its servers first; nothing where it cannot run.
+  std::span<const Draw> needs(TaskType i, ResourceId j) const noexcept {
+    const std::size_t pair = index(i) * resource_count() + index(j);
+    return std::span(draws_).subspan(draws_begin_[pair], draws_begin_[pair + 1] - draws_begin_[pair]);
+  }
+  /// The servers of j that a task of type i takes there.
+  double servers_taken(TaskType i, ResourceId j) const noexcept {
+    return has_needs_ ? needs(i, j).front().amount : 1.0;
+  }
+  /// The most tasks of a type that can be in service at a resource where nothing else is.
+  double most_in_service(TaskType i, ResourceId j) const noexcept;
+  /// Whether some task takes anything but one server of the resource where it runs.
+  bool has_needs() const noexcept { return has_needs_; }
+  /// Whether tasks at two resources draw on one capacity: then the throughput is no sum over resources.
+  bool is_joined() const noexcept { return is_joined_; }
 
   double rate(TaskType i, ResourceId j) const noexcept { return rates_(i, j); }
   bool can_run(TaskType i, ResourceId j) const noexcept { return rates_(i, j) > 0; }
@@ -98,7 +152,8 @@ class System {
   /// The most tasks that could ever sit at a resource: the threads of all types that can run there.
   Count reach(ResourceId j) const noexcept { return reach_[j]; }
   /// Whether some state has no exact throughput formula: an fcfs resource with several servers at which tasks
-  /// of different rates can wait. Whether a given state is one of those is in its Performance.
+  /// of different rates can wait, or held needs that do not fill their capacity. Whether a given state is one
+  /// of those is in its Performance.
   bool approximate() const noexcept { return approximate_; }
   /// Whether every type's home is its fastest resource (the paper's affinity rule, as its prose has it).
   bool has_affinity() const noexcept;
@@ -106,6 +161,12 @@ class System {
   /// Copies with one thing changed. They throw as the constructor does.
   System with_counts(std::span<const Count> counts) const;
   System with_servers(ResourceId j, Count servers) const;
+  /// The same system with another amount of a capacity; that of servers must be whole.
+  System with_amount(CapacityId r, double amount) const;
+  /// The same machine with other work on it, and the same work on another machine.
+  System with_tasks(std::vector<TaskClass> tasks) const;
+  System with_resources(std::vector<Resource> resources) const;
+  System with_rates(Rates rates) const;
   System with_rate(TaskType i, ResourceId j, double rate) const;
   /// The same system with other worths, one per type.
   System with_worths(std::span<const double> worths) const;
@@ -113,15 +174,19 @@ class System {
   System with_discipline(Discipline discipline) const;
 
   friend bool operator==(const System& a, const System& b) {
-    return a.resources_ == b.resources_ && a.tasks_ == b.tasks_ && a.rates_ == b.rates_;
+    return a.resources_ == b.resources_ && a.tasks_ == b.tasks_ && a.rates_ == b.rates_ &&
+           a.capacities_ == b.capacities_;
   }
 
  private:
   void derive();
+  void derive_needs();
+  const Capacity& other(CapacityId r) const noexcept { return capacities_[index(r) - resources_.size()]; }
 
   std::vector<Resource> resources_;
   std::vector<TaskClass> tasks_;
   Rates rates_;
+  std::vector<Capacity> capacities_;
   PerPair<double> seconds_per_task_;
   PerPair<double> value_rates_;
   PerType<double> floors_;
@@ -131,11 +196,15 @@ class System {
   std::vector<std::size_t> allowed_begin_;
   std::vector<double> shares_;
   PerResource<Count> reach_;
+  std::vector<Draw> draws_;
+  std::vector<std::size_t> draws_begin_;  // by pair, row after row
   Count population_ = 0;
   bool has_floors_ = false;
   bool has_worths_ = false;
   bool has_depths_ = false;
   bool approximate_ = false;
+  bool has_needs_ = false;
+  bool is_joined_ = false;
 };
 
 /// The largest count of threads of a type, servers of a resource or least depth: beyond it is a typing error.

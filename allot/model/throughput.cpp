@@ -1,5 +1,7 @@
 #include "allot/model/throughput.hpp"
 
+#include "allot/model/filling.hpp"
+
 namespace allot {
 namespace {
 
@@ -36,6 +38,28 @@ bool rates_differ(const System& system, const Assignment& assignment, ResourceId
   return false;
 }
 
+/// Adds what pairs complete that share by the two fillings: all but those at fcfs resources.
+void add_filled(const System& system, const Assignment& assignment, Performance& p) {
+  std::vector<double> tasks(system.type_count() * system.resource_count());
+  const PairSpan by_pair(tasks, system.resource_count());
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      if (system.resource(j).discipline == Discipline::kPs)
+        by_pair(i, j) = static_cast<double>(assignment(i, j));
+    }
+  }
+  EvenSharing sharing(system);
+  const PairSpan served(sharing(tasks).at_full_speed, system.resource_count());
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      const double x = system.rate(i, j) * served(i, j);
+      p.throughput_by_task[index(i)] += x;
+      p.throughput_by_resource[index(j)] += x;
+    }
+  }
+  p.approximate |= has_lumps(system, tasks);
+}
+
 }  // namespace
 
 ColumnSums column_sums(const System& system, const Assignment& assignment, ResourceId j) noexcept {
@@ -53,6 +77,7 @@ Performance evaluate(const System& system, const Assignment& assignment) {
   p.throughput_by_resource.assign(system.resource_count(), 0.0);
   for (const ResourceId j : system.resource_ids()) {
     const Resource& resource = system.resource(j);
+    if (system.has_needs() && resource.discipline == Discipline::kPs) continue;
     const ColumnSums sums = column_sums(system, assignment, j);
     double& here = p.throughput_by_resource[index(j)];
     if (!system.has_worths()) here = column_value(resource.discipline, resource.servers, sums);
@@ -66,6 +91,7 @@ Performance evaluate(const System& system, const Assignment& assignment) {
       if (system.has_worths()) here += x;
     }
   }
+  if (system.has_needs()) add_filled(system, assignment, p);
   complete(system, p);
   return p;
 }

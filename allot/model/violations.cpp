@@ -25,6 +25,7 @@ std::string to_string(const FieldPlace& place) {
   if (place.entry) text += "[" + std::to_string(*place.entry) + "]";
   if (!place.key.empty()) text += "." + std::string(place.key);
   if (!place.inner.empty()) text += "." + place.inner;
+  if (!place.inmost.empty()) text += "." + place.inmost;
   if (place.element) text += "[" + std::to_string(*place.element) + "]";
   return text;
 }
@@ -152,6 +153,58 @@ std::string Rules::name_of(ResourceId j) const {
   return resources_ && index(j) < resources_->size() ? (*resources_)[index(j)].name : std::string();
 }
 
+std::string Rules::name_of(CapacityId r) const {
+  if (!resources_ || !capacities_ || index(r) >= resources_->size() + capacities_->size()) return {};
+  return index(r) < resources_->size() ? (*resources_)[index(r)].name
+                                       : (*capacities_)[index(r) - resources_->size()].name;
+}
+
+/// Whether what a type takes is there to be taken.
+void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> rates) {
+  for (std::size_t k = 0; k < task.needs.size(); ++k) {
+    const Need& need = task.needs[k];
+    const FieldPlace place{"tasks", i, "needs", name_of(need.resource), {}, name_of(need.capacity)};
+    if (index(need.resource) >= resources_->size()) {
+      add({"tasks", i, "needs"}, "there is no such resource");
+      continue;
+    }
+    if (index(need.capacity) >= resources_->size() + capacities_->size()) {
+      add({"tasks", i, "needs", place.inner}, "there is no such capacity");
+      continue;
+    }
+    if (!(rates[index(need.resource)] > 0) && is_sound("tasks", i, "rates")) {
+      const bool is_told =
+          std::any_of(task.needs.begin(), task.needs.begin() + static_cast<std::ptrdiff_t>(k),
+                      [&](const Need& other) { return other.resource == need.resource; });
+      if (!is_told)
+        conclude({"tasks", i, "needs", place.inner}, "must be absent: " + quote::name(task.name) +
+                                                         " has no rate > 0 on " + quote::name(place.inner));
+    }
+    for (std::size_t other = 0; other < k; ++other) {
+      if (task.needs[other].resource == need.resource && task.needs[other].capacity == need.capacity)
+        conclude(place, "the need is given twice");
+    }
+    const bool is_servers = index(need.capacity) < resources_->size();
+    const Capacity* const named =
+        is_servers ? nullptr : &(*capacities_)[index(need.capacity) - resources_->size()];
+    if (named &&
+        (named->shared || !is_sound("capacities", index(need.capacity) - resources_->size(), "amount") ||
+         !is_sound("capacities", index(need.capacity) - resources_->size(), "shared")))
+      continue;
+    if (is_servers && !is_sound("resources", index(need.capacity), "servers")) continue;
+    const double amount =
+        named ? named->amount : static_cast<double>((*resources_)[index(need.capacity)].servers);
+    if (need.amount > amount && need.amount <= kMaxNumber) {
+      const std::string there =
+          named ? quote::number(amount) + " that there are" : std::to_string(whole(amount)) + " servers";
+      add(place,
+          "must be at most the " + there + " of " + quote::name(place.inmost) +
+              ", or no task could ever start",
+          quote::number(need.amount));
+    }
+  }
+}
+
 void Rules::rates(const std::vector<Resource>& resources, const PerPair<double>& rates) {
   for (const TaskType i : rates.type_ids()) {
     for (const ResourceId j : rates.resource_ids()) {
@@ -163,7 +216,7 @@ void Rules::rates(const std::vector<Resource>& resources, const PerPair<double>&
 }
 
 void Rules::system(const std::vector<Resource>& resources, const std::vector<TaskClass>& tasks,
-                   const PerPair<double>& rates) {
+                   const PerPair<double>& rates, const std::vector<Capacity>& capacities) {
   if (resources.empty()) add({"resources", {}}, "needs at least one");
   if (tasks.empty()) add({"tasks", {}}, "needs at least one");
   if (rates.types() != tasks.size() || rates.resources() != resources.size()) {
@@ -176,11 +229,27 @@ void Rules::system(const std::vector<Resource>& resources, const std::vector<Tas
   known.clear();
   for (const TaskClass& task : tasks) known.emplace_back(task.name);
   names("tasks", "task", known);
+  known.clear();
+  for (const Capacity& capacity : capacities) known.emplace_back(capacity.name);
+  names("capacities", "capacity", known);
+  for (std::size_t r = 0; r < capacities.size(); ++r) {
+    fields("capacities", r, capacities[r], capacity_fields());
+    for (std::size_t j = 0; j < resources.size(); ++j) {
+      if (resources[j].name == capacities[r].name && is_sound("capacities", r, "name"))
+        add({"capacities", r, "name"},
+            "must be a name of its own: a resource is called " + quote::name(capacities[r].name) +
+                ", which stands for its servers",
+            "", FieldPlace{"resources", j, "name"});
+    }
+  }
   resources_ = &resources;
+  capacities_ = &capacities;
   for (std::size_t j = 0; j < resources.size(); ++j) fields("resources", j, resources[j], resource_fields());
   for (std::size_t i = 0; i < tasks.size(); ++i) fields("tasks", i, tasks[i], task_fields());
-  resources_ = nullptr;
   this->rates(resources, rates);
+  for (std::size_t i = 0; i < tasks.size(); ++i) needs(i, tasks[i], rates.row(task_type(i)));
+  resources_ = nullptr;
+  capacities_ = nullptr;
 
   for (std::size_t j = 0; j < resources.size(); ++j) {
     if (resources[j].kind != Kind::kSpecialized) continue;

@@ -24,6 +24,7 @@ struct FieldPlace {
   std::string_view key = {};           ///< empty: the entry itself
   std::string inner = {};              ///< a name within a value that is a table; empty: the value itself
   std::optional<std::size_t> element;  ///< of a value that is an array
+  std::string inmost = {};             ///< a name within that of `inner`
 };
 /// As an InvalidModel has it.
 std::string to_string(const FieldPlace& place);
@@ -66,7 +67,7 @@ class Rules {
 
   /// The rules of a System.
   void system(const std::vector<Resource>& resources, const std::vector<TaskClass>& tasks,
-              const PerPair<double>& rates);
+              const PerPair<double>& rates, const std::vector<Capacity>& capacities = {});
   /// The rules of threads, population and arrivals.
   void work(const std::vector<TaskClass>& tasks, const PerPair<double>& rates,
             const std::vector<ThreadGroup>& threads, const std::vector<PopulationChange>& population,
@@ -86,12 +87,16 @@ class Rules {
   void runs_somewhere(const FieldPlace& place, TaskType task, const std::vector<TaskClass>& tasks,
                       const PerPair<double>& rates);
   std::string name_of(ResourceId j) const;
+  std::string name_of(CapacityId r) const;
+  void needs(std::size_t i, const TaskClass& task, std::span<const double> rates);
   void limits_of_visited(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads,
                          const std::vector<Arrivals>& arrivals);
   void counts_over_time(const std::vector<TaskClass>& tasks, const std::vector<PopulationChange>& population);
 
   std::vector<Violation> found_;
-  const std::vector<Resource>* resources_ = nullptr;  // while their fields and those of the tasks are checked
+  // While their fields and those of the tasks are checked.
+  const std::vector<Resource>* resources_ = nullptr;
+  const std::vector<Capacity>* capacities_ = nullptr;
   std::set<std::tuple<std::string_view, std::string_view, std::size_t>> wrong_;  // table, key, entry
 };
 
@@ -116,6 +121,10 @@ void Rules::fields(std::string_view table, std::size_t entry, const Owner& owner
     } else if (const auto* numbers = std::get_if<std::vector<ResourceNumber> Owner::*>(&field.member)) {
       for (const ResourceNumber& one : owner.**numbers)
         check_number({table, entry, field.key, name_of(one.resource)}, one.value, field.least, field.most);
+    } else if (const auto* needs = std::get_if<std::vector<Need> Owner::*>(&field.member)) {
+      for (const Need& need : owner.**needs)
+        check_number({table, entry, field.key, name_of(need.resource), {}, name_of(need.capacity)},
+                     need.amount, field.least, field.most);
     }
   }
 }

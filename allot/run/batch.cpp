@@ -39,7 +39,8 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   SolveOptions options;
   options.stop.steps = kMostSteps;
   const Solution solution =
-      solve(*weighted, {System(std::move(resources), std::move(tasks), system.rates()), Objective::kPriority},
+      solve(*weighted,
+            {system.with_resources(std::move(resources)).with_tasks(std::move(tasks)), Objective::kPriority},
             options);
   if (solution.outcome == Outcome::kBudget || !(solution.performance.throughput > 0)) return std::nullopt;
   return all / solution.performance.throughput;

@@ -145,7 +145,7 @@ void check_changes(const System& system, const Solution& best, RandomStream& ran
                   changed.performance.throughput);
     }
   };
-  check(System(system.resources(), std::move(tasks), system.rates()), -1);
+  check(system.with_tasks(std::move(tasks)), -1);
   const Resource& resource = system.resource(j);
   const bool may_shrink = resource.discipline == Discipline::kFcfs && resource.servers > 1;
   if (!may_shrink) check(system.with_servers(j, resource.servers + 1), 1);

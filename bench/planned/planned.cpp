@@ -57,7 +57,7 @@ Scenario with_tasks(const Scenario& scenario, const std::function<void(TaskClass
   std::vector<TaskClass> tasks = scenario.system.tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) change(tasks[i], task_type(i));
   Scenario changed = scenario;
-  changed.system = System(scenario.system.resources(), std::move(tasks), scenario.system.rates());
+  changed.system = scenario.system.with_tasks(std::move(tasks));
   return changed;
 }
 

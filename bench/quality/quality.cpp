@@ -130,7 +130,7 @@ System mixed_system(std::uint64_t seed, bool all_fcfs) {
   for (Resource& resource : resources) {
     if (all_fcfs || coin.below(2) == 0) resource.discipline = Discipline::kFcfs;
   }
-  return System(std::move(resources), ps.tasks(), ps.rates());
+  return ps.with_resources(std::move(resources));
 }
 
 void disciplines(int runs) {

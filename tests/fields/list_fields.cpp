@@ -28,6 +28,7 @@ const char* kind_of(allot::ResourceId) { return "resource"; }
 const char* kind_of(const std::optional<allot::ResourceId>&) { return "resource"; }
 const char* kind_of(const std::vector<allot::TaskType>&) { return "tasks"; }
 const char* kind_of(const std::vector<allot::ResourceNumber>&) { return "by_resource"; }
+const char* kind_of(const std::vector<allot::Need>&) { return "needs"; }
 
 /// Null where absence means something of its own.
 Json value_of(const auto& value, std::span<const std::string_view> words) {
@@ -183,6 +184,7 @@ int main() {
        {{"", rows(allot::scenario_fields())},
         {"resources", rows(allot::resource_fields())},
         {"tasks", rows(allot::task_fields())},
+        {"capacities", rows(allot::capacity_fields())},
         {"threads", rows(allot::thread_fields())},
         {"population", rows(allot::population_fields())},
         {"arrivals", rows(allot::arrival_fields())},

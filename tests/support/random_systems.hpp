@@ -131,8 +131,8 @@ inline System scaled(const System& system, double factor) {
   for (TaskClass& task : tasks) {
     if (task.floor) *task.floor *= factor;
   }
-  return System(system.resources(), std::move(tasks),
-                Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  return system.with_tasks(std::move(tasks))
+      .with_rates(Rates(system.type_count(), system.resource_count(), std::move(rates)));
 }
 
 }  // namespace allot::testing

@@ -61,7 +61,7 @@ inline Scenario random_scenario(std::uint64_t seed) {
     if (!base.resources_for(i).empty() && !tasks[index(i)].max_response)
       scenario.arrivals.push_back({i, random.uniform(0.1, 4)});
   }
-  scenario.system = System(std::move(resources), std::move(tasks), base.rates());
+  scenario.system = base.with_resources(std::move(resources)).with_tasks(std::move(tasks));
   return scenario;
 }
 

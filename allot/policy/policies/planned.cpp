@@ -45,7 +45,7 @@ Problem without_limits(Problem problem) {
   }
   for (ThreadGroup& group : problem.threads) group.max_response.reset();
   problem.power_cap.reset();
-  problem.system = System(problem.system.resources(), std::move(tasks), problem.system.rates());
+  problem.system = problem.system.with_tasks(std::move(tasks));
   return problem;
 }
 

@@ -21,7 +21,7 @@ System without_absent_shares(const System& system, std::string& note) {
   }
   if (names.empty() || left == 0) return system;
   note = "no thread of " + names + " is there: the others divide its share";
-  return System(system.resources(), std::move(tasks), system.rates());
+  return system.with_tasks(std::move(tasks));
 }
 
 detail::Target find_target(const System& system, const SolveOptions& options) {

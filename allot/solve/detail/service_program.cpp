@@ -16,9 +16,10 @@ constexpr double kNeverReached = 2;
 }  // namespace
 
 ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), system_(problem.system) {
+  for (const CapacityId r : system_.capacity_ids())
+    rows_.units.push_back(program_.add_row(-kInfinity, system_.amount(r)));
   for (const ResourceId j : system_.resource_ids()) {
     const Resource& resource = system_.resource(j);
-    rows_.units.push_back(program_.add_row(-kInfinity, static_cast<double>(resource.servers)));
     idle_power_ += static_cast<long double>(resource.idle_power) * static_cast<long double>(resource.servers);
   }
   add_counted();
@@ -33,7 +34,7 @@ double ServiceProgram::most_alone(TaskType i, double threads) const {
                    [&](ResourceId a, ResourceId b) { return system_.rate(i, a) > system_.rate(i, b); });
   double most = 0;
   for (const ResourceId j : fastest) {
-    const double units = std::min(threads, static_cast<double>(system_.resource(j).servers));
+    const double units = std::min(threads, system_.most_in_service(i, j));
     most += units * system_.rate(i, j);
     threads -= units;
   }
@@ -43,9 +44,10 @@ double ServiceProgram::most_alone(TaskType i, double threads) const {
 void ServiceProgram::serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
                            std::optional<std::size_t> flow, Work work, std::size_t at) {
   for (const ResourceId j : system_.resources_for(i)) {
-    const double most = std::min(threads, static_cast<double>(system_.resource(j).servers));
+    const double most = std::min(threads, system_.most_in_service(i, j));
     const std::size_t column = program_.add_column(kNeverReached * most);
-    program_.add_entry(rows_.units[index(j)], column, 1);
+    for (const Draw& draw : system_.needs(i, j))
+      program_.add_entry(rows_.units[index(draw.capacity)], column, draw.amount);
     if (threads_row) program_.add_entry(*threads_row, column, 1);
     if (flow) program_.add_entry(*flow, column, system_.rate(i, j));
     served_.push_back({i, j, column, work, at});
@@ -136,10 +138,7 @@ void ServiceProgram::add_limits() {
   }
   if (problem_.power_cap) {
     power_row_ = program_.add_row(-kInfinity, kInfinity);
-    for (const Served& one : served_) {
-      program_.add_entry(*power_row_, one.column,
-                         system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power);
-    }
+    for (const Served& one : served_) program_.add_entry(*power_row_, one.column, extra_power(one));
     limit(Limit::Kind::kPower, 0, *power_row_, *problem_.power_cap);
   }
   if (arrivals_) {
@@ -276,10 +275,7 @@ void ServiceProgram::aim_at_power(double least_value) {
   }
   program_.set_row(*rows_.value, least_value, kInfinity);
   program_.clear_gains();
-  for (const Served& one : served_) {
-    program_.set_gain(one.column,
-                      system_.resource(one.resource).idle_power - system_.power(one.type, one.resource));
-  }
+  for (const Served& one : served_) program_.set_gain(one.column, -extra_power(one));
 }
 
 std::vector<ServiceProgram::Party> ServiceProgram::make_parties() {
@@ -339,12 +335,14 @@ double ServiceProgram::value(const std::vector<double>& columns) const {
   return value;
 }
 
+double ServiceProgram::extra_power(const Served& one) const {
+  return (system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power) *
+         system_.servers_taken(one.type, one.resource);
+}
+
 double ServiceProgram::mean_power(const std::vector<double>& columns) const {
   double power = idle_power();
-  for (const Served& one : served_) {
-    power += (system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power) *
-             columns[one.column];
-  }
+  for (const Served& one : served_) power += extra_power(one) * columns[one.column];
   return power;
 }
 
@@ -370,11 +368,13 @@ std::vector<double> ServiceProgram::time_shares(const std::vector<double>& colum
 std::vector<CapacityUse> ServiceProgram::capacities(const std::vector<double>& columns,
                                                     const std::vector<double>& prices) const {
   std::vector<CapacityUse> uses;
-  for (const ResourceId j : system_.resource_ids()) {
-    uses.push_back({system_.resource(j).name, static_cast<double>(system_.resource(j).servers), 0,
-                    std::max(0.0, prices[rows_.units[index(j)]])});
+  for (const CapacityId r : system_.capacity_ids())
+    uses.push_back(
+        {system_.capacity_name(r), system_.amount(r), 0, std::max(0.0, prices[rows_.units[index(r)]])});
+  for (const Served& one : served_) {
+    for (const Draw& draw : system_.needs(one.type, one.resource))
+      uses[index(draw.capacity)].used += draw.amount * columns[one.column];
   }
-  for (const Served& one : served_) uses[index(one.resource)].used += columns[one.column];
   return uses;
 }
 

@@ -54,7 +54,7 @@ class ServiceProgram {
 
   /// Which row is which, but for limits.
   struct Rows {
-    std::vector<std::size_t> units;                   ///< per resource
+    std::vector<std::size_t> units;                   ///< per capacity, those of the resources first
     std::vector<std::optional<std::size_t>> threads;  ///< per type, where it has any
     std::vector<std::size_t> group_threads;           ///< per group
     /// Per group: a type that it visits, how often, and the row that makes its completions so many times the
@@ -127,7 +127,8 @@ class ServiceProgram {
   /// Columns for a type on every resource that can run it. They stand in `flow` with their rates.
   void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
              std::optional<std::size_t> flow, Work work, std::size_t at = 0);
-  double rounding_of_power(double cap) const;  ///< what `power_left` may be off
+  double extra_power(const Served& one) const;  ///< watts of a task in service beyond those of idle servers
+  double rounding_of_power(double cap) const;   ///< what `power_left` may be off
   /// Tasks/s of a type that has no threads; nothing where it has, or nothing arrives.
   std::optional<double> arriving(TaskType i) const;
   void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);

@@ -116,8 +116,7 @@ inline Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior
   std::vector<double> rates;
   for (const RatePrior& prior : priors) rates.push_back(prior.can_run ? prior.rate.value_or(1.0) : 0.0);
   Scenario changed = scenario;
-  changed.system = System(system.resources(), system.tasks(),
-                          Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  changed.system = system.with_rates(Rates(system.type_count(), system.resource_count(), std::move(rates)));
   return changed;
 }
 

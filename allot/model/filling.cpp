@@ -1,0 +1,172 @@
+#include "allot/model/filling.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "allot/base/quote.hpp"
+
+namespace allot {
+
+Filling::Filling(const System& system, Of capacities) : begin_{0} {
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resource_ids()) {
+      for (const Draw& draw : system.needs(i, j)) {
+        if (system.is_shared(draw.capacity) == (capacities == Of::kShared)) draws_.push_back(draw);
+      }
+      begin_.push_back(draws_.size());
+    }
+  }
+  for (const CapacityId r : system.capacity_ids()) amounts_.push_back(system.amount(r));
+  levels_.assign(begin_.size() - 1, 1.0);
+  used_.resize(amounts_.size());
+  rising_.resize(amounts_.size());
+  is_full_.resize(amounts_.size());
+  active_.reserve(levels_.size());
+}
+
+/// Where the next capacity is used up, and marks it.
+double Filling::next_stop(double level) {
+  std::fill(rising_.begin(), rising_.end(), 0.0);
+  for (const std::size_t pair : active_) {
+    for (std::size_t at = begin_[pair]; at < begin_[pair + 1]; ++at)
+      rising_[index(draws_[at].capacity)] += draws_[at].amount * tasks_[pair];
+  }
+  double stop = 1;
+  for (std::size_t r = 0; r < amounts_.size(); ++r) {
+    if (rising_[r] > 0) stop = std::min(stop, std::max(level, (amounts_[r] - used_[r]) / rising_[r]));
+  }
+  for (std::size_t r = 0; r < amounts_.size(); ++r)
+    is_full_[r] = rising_[r] > 0 && (amounts_[r] - used_[r]) / rising_[r] <= stop;
+  return stop;
+}
+
+std::span<const double> Filling::levels(std::span<const double> tasks) {
+  tasks_ = tasks;
+  active_.clear();
+  for (std::size_t pair = 0; pair < levels_.size(); ++pair) {
+    levels_[pair] = 1;
+    if (tasks[pair] > 0 && begin_[pair] != begin_[pair + 1]) active_.push_back(pair);
+  }
+  std::fill(used_.begin(), used_.end(), 0.0);
+  double level = 0;
+  while (!active_.empty()) {
+    level = next_stop(level);
+    if (!(level < 1)) break;
+    const auto stops = [&](std::size_t pair) {
+      const auto draws = std::span(draws_).subspan(begin_[pair], begin_[pair + 1] - begin_[pair]);
+      if (std::none_of(draws.begin(), draws.end(),
+                       [&](const Draw& draw) { return is_full_[index(draw.capacity)]; }))
+        return false;
+      levels_[pair] = level;
+      for (const Draw& draw : draws) used_[index(draw.capacity)] += draw.amount * tasks_[pair] * level;
+      return true;
+    };
+    active_.erase(std::remove_if(active_.begin(), active_.end(), stops), active_.end());
+  }
+  return levels_;
+}
+
+EvenSharing::Service EvenSharing::operator()(std::span<const double> tasks) {
+  in_service_.assign(tasks.begin(), tasks.end());
+  const std::span<const double> held = held_.levels(tasks);
+  for (std::size_t pair = 0; pair < tasks.size(); ++pair) in_service_[pair] *= held[pair];
+  at_full_speed_ = in_service_;
+  const std::span<const double> shared = shared_.levels(in_service_);
+  for (std::size_t pair = 0; pair < tasks.size(); ++pair) at_full_speed_[pair] *= shared[pair];
+  return {in_service_, at_full_speed_};
+}
+
+namespace {
+
+/// Capacities as points, tasks that need two of them as lines between them: two colours are enough unless
+/// some lines go round in an odd circle.
+class Circles {
+ public:
+  explicit Circles(std::size_t points) : parent_(points), is_opposite_(points) {
+    for (std::size_t at = 0; at < points; ++at) parent_[at] = at;
+  }
+  /// Whether the line closes an odd circle.
+  bool closes_odd(std::size_t a, std::size_t b) {
+    const auto [root_a, turned_a] = root(a);
+    const auto [root_b, turned_b] = root(b);
+    if (root_a == root_b) return turned_a == turned_b;
+    parent_[root_a] = root_b;
+    is_opposite_[root_a] = turned_a == turned_b;
+    return false;
+  }
+
+ private:
+  std::pair<std::size_t, bool> root(std::size_t at) const {
+    bool turned = false;
+    for (; parent_[at] != at; at = parent_[at]) turned ^= is_opposite_[at];
+    return {at, turned};
+  }
+  std::vector<std::size_t> parent_;
+  std::vector<bool> is_opposite_;
+};
+
+}  // namespace
+
+bool has_lumps(const System& system, std::span<const double> tasks) {
+  const PairSpan by_pair(tasks, system.resource_count());
+  std::vector<double> wanted(system.capacity_count());
+  std::vector<double> need(system.capacity_count());
+  std::vector<bool> are_equal(system.capacity_count(), true);
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      if (!(by_pair(i, j) > 0)) continue;
+      for (const Draw& draw : system.needs(i, j)) {
+        const std::size_t r = index(draw.capacity);
+        wanted[r] += draw.amount * by_pair(i, j);
+        are_equal[r] = are_equal[r] && (need[r] == 0 || need[r] == draw.amount);
+        need[r] = draw.amount;
+      }
+    }
+  }
+  std::vector<bool> is_short(system.capacity_count());
+  for (const CapacityId r : system.capacity_ids()) {
+    const std::size_t at = index(r);
+    is_short[at] = !system.is_shared(r) && wanted[at] > system.amount(r);
+    if (!is_short[at]) continue;
+    const double fit = system.amount(r) / need[at];
+    if (!are_equal[at] || std::abs(fit - std::round(fit)) > 1e-12 * fit) return true;
+  }
+  Circles circles(system.capacity_count());
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      if (!(by_pair(i, j) > 0)) continue;
+      std::vector<std::size_t> short_of;
+      for (const Draw& draw : system.needs(i, j)) {
+        if (is_short[index(draw.capacity)]) short_of.push_back(index(draw.capacity));
+      }
+      if (short_of.size() > 2 || (short_of.size() == 2 && circles.closes_odd(short_of[0], short_of[1])))
+        return true;
+    }
+  }
+  return false;
+}
+
+std::optional<std::string> why_no_even_sharing(const System& system) {
+  if (!system.has_needs()) return {};
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      const std::span<const Draw> draws = system.needs(i, j);
+      const auto is_fcfs = [&](const Draw& draw) {
+        return system.is_servers(draw.capacity) &&
+               system.resource(resource_id(index(draw.capacity))).discipline == Discipline::kFcfs;
+      };
+      if (draws.size() == 1 && draws.front().amount == 1) continue;
+      const auto met = std::find_if(draws.begin(), draws.end(), is_fcfs);
+      if (met == draws.end()) continue;
+      return "the needs of " + quote::name(system.task(i).name) + " on " +
+             quote::name(system.resource(j).name) + " meet first come, first served at " +
+             quote::name(system.capacity_name(met->capacity)) +
+             ", for which even sharing has no formula; planned service does without one (--service planned), "
+             "and so does simulate";
+    }
+  }
+  return {};
+}
+
+}  // namespace allot

@@ -1,0 +1,69 @@
+// What each task gets where tasks draw on more than one server of their resource: two fillings, first of the
+// capacities that are held, then of those that are shared.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "allot/model/system.hpp"
+
+namespace allot {
+
+/// Levels that rise together from 0 until a capacity is used up, where all that need it stop; at most 1.
+/// Keeps its storage, so that filling again allocates nothing. The system need not outlive it.
+class Filling {
+ public:
+  enum class Of { kHeld, kShared };
+  Filling(const System& system, Of capacities);
+
+  /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
+  /// the next call.
+  std::span<const double> levels(std::span<const double> tasks);
+
+ private:
+  double next_stop(double level);
+
+  std::vector<Draw> draws_;
+  std::vector<std::size_t> begin_;  // by pair
+  std::vector<double> amounts_;
+  std::vector<std::size_t> active_;  // pairs whose level still rises
+  std::vector<double> levels_;
+  std::vector<double> used_;    // by those that have stopped
+  std::vector<double> rising_;  // use per unit of level by those that have not
+  std::vector<bool> is_full_;
+  std::span<const double> tasks_;
+};
+
+/// Even sharing with needs: how many tasks of each pair are in service, and what that is worth in tasks at
+/// full speed.
+class EvenSharing {
+ public:
+  explicit EvenSharing(const System& system)
+      : held_(system, Filling::Of::kHeld), shared_(system, Filling::Of::kShared) {}
+
+  /// Both row after row, valid until the next call.
+  struct Service {
+    std::span<const double> in_service;     ///< m
+    std::span<const double> at_full_speed;  ///< x: X_ij = mu_ij x_ij
+  };
+  Service operator()(std::span<const double> tasks);
+
+ private:
+  Filling held_;
+  Filling shared_;
+  std::vector<double> in_service_;
+  std::vector<double> at_full_speed_;
+};
+
+/// Whether whole tasks may get less of a held capacity than the fluid levels say, with so many tasks of each
+/// pair: some capacity is too small for all of them and is not filled by a whole number of equal needs, or
+/// needs of several capacities go round in an odd circle.
+bool has_lumps(const System& system, std::span<const double> tasks);
+
+/// Why even sharing has no formula for the system, as a sentence: needs meet an fcfs resource.
+std::optional<std::string> why_no_even_sharing(const System& system);
+
+}  // namespace allot
