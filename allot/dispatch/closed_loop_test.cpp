@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -188,6 +189,84 @@ TEST(ClosedLoop, WeightedServiceGivesEachTypeItsShare) {
     const double share = static_cast<double>(loop.completions()[0] - before[0]) / 2000;
     EXPECT_NEAR(share, 0.3, 0.02);
     EXPECT_NEAR(dispatcher.plan()->predicted->shares[0], 0.3, 0.02);
+  }
+}
+
+/// Four streams that share a bus with an engine, beside cores that share nothing.
+System with_a_bus() {
+  const CapacityId bus = capacity_id(3);
+  std::vector<TaskClass> tasks = {{.name = "a", .count = 5}, {.name = "b", .count = 5}, {.name = "c", .count = 3}};
+  tasks[0].needs = {{resource_id(1), bus, 0.6}};
+  tasks[1].needs = {{resource_id(1), bus, 0.35}};
+  tasks[2].needs = {{resource_id(1), bus, 0.1}, {resource_id(2), bus, 0.4}};
+  return System({{.name = "cpu", .servers = 3}, {.name = "gpu", .servers = 4}, {.name = "engine"}}, tasks,
+                Rates(3, 3, {4, 20, 0, 5, 40, 0, 10, 8, 60}),
+                {{.name = "bus", .amount = 1, .shared = true}});
+}
+
+TEST(ClosedLoop, LearnsRatesAtFullSpeedThoughTasksSlowEachOtherDown) {
+  const System truth = with_a_bus();
+  for (const char* policy : {"jsq", "round-robin", "random"}) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+      SCOPED_TRACE(::testing::Message() << policy << ", seed=" << seed);
+      DispatcherOptions options = deferred(policy);
+      options.capacities = truth.capacities();
+      Dispatcher knows(truth.resources(), truth.tasks(), unknown(truth), options, ClosedLoop::at(0));
+      ClosedLoop(truth, knows, seed).run(3000);
+      std::vector<TaskClass> bare = truth.tasks();
+      for (TaskClass& task : bare) task.needs.clear();
+      Dispatcher naive(truth.resources(), bare, unknown(truth), deferred(policy), ClosedLoop::at(0));
+      ClosedLoop(truth, naive, seed).run(3000);
+      double farthest = 0;
+      double farthest_naive = 0;
+      for (const TaskType i : truth.types()) {
+        for (const ResourceId j : truth.resources_for(i)) {
+          const RateEstimate known = knows.estimate(i, j);
+          const RateEstimate seen = naive.estimate(i, j);
+          ASSERT_TRUE(known.known() && seen.known());
+          farthest = std::max(farthest, std::abs(known.rate / truth.rate(i, j) - 1));
+          farthest_naive = std::max(farthest_naive, std::abs(seen.rate / truth.rate(i, j) - 1));
+        }
+      }
+      EXPECT_LT(farthest, 0.12);
+      EXPECT_GT(farthest_naive, 0.25) << "the bus is overdrawn, so what is seen is too slow";
+    }
+  }
+}
+
+TEST(ClosedLoop, CapacitiesThatNobodyOverdrawsChangeNothing) {
+  const System truth = with_accelerator();
+  std::vector<TaskClass> tasks = truth.tasks();
+  tasks[0].needs = {{resource_id(1), capacity_id(3), 0.01}};
+  DispatcherOptions options = deferred("jsq");
+  Dispatcher plain(truth.resources(), truth.tasks(), unknown(truth), options, ClosedLoop::at(0));
+  options.capacities = {{.name = "bus", .amount = 1, .shared = true}};
+  Dispatcher told(truth.resources(), tasks, unknown(truth), options, ClosedLoop::at(0));
+  EXPECT_EQ(ClosedLoop(truth, plain, 1).run(1000), ClosedLoop(truth, told, 1).run(1000));
+  for (const TaskType i : truth.types()) {
+    for (const ResourceId j : truth.resources_for(i))
+      EXPECT_NEAR(plain.estimate(i, j).rate, told.estimate(i, j).rate, 1e-6 * truth.rate(i, j));
+  }
+}
+
+TEST(ClosedLoop, AResourceThatComesLaterLeavesTheNeedsAsTheyWere) {
+  const System truth = with_a_bus();
+  DispatcherOptions options = deferred("jsq");
+  options.capacities = truth.capacities();
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), options, ClosedLoop::at(0));
+  const std::vector<RatePrior> priors(3, RatePrior::measured(5));
+  const ResourceId late = dispatcher.add_resource({.name = "later"}, priors);
+  dispatcher.solve(ClosedLoop::at(1), true);
+  const System& planned = dispatcher.plan()->system;
+  ASSERT_EQ(planned.capacities(), truth.capacities());
+  EXPECT_EQ(planned.needs(task_type(0), late).size(), 1U) << "its own server";
+  for (const TaskType i : truth.types()) {
+    for (const ResourceId j : truth.resources_for(i)) {
+      if (!planned.can_run(i, j)) continue;
+      ASSERT_EQ(planned.needs(i, j).size(), truth.needs(i, j).size());
+      EXPECT_EQ(planned.capacity_name(planned.needs(i, j).back().capacity),
+                truth.capacity_name(truth.needs(i, j).back().capacity));
+    }
   }
 }
 

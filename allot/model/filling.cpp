@@ -18,6 +18,21 @@ Filling::Filling(const System& system, Of capacities) : begin_{0} {
     }
   }
   for (const CapacityId r : system.capacity_ids()) amounts_.push_back(system.amount(r));
+  make_room();
+}
+
+Filling::Filling(std::span<const std::vector<double>> needs, std::size_t pairs)
+    : begin_{0}, amounts_(needs.size(), 1.0) {
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    for (std::size_t r = 0; r < needs.size(); ++r) {
+      if (needs[r][pair] > 0) draws_.push_back({capacity_id(r), needs[r][pair]});
+    }
+    begin_.push_back(draws_.size());
+  }
+  make_room();
+}
+
+void Filling::make_room() {
   levels_.assign(begin_.size() - 1, 1.0);
   used_.resize(amounts_.size());
   rising_.resize(amounts_.size());

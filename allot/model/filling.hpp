@@ -18,12 +18,15 @@ class Filling {
  public:
   enum class Of { kHeld, kShared };
   Filling(const System& system, Of capacities);
+  /// Of capacities of which there is 1 each, by what every pair takes of each of them; 0: nothing.
+  Filling(std::span<const std::vector<double>> needs, std::size_t pairs);
 
   /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
   /// the next call.
   std::span<const double> levels(std::span<const double> tasks);
 
  private:
+  void make_room();
   double next_stop(double level);
 
   std::vector<Draw> draws_;

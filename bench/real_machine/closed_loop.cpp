@@ -29,6 +29,7 @@ struct Task : allot::WaitingTask {
 struct Station {
   std::condition_variable changed;
   std::vector<Count> present;  // tasks that wait or run, by type
+  std::size_t idle = 0;        // servers that wait for a task
 };
 
 class Loop {
@@ -38,6 +39,7 @@ class Loop {
         options_(options),
         policy_(*allot::find_policy(options.policy)),
         types_(machine.types.size()),
+        is_late_(policy_.binds_late || options.binding == Binding::kFirstFit),
         dispatcher_(resources(), dispatch_types(), priors(), dispatcher_options()),
         lines_({when_ahead(), true}),
         weights_(types_),
@@ -46,7 +48,7 @@ class Loop {
     for (std::size_t s = 0; s < machine.stations.size(); ++s) {
       stations_.push_back(std::make_unique<Station>());
       stations_.back()->present.assign(types_, 0);
-      if (options.order == Order::kArrival)
+      if (options.order == Order::kArrival || options.binding == Binding::kFirstFit)
         lines_.set_order(allot::resource_id(s), allot::Lines::Order::kArrival);
     }
   }
@@ -141,6 +143,7 @@ class Loop {
     std::vector<allot::TaskClass> out;
     for (std::size_t i = 0; i < types_; ++i) {
       out.push_back({.name = machine_.types[i], .count = options_.counts[i]});
+      if (options_.model) out.back().needs = options_.model->task(allot::task_type(i)).needs;
       if (!options_.priorities.empty()) out.back().priority = options_.priorities[i];
     }
     return out;
@@ -167,10 +170,12 @@ class Loop {
     out.policy_options = options_.policy_options;
     out.seed = options_.seed;
     if (policy_.needs_assignment) out.exploration = 0;
+    if (options_.model) out.capacities = options_.model->capacities();
     return out;
   }
 
   allot::Lines::WhenAhead when_ahead() const {
+    if (policy_.binds_late) return allot::Lines::WhenAhead::kIdleFarAhead;
     const bool exact =
         policy_.holds_time_shares && options_.policy_options.shares == allot::ShareReading::kExact;
     return exact ? allot::Lines::WhenAhead::kIdle : allot::Lines::WhenAhead::kServe;
@@ -191,6 +196,7 @@ class Loop {
 
   /// `since`: when the task came into being, which is earlier than now if it waited elsewhere before.
   void place(std::size_t type, Clock::time_point since) {
+    if (is_late_) return place_late(type, since);
     const auto ticket = dispatcher_.place(allot::task_type(type));
     if (!ticket) {
       throw std::runtime_error("no resource takes tasks of type '" + machine_.types[type] + "' any more");
@@ -205,6 +211,53 @@ class Loop {
     station.changed.notify_one();
   }
 
+  /// Tasks wait for whichever server takes them.
+  void place_late(std::size_t type, Clock::time_point since) {
+    Task& task = tasks_.make();
+    task.ticket = {.type = allot::task_type(type)};
+    task.placed = since;
+    lines_.put_unbound(task);
+    for (std::size_t s = 0; s < stations_.size(); ++s) {
+      if (stations_[s]->idle > 0 && wants(s, task.ticket.type)) stations_[s]->changed.notify_one();
+    }
+  }
+
+  /// Whether a free server of the station may take a task of the type, bound late.
+  bool wants(std::size_t station, allot::TaskType type) const {
+    if (!machine_.can_run(index(type), station) || server_count(station) == 0) return false;
+    if (options_.binding != Binding::kFirstFit) return true;  // the weights of the plan decide
+    const double here = options_.model->rate(type, allot::resource_id(station));
+    for (std::size_t s = 0; s < stations_.size(); ++s) {
+      if (s != station && stations_[s]->idle > 0 && machine_.can_run(index(type), s) &&
+          options_.model->rate(type, allot::resource_id(s)) > here)
+        return false;
+    }
+    return true;
+  }
+
+  /// A task that waits unbound goes where the dispatcher wants to learn a rate.
+  void bind_trials() {
+    if (options_.binding == Binding::kFirstFit) return;
+    for (std::size_t i = 0; i < types_; ++i) {
+      while (allot::WaitingTask* const task = lines_.unbound(allot::task_type(i)).first()) {
+        const auto trial = dispatcher_.place_trial(task->ticket.type);
+        if (!trial) break;
+        task->urgency = 1;
+        lines_.rebind(*task, *trial);
+        stations_[index(trial->resource)]->changed.notify_one();
+      }
+    }
+  }
+
+  Task* take_late(std::size_t station) {
+    bind_trials();
+    const allot::ResourceId j = allot::resource_id(station);
+    auto* const task = static_cast<Task*>(lines_.take(
+        j, since_start(Clock::now()), [&](allot::TaskType i) { return wants(station, i); }));
+    if (task != nullptr && task->unbound) task->ticket = dispatcher_.place_at(task->ticket.type, j);
+    return task;
+  }
+
   /// Looks for a new plan now and then: its weights count from here on, and if it has another target, tasks
   /// that wait are placed anew. Else they might wait for long where their type has no part any more.
   void follow_plan() {
@@ -215,7 +268,8 @@ class Loop {
     if (plan_ != nullptr && plan->number == plan_->number) return;
     const bool moved = plan_ != nullptr && plan->target != plan_->target;
     plan_ = plan;
-    for (std::size_t s = 0; s < stations_.size() && plan->target; ++s) {
+    const bool has_parts = plan->target || !plan->service.empty();
+    for (std::size_t s = 0; s < stations_.size() && has_parts; ++s) {
       const allot::ResourceId j = allot::resource_id(s);
       for (std::size_t i = 0; i < types_; ++i) weights_[i] = *plan->part(allot::task_type(i), j);
       lines_.set_weights(j, weights_);
@@ -243,6 +297,7 @@ class Loop {
 
   /// The task that a free server starts now.
   Task* take(std::size_t station) {
+    if (is_late_) return take_late(station);
     const allot::ResourceId j = allot::resource_id(station);
     if (!plan_->target && options_.order == Order::kService) {
       const std::vector<Count>& present = stations_[station]->present;
@@ -263,8 +318,10 @@ class Loop {
         Task* const task = take(station);
         if (task == nullptr) {
           const auto until = lines_.idle_until(allot::resource_id(station));
+          ++stations_[station]->idle;
           stations_[station]->changed.wait_for(
               lock, until ? Seconds(std::max(0.0, *until - since_start(Clock::now()))) : Seconds(0.01));
+          --stations_[station]->idle;
           continue;
         }
         lock.unlock();
@@ -281,7 +338,7 @@ class Loop {
         dispatcher_.complete(ticket, busy, true, end);
         lock.lock();
         if (task->in_order) lines_.served(ticket.type, ticket.resource, busy);
-        --stations_[station]->present[type];
+        if (!is_late_) --stations_[station]->present[type];
         tasks_.release(*task);
         place(type, Clock::now());
       }
@@ -310,6 +367,7 @@ class Loop {
   const LoopOptions& options_;
   const allot::PolicyInfo& policy_;
   std::size_t types_;
+  bool is_late_;  // tasks wait unbound
   allot::Dispatcher dispatcher_;
   std::mutex mutex_;  // over what follows
   allot::Lines lines_;
@@ -335,6 +393,13 @@ double LoopResult::throughput(std::size_t type) const {
          seconds;
 }
 
+double LoopResult::throughput(std::size_t type, std::size_t station) const {
+  return static_cast<double>(std::count_if(
+             runs.begin(), runs.end(),
+             [&](const Run& run) { return run.type == type && run.station == station; })) /
+         seconds;
+}
+
 double LoopResult::throughput_of_station(std::size_t station) const {
   return static_cast<double>(std::count_if(runs.begin(), runs.end(),
                                            [&](const Run& run) { return run.station == station; })) /
@@ -347,6 +412,24 @@ std::optional<double> LoopResult::mean_seconds(std::size_t type, std::size_t sta
   for (const Run& run : runs) {
     if (run.type != type || run.station != station) continue;
     sum += run.end - run.start;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / static_cast<double>(count);
+}
+
+std::optional<double> LoopResult::mean_cycle(std::size_t type, std::size_t station) const {
+  constexpr double kIdle = 100e-6;  // between tasks: for longer, there was none to take
+  std::vector<double> last;         // end of each server's latest
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Run& run : runs) {
+    if (run.station != station) continue;
+    if (last.size() <= run.server) last.resize(run.server + 1, run.start);
+    const double gap = last[run.server] > 0 ? run.start - last[run.server] : 0;
+    last[run.server] = run.end;
+    if (run.type != type) continue;
+    sum += run.end - run.start + (gap < kIdle ? std::max(0.0, gap) : 0);
     ++count;
   }
   if (count == 0) return std::nullopt;

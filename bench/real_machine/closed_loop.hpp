@@ -23,12 +23,24 @@ enum class Order {
 
 inline const char* to_string(Order order) { return order == Order::kService ? "service" : "arrival"; }
 
+/// When a task is bound to a resource.
+enum class Binding {
+  /// When it is ready, by the policy; under a policy that binds late, when a server takes it by the plan.
+  kByPolicy,
+  /// When a server takes it: the task that has waited longest goes to the first resource in its order of preference
+  /// that is free. No policy is asked.
+  kFirstFit,
+};
+
 struct LoopOptions {
   std::vector<allot::Count> counts;  ///< tasks in flight, by type
   std::vector<double> priorities;    ///< by type, or none
   std::string policy = "map";
   allot::PolicyOptions policy_options;
   Order order = Order::kService;
+  Binding binding = Binding::kByPolicy;
+  /// What the dispatcher is told: capacities and needs. The rates are the order of preference of first fit.
+  std::optional<allot::System> model;
   std::vector<std::size_t> servers;  ///< in use, by station; empty: all
   double warm_up_s = 1;              ///< in which rates are learnt
   double measure_s = 2;              ///< at the least: up to three times that where few tasks end
@@ -55,9 +67,12 @@ struct LoopResult {
 
   double throughput() const { return static_cast<double>(runs.size()) / seconds; }
   double throughput(std::size_t type) const;
+  double throughput(std::size_t type, std::size_t station) const;
   double throughput_of_station(std::size_t station) const;
   /// Mean time of the tasks of a pair in service; none: no such task ended.
   std::optional<double> mean_seconds(std::size_t type, std::size_t station) const;
+  /// The same with what passes between two tasks of a server.
+  std::optional<double> mean_cycle(std::size_t type, std::size_t station) const;
   double mean_response() const;
   /// Little's law, measured: X E[T] / tasks in flight.
   double little() const { return throughput() * mean_response() / static_cast<double>(in_flight); }

@@ -14,13 +14,6 @@ namespace real_machine {
 namespace {
 
 using allot::Assignment;
-using allot::Count;
-
-std::string as_text(const Assignment& placement) {
-  std::string out;
-  for (const Count n : placement.values()) out += (out.empty() ? "" : " ") + std::to_string(n);
-  return out;
-}
 
 LoopOptions loop_for(const Workload& workload, const ExperimentOptions& options) {
   LoopOptions loop;

@@ -3,11 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <chrono>
+#include <memory>
 #include <span>
-#include <thread>
+#include <utility>
 
 #include "bench/real_machine/cpu_kernels.hpp"
+#include "bench/real_machine/emulation.hpp"
 #ifdef REAL_MACHINE_CUDA
 #include "bench/real_machine/gpu_kernels.hpp"
 #endif
@@ -41,21 +42,17 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
-class Sleep : public Kernel {
- public:
-  static constexpr std::size_t kInputs = 5;
-
-  explicit Sleep(double seconds) : seconds_(seconds) {}
-  void run(std::size_t input) override {
-    const double factor = 0.8 + 0.1 * static_cast<double>(input % kInputs);
-    std::this_thread::sleep_for(std::chrono::duration<double>(factor * seconds_));
-  }
-
- private:
-  double seconds_;
-};
-
 }  // namespace
+
+std::string open_gpu([[maybe_unused]] const Inputs& inputs) {
+#ifdef REAL_MACHINE_CUDA
+  std::string gpu = describe_gpu();
+  if (!gpu.empty()) pin_inputs(inputs);
+  return gpu;
+#else
+  return {};
+#endif
+}
 
 Machine real_machine(const Inputs& inputs, const MachineOptions& options) {
   std::vector<int> cores = usable_cores();
@@ -71,9 +68,8 @@ Machine real_machine(const Inputs& inputs, const MachineOptions& options) {
     return taken;
   };
 #ifdef REAL_MACHINE_CUDA
-  if (const std::string gpu = describe_gpu(); !gpu.empty()) {
-    machine.description += "; " + gpu;
-    pin_inputs(inputs);
+  if (!options.gpu.empty()) {
+    machine.description += "; " + options.gpu;
     machine.stations.push_back(station({.name = "gpu"}, options.streams, take(options.streams),
                                        [&](Work work) { return make_gpu_kernel(work, inputs); }));
     Station engine = station({.name = "jpeg"}, 1, take(1), [&](Work work) {
@@ -92,18 +88,21 @@ Machine real_machine(const Inputs& inputs, const MachineOptions& options) {
   return machine;
 }
 
-Machine emulated_machine(const allot::System& system) {
+Machine emulated_machine(const allot::System& system, std::optional<std::size_t> streams) {
   Machine machine;
   machine.description = "emulated by sleeping";
   machine.inputs = Sleep::kInputs;
+  const auto dormitory = std::make_shared<Dormitory>(system);
   for (const auto& task : system.tasks()) machine.types.push_back(task.name);
   for (const allot::ResourceId j : system.resource_ids()) {
     Station station{system.resource(j), {}};
-    for (allot::Count s = 0; s < system.resource(j).servers; ++s) {
+    if (streams && station.resource.name == "gpu") station.resource.servers = static_cast<allot::Count>(*streams);
+    for (allot::Count s = 0; s < station.resource.servers; ++s) {
       Server server;
       for (const allot::TaskType i : system.types()) {
-        server.kernels.push_back(system.can_run(i, j) ? std::make_unique<Sleep>(system.seconds_per_task(i, j))
-                                                      : nullptr);
+        const std::size_t pair = index(i) * system.resource_count() + index(j);
+        server.kernels.push_back(
+            system.can_run(i, j) ? std::make_unique<Sleep>(dormitory, pair, system.seconds_per_task(i, j)) : nullptr);
       }
       station.servers.push_back(std::move(server));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,18 @@ struct Machine {
 struct MachineOptions {
   std::size_t cpu_servers = 0;  ///< 0: all cores that no other server needs
   std::size_t streams = 1;      ///< servers of the GPU
+  std::string gpu;              ///< what `open_gpu` said
 };
 
+/// What GPU there is; empty: none. Once, before machines are made with it; the inputs are pinned for it.
+std::string open_gpu(const Inputs& inputs);
+
 /// This machine: its cores, and the GPU and the JPEG engines where they are there. The inputs must outlive
-/// it.
+/// it. There may be several, with different numbers of streams; one of them works at a time.
 Machine real_machine(const Inputs& inputs, const MachineOptions& options);
 
-/// A machine whose tasks sleep for as long as the scenario's rates say, give or take a fifth.
-Machine emulated_machine(const allot::System& system);
+/// A machine whose tasks sleep for as long as the scenario's rates say, give or take a fifth, and longer where they
+/// draw on shared capacities together. `streams`: servers of the resource `gpu`, where not those of the scenario.
+Machine emulated_machine(const allot::System& system, std::optional<std::size_t> streams);
 
 }  // namespace real_machine

@@ -1,7 +1,7 @@
 // real_machine COMMAND [options]: measures this machine, or an emulated one, and runs the experiments on it.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -10,130 +10,20 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
+#include "bench/real_machine/arguments.hpp"
 #include "bench/real_machine/check.hpp"
 #include "bench/real_machine/experiment.hpp"
 #include "bench/real_machine/measure.hpp"
+#include "bench/real_machine/race.hpp"
+#include "bench/real_machine/sharing.hpp"
 
 namespace {
 
 using namespace real_machine;
-
-constexpr const char* kHelp = R"(Usage: real_machine COMMAND [options]
-
-Commands
-  check      run every implementation of every task and compare their results
-  servers    throughput by number of servers in use: servers.csv
-  measure    rates under load, as a scenario: scenario.toml, rates.csv, disciplines.csv
-  predict    placements held fixed, predicted against measured: predictions.csv
-  policies   every policy on every workload: policies.csv, shares.csv, optima.csv, gantt.csv
-  all        check, measure, predict and policies, in this order
-  load       one pair and nothing else, for other tools to watch: --pair TYPE,RESOURCE
-
-Options
-  --out DIR          where the files go (real-machine); `predict` and `policies` read scenario.toml there
-  --emulate FILE     a machine that sleeps as the scenario in FILE says, instead of this one
-  --seconds S        of one measurement (2); up to three times that where few tasks end
-  --warm-up S        before it, for policies that learn (1.5)
-  --placements N     held fixed by `predict` (36)
-  --repeats N        of each policy (3)
-  --pair TYPE,RESOURCE  of `load`
-  --seed N           of placements and order (1)
-  --streams N        servers of the GPU (1)
-  --cpu-servers N    cores that run tasks (all that no other server needs)
-  --picture WxH --products N --matrix N --keys N --steps N    how large a task is
-)";
-
-struct Arguments {
-  std::string command;
-  std::filesystem::path out = "real-machine";
-  std::optional<std::string> emulate;
-  std::string pair;
-  MachineOptions machine;
-  ExperimentOptions experiment;
-  Sizes sizes;
-};
-
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-double number(std::string_view option, const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0' || !(value > 0)) {
-    throw UsageError(std::string(option) + " needs a positive number, not '" + text + "'");
-  }
-  return value;
-}
-
-std::size_t whole(std::string_view option, const std::string& text) {
-  const double value = number(option, text);
-  if (value != static_cast<double>(static_cast<std::size_t>(value))) {
-    throw UsageError(std::string(option) + " needs a whole number, not '" + text + "'");
-  }
-  return static_cast<std::size_t>(value);
-}
-
-Arguments parse(int count, char** words) {
-  Arguments out;
-  for (int k = 1; k < count; ++k) {
-    const std::string_view word = words[k];
-    if (word == "--help" || word == "-h") {
-      std::fputs(kHelp, stdout);
-      std::exit(0);
-    }
-    if (!word.starts_with("--")) {
-      if (!out.command.empty())
-        throw UsageError("one command at a time: " + out.command + " or " + std::string(word) + "?");
-      out.command = word;
-      continue;
-    }
-    if (k + 1 == count) throw UsageError(std::string(word) + " needs a value");
-    const std::string value = words[++k];
-    if (word == "--out") {
-      out.out = value;
-    } else if (word == "--emulate") {
-      out.emulate = value;
-    } else if (word == "--pair") {
-      out.pair = value;
-    } else if (word == "--seconds") {
-      out.experiment.measure_s = number(word, value);
-    } else if (word == "--warm-up") {
-      out.experiment.warm_up_s = number(word, value);
-    } else if (word == "--placements") {
-      out.experiment.placements = whole(word, value);
-    } else if (word == "--repeats") {
-      out.experiment.repeats = whole(word, value);
-    } else if (word == "--seed") {
-      out.experiment.seed = whole(word, value);
-    } else if (word == "--streams") {
-      out.machine.streams = whole(word, value);
-    } else if (word == "--cpu-servers") {
-      out.machine.cpu_servers = whole(word, value);
-    } else if (word == "--picture") {
-      const std::size_t x = value.find('x');
-      if (x == std::string::npos)
-        throw UsageError("--picture needs WxH, such as 640x360, not '" + value + "'");
-      out.sizes.width = whole(word, value.substr(0, x));
-      out.sizes.height = whole(word, value.substr(x + 1));
-    } else if (word == "--products") {
-      out.sizes.products = whole(word, value);
-    } else if (word == "--matrix") {
-      out.sizes.matrix = whole(word, value);
-    } else if (word == "--keys") {
-      out.sizes.keys = whole(word, value);
-    } else if (word == "--steps") {
-      out.sizes.steps = static_cast<std::uint32_t>(whole(word, value));
-    } else {
-      throw UsageError("there is no option " + std::string(word));
-    }
-  }
-  if (out.command.empty()) throw UsageError("which command?");
-  return out;
-}
 
 allot::Scenario read(const std::filesystem::path& path) {
   auto scenario = allot::read_scenario(path.string());
@@ -141,6 +31,10 @@ allot::Scenario read(const std::filesystem::path& path) {
   std::string text;
   for (const auto& problem : scenario.diagnostics()) text += (text.empty() ? "" : "\n") + to_string(problem);
   throw std::runtime_error(text);
+}
+
+std::filesystem::path shared_file(const std::filesystem::path& folder, std::size_t streams) {
+  return folder / ("shared-" + std::to_string(streams) + ".toml");
 }
 
 /// What is in flight: tasks enough that every resource could be busy, in three mixtures.
@@ -190,24 +84,57 @@ void load(const Machine& machine, const std::string& pair, const ExperimentOptio
                    "'");
 }
 
+/// With each number of streams what is shared, and predictions; the first in full, the others in short.
+void share(const std::vector<Machine>& machines, const Arguments& arguments, const std::vector<Workload>& work) {
+  SharingTables tables(arguments.out);
+  for (std::size_t k = 0; k < machines.size(); ++k) {
+    const std::size_t streams = arguments.streams[k];
+    SharingOptions options = arguments.sharing;
+    if (k > 0) {
+      options.pair_mixes /= 2;
+      options.random_mixes /= 2;
+      options.placement_mixes = options.placement_mixes * 2 / 3;
+      options.placements = options.placements * 3 / 8;
+    }
+    const allot::System system = measure_sharing(machines[k], streams, work, options, tables);
+    const allot::Scenario scenario{.name = "measured: " + machines[k].description + ", " + std::to_string(streams) +
+                                           (streams == 1 ? " stream" : " streams"),
+                                   .system = system,
+                                   .threads = {},
+                                   .population = {},
+                                   .arrivals = {},
+                                   .measured = {},
+                                   .power_cap = {}};
+    std::ofstream(shared_file(arguments.out, streams)) << write_scenario(scenario, allot::FileFormat::kToml);
+    predict_placements(machines[k], streams, system, work, options, tables);
+  }
+}
+
 int run(const Arguments& arguments) {
   const auto asked = [&](std::string_view command) {
     return arguments.command == command || arguments.command == "all";
   };
-  constexpr std::string_view kCommands[] = {"check",    "servers", "measure", "predict",
-                                            "policies", "all",     "load"};
-  if (std::find(std::begin(kCommands), std::end(kCommands), arguments.command) == std::end(kCommands)) {
-    throw UsageError("there is no command " + arguments.command);
-  }
-
   Inputs inputs;
-  if (!arguments.emulate) inputs = make_inputs(arguments.sizes, 1);
-  const Machine machine = arguments.emulate ? emulated_machine(read(*arguments.emulate).system)
-                                            : real_machine::real_machine(inputs, arguments.machine);
+  std::string gpu;
+  if (!arguments.emulate) {
+    inputs = make_inputs(arguments.sizes, 1);
+    gpu = open_gpu(inputs);
+  }
+  const auto make = [&](std::size_t streams) {
+    if (arguments.emulate)
+      return emulated_machine(read(*arguments.emulate).system,
+                              arguments.has_streams ? std::optional(streams) : std::nullopt);
+    return real_machine::real_machine(inputs,
+                                      {.cpu_servers = arguments.cpu_servers, .streams = streams, .gpu = gpu});
+  };
+  std::vector<Machine> machines;
+  for (const std::size_t streams : arguments.streams) machines.push_back(make(streams));
+  const Machine& machine = machines.front();
   std::printf("%s\n", machine.description.c_str());
   for (const Station& station : machine.stations) {
     std::printf("  %s: %zu servers\n", station.resource.name.c_str(), station.servers.size());
   }
+  std::fflush(stdout);
   const std::filesystem::path scenario_file = arguments.out / "scenario.toml";
   const std::vector<Workload> work = workloads(machine);
   ExperimentOptions experiment = arguments.experiment;
@@ -224,6 +151,13 @@ int run(const Arguments& arguments) {
   if (asked("check") && !arguments.emulate && !check(machine, inputs)) return 1;
   if (arguments.command == "check") return 0;
   std::filesystem::create_directories(arguments.out);
+  if (arguments.command == "share") share(machines, arguments, work);
+  if (arguments.command == "race") {
+    RaceOptions options = arguments.race;
+    options.folder = arguments.out;
+    const std::size_t streams = arguments.streams.front();
+    race(make(1), machine, streams, read(shared_file(arguments.out, streams)).system, work, options);
+  }
   if (arguments.command == "servers") measure_servers(machine, measuring);
   if (asked("measure")) {
     const allot::Scenario scenario = measure_rates(machine, work, measuring);
@@ -246,7 +180,7 @@ int main(int count, char** words) {
   try {
     return run(parse(count, words));
   } catch (const UsageError& error) {
-    std::cerr << "real_machine: " << error.what() << "\n" << kHelp;
+    std::cerr << "real_machine: " << error.what() << "\n" << help();
     return 2;
   } catch (const std::exception& error) {
     std::cerr << "real_machine: " << error.what() << "\n";

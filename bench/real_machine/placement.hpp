@@ -18,6 +18,12 @@ struct Workload {
   std::vector<double> priorities;
 };
 
+inline std::string as_text(const allot::Assignment& placement) {
+  std::string out;
+  for (const allot::Count n : placement.values()) out += (out.empty() ? "" : " ") + std::to_string(n);
+  return out;
+}
+
 /// Every task of a workload somewhere where it can run. Each type leans towards some stations, so that all
 /// kinds of placement occur: one type in one place, and everything everywhere.
 inline allot::Assignment random_placement(const Machine& machine, const Workload& workload,

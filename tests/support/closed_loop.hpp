@@ -7,19 +7,19 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
 #include "allot/base/random.hpp"
 #include "allot/dispatch/dispatcher.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/policy/service_order.hpp"
 
 namespace allot::testing {
 
 /// Each thread of a type has one task in the system at any time. A resource starts a waiting task whenever a
-/// unit is free, in the order of a ServiceOrder, and runs it to its end. The dispatcher plans (deferred)
-/// after every completion.
+/// unit is free, in the order of a ServiceOrder, and runs it to its end: more slowly while tasks overdraw what they
+/// share. The dispatcher plans (deferred) after every completion.
 class ClosedLoop {
  public:
   /// The factor on a task's time, with mean 1; by default within 2% of 1.
@@ -31,7 +31,9 @@ class ClosedLoop {
         random_(seed),
         noise_(noise ? std::move(noise) : [](RandomStream& r) { return 1 + 0.04 * (r.uniform() - 0.5); }),
         slowdown_(truth.resource_count(), 1.0),
-        completions_(truth.type_count(), 0) {
+        completions_(truth.type_count(), 0),
+        shared_(truth, Filling::Of::kShared),
+        in_service_(truth.type_count() * truth.resource_count(), 0.0) {
     for (const ResourceId j : truth.resource_ids()) {
       stations_.push_back({truth.resource(j).servers, ServiceOrder(truth.type_count()),
                            std::vector<std::deque<Ticket>>(truth.type_count()),
@@ -70,11 +72,10 @@ class ClosedLoop {
     std::vector<std::deque<Ticket>> waiting;
     std::vector<Count> present;
   };
-  struct End {
-    double time;
-    double busy;
+  struct Running {
+    double left;  ///< seconds at full speed
+    double began;
     Ticket ticket;
-    bool operator>(const End& other) const { return time > other.time; }
   };
   struct Spoilt {
     TaskType type;
@@ -108,22 +109,45 @@ class ClosedLoop {
       const Ticket ticket = station.waiting[index(*next)].front();
       station.waiting[index(*next)].pop_front();
       --station.idle;
-      const double busy = noise_(random_) * slowdown_[index(j)] * truth_.seconds_per_task(*next, j);
-      ends_.push({now_ + busy, busy, ticket});
+      running_.push_back(
+          {noise_(random_) * slowdown_[index(j)] * truth_.seconds_per_task(*next, j), now_, ticket});
+      in_service_[pair(ticket)] += 1;
     }
   }
 
+  std::size_t pair(const Ticket& ticket) const {
+    return index(ticket.type) * truth_.resource_count() + index(ticket.resource);
+  }
+
+  /// Goes on to the next end, and takes the task out.
+  Running next_end() {
+    const std::span<const double> speeds = shared_.levels(in_service_);
+    std::size_t first = 0;
+    double passed = 0;
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      const double until = running_[k].left / speeds[pair(running_[k].ticket)];
+      if (k > 0 && until >= passed) continue;
+      first = k;
+      passed = until;
+    }
+    for (Running& task : running_) task.left -= passed * speeds[pair(task.ticket)];
+    now_ += passed;
+    const Running ended = running_[first];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(first));
+    in_service_[pair(ended.ticket)] -= 1;
+    return ended;
+  }
+
   void step() {
-    const End end = ends_.top();
-    ends_.pop();
-    now_ = end.time;
-    const Ticket& ticket = end.ticket;
+    const Running ended = next_end();
+    const double busy = now_ - ended.began;
+    const Ticket& ticket = ended.ticket;
     Station& station = stations_[index(ticket.resource)];
     ++station.idle;
     --station.present[index(ticket.type)];
     ++completions_[index(ticket.type)];
-    station.order.served(ticket.type, end.busy);
-    double reported = end.busy;
+    station.order.served(ticket.type, busy);
+    double reported = busy;
     if (spoilt_ && spoilt_->type == ticket.type && spoilt_->resource == ticket.resource) {
       reported *= spoilt_->factor;
       spoilt_.reset();
@@ -142,7 +166,9 @@ class ClosedLoop {
   std::vector<double> shares_;
   std::vector<std::uint64_t> completions_;
   std::vector<Station> stations_;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::vector<Running> running_;
+  Filling shared_;
+  std::vector<double> in_service_;  // tasks by pair
   std::optional<Spoilt> spoilt_;
   double now_ = 0;
 };
