@@ -33,8 +33,8 @@ struct DispatcherOptions {
   /// The background planner looks this often while tasks end, and every 100 ms while none do.
   std::chrono::milliseconds look_every{5};
   RateEstimatorOptions estimator;
-  /// What the needs of types draw on besides servers. Where tasks share some of it, rates are learnt at full speed:
-  /// what is seen is put down to the task and to those beside it as the model says.
+  /// What the needs of types draw on besides servers. Where tasks share some of it, rates are learnt at full
+  /// speed: what is seen is put down to the task and to those beside it as the model says.
   std::vector<Capacity> capacities;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
@@ -76,7 +76,8 @@ class Dispatcher {
   /// Where the next task of a type goes. None when it can go nowhere now: everything that could run it is
   /// drained, lost or disabled.
   std::optional<Ticket> place(TaskType i, Clock::time_point now = Clock::now()) noexcept;
-  /// A ticket to learn a rate, if one of the type is asked for: for hosts that bind late, which ask `place_at` else.
+  /// A ticket to learn a rate, if one of the type is asked for: for hosts that bind late, which ask
+  /// `place_at` else.
   std::optional<Ticket> place_trial(TaskType i, Clock::time_point now = Clock::now()) noexcept;
   /// A ticket for a place that the host has chosen itself, as at the end of a batch: it counts like any
   /// other. Whether the pair is open is for the host to ask: see `allows`.

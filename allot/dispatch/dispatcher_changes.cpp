@@ -16,7 +16,8 @@ void store_count(KnownSystem& known, TaskType i, Count count) {
   known.types[index(i)].count = count;
 }
 
-/// Capacities beyond the servers of resources are numbered after those, and there is a resource more or fewer.
+/// Capacities beyond the servers of resources are numbered after those, and there is a resource more or
+/// fewer.
 void renumber_capacities(KnownSystem& known, std::size_t first, int by) {
   for (TaskClass& type : known.types) {
     for (Need& need : type.needs) {

@@ -32,11 +32,11 @@ struct Plan {
   std::optional<Performance> predicted;
   std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
   double solve_seconds = 0;
-  bool stale = false;  ///< the plan before, which could not be renewed: `note` says why
+  bool stale = false;           ///< the plan before, which could not be renewed: `note` says why
   std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
 
-  /// What the type is to have of the resource: its planned service or time share, else its tasks there. The weight of
-  /// its line. Absent for a policy that holds no target.
+  /// What the type is to have of the resource: its planned service or time share, else its tasks there. The
+  /// weight of its line. Absent for a policy that holds no target.
   std::optional<double> part(TaskType i, ResourceId j) const {
     if (!service.empty()) return PairSpan(service, system.resource_count())(i, j);
     if (!time_shares.empty()) return PairSpan(time_shares, system.resource_count())(i, j);

@@ -65,7 +65,8 @@ PerPair<Count> random_mix(const System& system, const std::vector<Pair>& pairs, 
         is_full ? servers : static_cast<Count>(random.below(static_cast<std::uint64_t>(servers) + 1));
     for (Count n = 0; n < busy; ++n) {
       const double at = random.uniform() * lean.back();
-      ++mix(types[static_cast<std::size_t>(std::lower_bound(lean.begin(), lean.end(), at) - lean.begin())], j);
+      ++mix(types[static_cast<std::size_t>(std::lower_bound(lean.begin(), lean.end(), at) - lean.begin())],
+            j);
     }
   }
   return mix;

@@ -16,10 +16,10 @@ struct SharingDesign {
   std::uint64_t seed = 1;
 };
 
-/// Mixes that tell needs apart, as tasks in service of each pair, never more at a resource than it has servers:
-/// every pair alone with one, half and all of its servers busy; two pairs at a time, which share the servers of a
-/// resource or fill two of them; and all resources with types drawn at random, some of them not full. In this
-/// order; who measures them shuffles, so that what changes meanwhile falls on all alike.
+/// Mixes that tell needs apart, as tasks in service of each pair, never more at a resource than it has
+/// servers: every pair alone with one, half and all of its servers busy; two pairs at a time, which share the
+/// servers of a resource or fill two of them; and all resources with types drawn at random, some of them not
+/// full. In this order; who measures them shuffles, so that what changes meanwhile falls on all alike.
 std::vector<PerPair<Count>> design_mixes(const System& system, const SharingDesign& design = {});
 
 }  // namespace allot

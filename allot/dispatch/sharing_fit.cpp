@@ -50,14 +50,16 @@ SharingError summarised(std::vector<double> errors) {
   const std::size_t n = errors.size();
   out.median = n % 2 == 1 ? errors[n / 2] : 0.5 * (errors[n / 2 - 1] + errors[n / 2]);
   out.worst = errors.back();
-  out.within_tenth = static_cast<double>(std::upper_bound(errors.begin(), errors.end(), 0.1) - errors.begin()) /
-                     static_cast<double>(n);
+  out.within_tenth =
+      static_cast<double>(std::upper_bound(errors.begin(), errors.end(), 0.1) - errors.begin()) /
+      static_cast<double>(n);
   return out;
 }
 
 double mean_square(const std::vector<double>& errors) {
   double sum = 0;
-  for (const double error : errors) sum += std::min(error * error, 0.25);  // one wild mix is not all that counts
+  for (const double error : errors)
+    sum += std::min(error * error, 0.25);  // one wild mix is not all that counts
   return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
 }
 
@@ -81,7 +83,11 @@ FittedNumber interval(double value, std::vector<double> resampled) {
 class Fit {
  public:
   Fit(std::span<const MixMeasurement> mixes, const SharingFitOptions& options)
-      : options_(options), shape_(check(mixes)), mixes_(mixes), poll_(options.stop), all_(mixes.size(), 1.0) {}
+      : options_(options),
+        shape_(check(mixes)),
+        mixes_(mixes),
+        poll_(options.stop),
+        all_(mixes.size(), 1.0) {}
 
   SharingFit run() {
     SharingFit out;
@@ -149,14 +155,16 @@ class Fit {
     return out;
   }
 
-  void set_numbers(const SharingModel& model, const std::vector<SharingModel>& samples, SharingFit& out) const {
+  void set_numbers(const SharingModel& model, const std::vector<SharingModel>& samples,
+                   SharingFit& out) const {
     out.rates.assign(shape_.types, shape_.resources, {});
     out.needs.assign(model.needs.size(), PerPair<FittedNumber>(shape_.types, shape_.resources));
     for (std::size_t at = 0; at < mixes_.pairs().size(); ++at) {
       const auto [i, j] = mixes_.pairs()[at];
       std::vector<double> values;
       for (const SharingModel& sample : samples) {
-        if (sample.rates[at] > 0) values.push_back(sample.rates[at]);  // else no mix that was drawn has the pair
+        if (sample.rates[at] > 0)
+          values.push_back(sample.rates[at]);  // else no mix that was drawn has the pair
       }
       out.rates(i, j) = interval(model.rates[at], std::move(values));
       for (std::size_t r = 0; r < model.needs.size(); ++r) {
@@ -203,7 +211,8 @@ System with_sharing(const System& system, const SharingFit& fit) {
   std::vector<TaskClass> tasks = system.tasks();
   PerPair<double> rates(system.type_count(), system.resource_count(), system.rates().values());
   const auto is_taken = [&](const std::string& name) {
-    return std::any_of(capacities.begin(), capacities.end(), [&](const Capacity& c) { return c.name == name; }) ||
+    return std::any_of(capacities.begin(), capacities.end(),
+                       [&](const Capacity& c) { return c.name == name; }) ||
            std::any_of(system.resources().begin(), system.resources().end(),
                        [&](const Resource& resource) { return resource.name == name; });
   };

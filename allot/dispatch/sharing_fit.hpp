@@ -13,8 +13,8 @@
 
 namespace allot {
 
-/// A mix of tasks that ran for a while: how many of each pair were in service on average, and how many of them
-/// ended per second. A pair with tasks of which none ended loads the others, and says nothing itself.
+/// A mix of tasks that ran for a while: how many of each pair were in service on average, and how many of
+/// them ended per second. A pair with tasks of which none ended loads the others, and says nothing itself.
 struct MixMeasurement {
   PerPair<double> in_service;
   PerPair<double> throughput;
@@ -56,14 +56,14 @@ struct SharingFitOptions {
   StopLimits stop;  ///< looked at between descents: the folds and resamples so far count, the fit stands
 };
 
-/// Rates at full speed and needs of one or two shared capacities such that the filling of the model (`Filling`)
-/// explains the mixes best: as many capacities as predict mixes that were left out best, and a need only where it
-/// explains more than chance would. Depends on its arguments alone, unless it is stopped. Needs at least one mix; throws
-/// InvalidModel when mixes differ in shape or hold what is no number.
+/// Rates at full speed and needs of one or two shared capacities such that the filling of the model
+/// (`Filling`) explains the mixes best: as many capacities as predict mixes that were left out best, and a
+/// need only where it explains more than chance would. Depends on its arguments alone, unless it is stopped.
+/// Needs at least one mix; throws InvalidModel when mixes differ in shape or hold what is no number.
 SharingFit fit_sharing(std::span<const MixMeasurement> mixes, const SharingFitOptions& options = {});
 
-/// The system with the rates and needs of the fit where it has any; capacities are named shared1, shared2, or with
-/// a higher number where that name is taken.
+/// The system with the rates and needs of the fit where it has any; capacities are named shared1, shared2, or
+/// with a higher number where that name is taken.
 System with_sharing(const System& system, const SharingFit& fit);
 
 }  // namespace allot

@@ -15,8 +15,8 @@
 namespace allot {
 namespace {
 
-/// Cores, a GPU with four streams, and an engine. Tasks on the GPU and the engine share what is between them and
-/// the host; with two capacities, the cores share something as well.
+/// Cores, a GPU with four streams, and an engine. Tasks on the GPU and the engine share what is between them
+/// and the host; with two capacities, the cores share something as well.
 System machine(std::size_t capacities) {
   const CapacityId bus = capacity_id(3);
   const CapacityId memory = capacity_id(4);
@@ -40,7 +40,8 @@ System machine(std::size_t capacities) {
                 Rates(4, 3, {85, 125, 2100, 72, 1950, 0, 50, 4000, 0, 315, 137, 0}), shared);
 }
 
-MixMeasurement measured(const System& truth, const PerPair<Count>& tasks, double noise, RandomStream& random) {
+MixMeasurement measured(const System& truth, const PerPair<Count>& tasks, double noise,
+                        RandomStream& random) {
   MixMeasurement out{PerPair<double>(truth.type_count(), truth.resource_count()),
                      PerPair<double>(truth.type_count(), truth.resource_count())};
   const std::vector<double> n(tasks.values().begin(), tasks.values().end());
@@ -126,7 +127,8 @@ TEST(SharingFit, RecoversTheNeedsOfOneCapacityFromNoisyMixes) {
     EXPECT_NEAR(needs(task_type(1), gpu).value, 0.65, 0.04);
     EXPECT_NEAR(needs(task_type(2), gpu).value, 0.36, 0.03);
     EXPECT_NEAR(needs(task_type(0), resource_id(2)).value, 0.3, 0.06);
-    for (const TaskType i : truth.types()) EXPECT_EQ(needs(i, resource_id(0)).value, 0) << "cores share nothing";
+    for (const TaskType i : truth.types())
+      EXPECT_EQ(needs(i, resource_id(0)).value, 0) << "cores share nothing";
     for (const TaskType i : truth.types()) {
       for (const ResourceId j : truth.resource_ids()) {
         const FittedNumber& rate = fit.rates(i, j);
@@ -170,8 +172,8 @@ TEST(SharingFit, IntervalsHoldTheTruthMostOfTheTime) {
   int inside = 0;
   int all = 0;
   for (std::uint64_t seed = 10; seed < 16; ++seed) {
-    const SharingFit fit =
-        fit_sharing(measured(truth, {.random_mixes = 24, .seed = seed}, 0.03), {.most_capacities = 1, .folds = 4, .seed = seed});
+    const SharingFit fit = fit_sharing(measured(truth, {.random_mixes = 24, .seed = seed}, 0.03),
+                                       {.most_capacities = 1, .folds = 4, .seed = seed});
     ASSERT_EQ(fit.needs.size(), 1U);
     for (const TaskType i : {task_type(1), task_type(2)}) {
       const FittedNumber& need = fit.needs.front()(i, resource_id(1));

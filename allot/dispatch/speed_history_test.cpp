@@ -9,9 +9,7 @@
 namespace allot::detail {
 namespace {
 
-TEST(SpeedHistory, SaysNothingBeforeTheFirstLook) {
-  EXPECT_EQ(SpeedHistory().at_full_speed(0, 10, 3), 3);
-}
+TEST(SpeedHistory, SaysNothingBeforeTheFirstLook) { EXPECT_EQ(SpeedHistory().at_full_speed(0, 10, 3), 3); }
 
 TEST(SpeedHistory, AddsUpWhatTheSpeedsWere) {
   SpeedHistory history;

@@ -121,8 +121,8 @@ class Policy {
   virtual const Assignment* target() const noexcept { return nullptr; }
   virtual std::span<const double> time_shares() const noexcept { return {}; }
 
-  /// For a policy that binds late by a plan: the mean number of tasks of each type in service at each resource, x_ij
-  /// row-major. Empty for all others.
+  /// For a policy that binds late by a plan: the mean number of tasks of each type in service at each
+  /// resource, x_ij row-major. Empty for all others.
   virtual std::span<const double> planned_service() const noexcept { return {}; }
 
   /// What a user should know about the present target, such as a floor that it misses or a search that was

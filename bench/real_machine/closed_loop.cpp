@@ -110,13 +110,12 @@ class Loop {
   /// have ended that those cut at the edges do not count, but not for ever.
   double measure() {
     constexpr Count kTurns = 40;  // ends for each task in flight
-    constexpr double kLongest = 3;
     const Count enough = kTurns * in_flight();
     std::unique_lock lock(ending_mutex_);
     const auto stopped = [this] { return stop_.load(); };
     ending_.wait_for(lock, Seconds(options_.warm_up_s + options_.measure_s), stopped);
     double length = options_.measure_s;
-    while (!stopped() && ended_ < enough && length < kLongest * options_.measure_s) {
+    while (!stopped() && ended_ < enough && length < options_.stretch * options_.measure_s) {
       length += 0.1 * options_.measure_s;
       ending_.wait_until(
           lock, start_ + std::chrono::duration_cast<Clock::duration>(Seconds(options_.warm_up_s + length)),
@@ -252,8 +251,8 @@ class Loop {
   Task* take_late(std::size_t station) {
     bind_trials();
     const allot::ResourceId j = allot::resource_id(station);
-    auto* const task = static_cast<Task*>(lines_.take(
-        j, since_start(Clock::now()), [&](allot::TaskType i) { return wants(station, i); }));
+    auto* const task = static_cast<Task*>(
+        lines_.take(j, since_start(Clock::now()), [&](allot::TaskType i) { return wants(station, i); }));
     if (task != nullptr && task->unbound) task->ticket = dispatcher_.place_at(task->ticket.type, j);
     return task;
   }
@@ -394,9 +393,9 @@ double LoopResult::throughput(std::size_t type) const {
 }
 
 double LoopResult::throughput(std::size_t type, std::size_t station) const {
-  return static_cast<double>(std::count_if(
-             runs.begin(), runs.end(),
-             [&](const Run& run) { return run.type == type && run.station == station; })) /
+  return static_cast<double>(
+             std::count_if(runs.begin(), runs.end(),
+                           [&](const Run& run) { return run.type == type && run.station == station; })) /
          seconds;
 }
 

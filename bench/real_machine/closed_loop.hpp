@@ -27,7 +27,8 @@ inline const char* to_string(Order order) { return order == Order::kService ? "s
 enum class Binding {
   /// When it is ready, by the policy; under a policy that binds late, when a server takes it by the plan.
   kByPolicy,
-  /// When a server takes it: the task that has waited longest goes to the first resource in its order of preference
+  /// When a server takes it: the task that has waited longest goes to the first resource in its order of
+  /// preference
   /// that is free. No policy is asked.
   kFirstFit,
 };
@@ -43,7 +44,8 @@ struct LoopOptions {
   std::optional<allot::System> model;
   std::vector<std::size_t> servers;  ///< in use, by station; empty: all
   double warm_up_s = 1;              ///< in which rates are learnt
-  double measure_s = 2;              ///< at the least: up to three times that where few tasks end
+  double measure_s = 2;              ///< at the least
+  double stretch = 3;                ///< up to so many times that where few tasks end
   std::uint64_t seed = 1;
 };
 

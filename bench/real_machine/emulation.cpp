@@ -52,7 +52,8 @@ void Dormitory::sleep(std::size_t pair, double seconds) {
     self.changed.wait_until(lock, self.wake);
     advance(Clock::now());
     // Who was woken for nothing, or slept through a slower time, sleeps for the rest.
-    self.wake = now_ + std::chrono::duration_cast<Clock::duration>(Seconds(std::max(0.0, self.left) / speeds_[pair]));
+    self.wake =
+        now_ + std::chrono::duration_cast<Clock::duration>(Seconds(std::max(0.0, self.left) / speeds_[pair]));
   }
   sleepers_.erase(place);
   tasks_[pair] -= 1;

@@ -96,13 +96,15 @@ Machine emulated_machine(const allot::System& system, std::optional<std::size_t>
   for (const auto& task : system.tasks()) machine.types.push_back(task.name);
   for (const allot::ResourceId j : system.resource_ids()) {
     Station station{system.resource(j), {}};
-    if (streams && station.resource.name == "gpu") station.resource.servers = static_cast<allot::Count>(*streams);
+    if (streams && station.resource.name == "gpu")
+      station.resource.servers = static_cast<allot::Count>(*streams);
     for (allot::Count s = 0; s < station.resource.servers; ++s) {
       Server server;
       for (const allot::TaskType i : system.types()) {
         const std::size_t pair = index(i) * system.resource_count() + index(j);
-        server.kernels.push_back(
-            system.can_run(i, j) ? std::make_unique<Sleep>(dormitory, pair, system.seconds_per_task(i, j)) : nullptr);
+        server.kernels.push_back(system.can_run(i, j)
+                                     ? std::make_unique<Sleep>(dormitory, pair, system.seconds_per_task(i, j))
+                                     : nullptr);
       }
       station.servers.push_back(std::move(server));
     }

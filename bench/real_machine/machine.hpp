@@ -46,8 +46,9 @@ std::string open_gpu(const Inputs& inputs);
 /// it. There may be several, with different numbers of streams; one of them works at a time.
 Machine real_machine(const Inputs& inputs, const MachineOptions& options);
 
-/// A machine whose tasks sleep for as long as the scenario's rates say, give or take a fifth, and longer where they
-/// draw on shared capacities together. `streams`: servers of the resource `gpu`, where not those of the scenario.
+/// A machine whose tasks sleep for as long as the scenario's rates say, give or take a fifth, and longer
+/// where they draw on shared capacities together. `streams`: servers of the resource `gpu`, where not those
+/// of the scenario.
 Machine emulated_machine(const allot::System& system, std::optional<std::size_t> streams);
 
 }  // namespace real_machine

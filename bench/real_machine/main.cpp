@@ -85,28 +85,33 @@ void load(const Machine& machine, const std::string& pair, const ExperimentOptio
 }
 
 /// With each number of streams what is shared, and predictions; the first in full, the others in short.
-void share(const std::vector<Machine>& machines, const Arguments& arguments, const std::vector<Workload>& work) {
+void share(const std::vector<Machine>& machines, const Arguments& arguments,
+           const std::vector<Workload>& work) {
   SharingTables tables(arguments.out);
   for (std::size_t k = 0; k < machines.size(); ++k) {
     const std::size_t streams = arguments.streams[k];
     SharingOptions options = arguments.sharing;
     if (k > 0) {
-      options.pair_mixes /= 2;
-      options.random_mixes /= 2;
+      options.measure_s *= 0.8;
+      options.pair_mixes /= 3;
+      options.random_mixes /= 3;
       options.placement_mixes = options.placement_mixes * 2 / 3;
       options.placements = options.placements * 3 / 8;
     }
-    const allot::System system = measure_sharing(machines[k], streams, work, options, tables);
-    const allot::Scenario scenario{.name = "measured: " + machines[k].description + ", " + std::to_string(streams) +
-                                           (streams == 1 ? " stream" : " streams"),
-                                   .system = system,
+    const std::optional<allot::System> system = measure_sharing(machines[k], streams, work, options, tables);
+    if (!system) {
+      std::printf("out of time with %zu streams\n", streams);
+      return;
+    }
+    const allot::Scenario scenario{.name = "measured: " + machines[k].description + ", " +
+                                           std::to_string(streams) + (streams == 1 ? " stream" : " streams"),
+                                   .system = *system,
                                    .threads = {},
                                    .population = {},
                                    .arrivals = {},
                                    .measured = {},
                                    .power_cap = {}};
     std::ofstream(shared_file(arguments.out, streams)) << write_scenario(scenario, allot::FileFormat::kToml);
-    predict_placements(machines[k], streams, system, work, options, tables);
   }
 }
 

@@ -42,7 +42,8 @@ Entrant without_plan(std::string name, bool is_wide, const std::string& policy, 
 /// Those that are the same on every workload.
 std::vector<Entrant> entrants(const allot::System& system) {
   std::vector<Entrant> out;
-  for (const char* policy : {"map", "optimal", "planned"}) out.push_back(with_plan(policy, true, policy, &system));
+  for (const char* policy : {"map", "optimal", "planned"})
+    out.push_back(with_plan(policy, true, policy, &system));
   Entrant shares = with_plan("planned-shares", true, "planned", &system);
   shares.loop.policy_options.objective = allot::Objective::kPriority;
   out.push_back(std::move(shares));
@@ -54,7 +55,8 @@ std::vector<Entrant> entrants(const allot::System& system) {
   out.push_back(std::move(first_fit));
   out.push_back(without_plan("least-loaded", true, "jsq", Order::kArrival));
   out.push_back(without_plan("round-robin", true, "round-robin", Order::kArrival));
-  for (const char* policy : {"map", "optimal", "planned"}) out.push_back(with_plan(policy, false, policy, nullptr));
+  for (const char* policy : {"map", "optimal", "planned"})
+    out.push_back(with_plan(policy, false, policy, nullptr));
   out.push_back(without_plan("earliest-finish", false, "min-completion-time", Order::kArrival));
   return out;
 }
@@ -69,7 +71,9 @@ std::vector<Entrant> placements(const allot::System& system) {
       {"held-map-alone", solve(*allot::find_solver("map"), {alone}).assignment},
   };
   for (const auto& [name, placement] : found) {
-    const auto is_same = [&](const Entrant& other) { return other.loop.policy_options.assignment == placement; };
+    const auto is_same = [&](const Entrant& other) {
+      return other.loop.policy_options.assignment == placement;
+    };
     if (std::any_of(out.begin(), out.end(), is_same)) continue;
     Entrant entrant = without_plan(name, true, "fixed", Order::kService);
     entrant.loop.policy_options.assignment = placement;
@@ -112,7 +116,8 @@ void race(const Machine& one, const Machine& several, std::size_t streams, const
       const std::size_t used = entrant.is_wide ? streams : 1;
       LoopOptions loop = entrant.loop;
       loop.counts = entry.workload->counts;
-      if (loop.policy_options.objective == allot::Objective::kPriority) loop.priorities = entry.workload->priorities;
+      if (loop.policy_options.objective == allot::Objective::kPriority)
+        loop.priorities = entry.workload->priorities;
       loop.warm_up_s = entrant.is_learning ? options.warm_up_s : options.short_warm_up_s;
       loop.measure_s = entrant.is_learning ? options.measure_s : options.short_measure_s;
       loop.seed = options.seed + repeat;
@@ -122,7 +127,8 @@ void race(const Machine& one, const Machine& several, std::size_t streams, const
       for (const double x : result.plan->service) placement += (placement.empty() ? "" : " ") + rounded(x);
       std::string rates;
       if (entrant.is_learning) {
-        for (const double rate : result.plan->system.rates().values()) rates += (rates.empty() ? "" : " ") + rounded(rate);
+        for (const double rate : result.plan->system.rates().values())
+          rates += (rates.empty() ? "" : " ") + rounded(rate);
       }
       table.row(repeat, entry.workload->name, entrant.name, used, result.throughput(), result.little(),
                 result.plan->predicted ? result.plan->predicted->throughput : 0, placement, rates);
@@ -130,8 +136,8 @@ void race(const Machine& one, const Machine& several, std::size_t streams, const
       double asked = 0;
       for (const double priority : loop.priorities) asked += priority;
       for (std::size_t i = 0; i < loop.priorities.size(); ++i) {
-        shares.row(repeat, entry.workload->name, entrant.name, used, several.types[i], loop.priorities[i] / asked,
-                   result.throughput(i) / result.throughput());
+        shares.row(repeat, entry.workload->name, entrant.name, used, several.types[i],
+                   loop.priorities[i] / asked, result.throughput(i) / result.throughput());
       }
     }
     std::printf("repeat %zu of %zu\n", repeat + 1, options.repeats);

@@ -17,12 +17,12 @@ namespace real_machine {
 
 struct SharingOptions {
   double warm_up_s = 0.2;
-  double measure_s = 0.5;          ///< of a mix
-  double placement_s = 1.0;        ///< of a placement that is predicted
-  std::size_t pair_mixes = 24;     ///< see `allot::SharingDesign`
-  std::size_t random_mixes = 20;   ///< the same
+  double measure_s = 0.5;            ///< of a mix
+  double placement_s = 1.0;          ///< of a placement that is predicted
+  std::size_t pair_mixes = 24;       ///< see `allot::SharingDesign`
+  std::size_t random_mixes = 20;     ///< the same
   std::size_t placement_mixes = 30;  ///< placements of the workloads that the fit sees
-  std::size_t placements = 48;     ///< that it does not see, and predicts
+  std::size_t placements = 48;       ///< that it does not see, and predicts
   std::uint64_t seed = 1;
   std::optional<allot::Clock::time_point> deadline;  ///< what is not measured by then is left out
 };
@@ -36,15 +36,13 @@ struct SharingTables {
   Table predictions;  ///< predictions.csv
 };
 
-/// Rates at full speed and needs, fitted to the mixes of a design and to placements of the workloads, as a system
-/// with the counts of the first workload.
-allot::System measure_sharing(const Machine& machine, std::size_t streams, const std::vector<Workload>& workloads,
-                              const SharingOptions& options, SharingTables& tables);
-
-/// Placements held fixed, predicted with the fit and, for comparison, with its rates alone: those of the solvers, and
-/// others at random that the fit has not seen.
-void predict_placements(const Machine& machine, std::size_t streams, const allot::System& system,
-                        const std::vector<Workload>& workloads, const SharingOptions& options, SharingTables& tables);
+/// Rates at full speed and needs, fitted to the mixes of a design and to placements of the workloads, as a
+/// system with the counts of the first workload. Then placements held fixed are predicted with the fit and,
+/// for comparison, with its rates alone: some at random, measured among the mixes in shuffled order and not
+/// shown to the fit, and those that solvers find with it. Nothing if there was no time for a fit.
+std::optional<allot::System> measure_sharing(const Machine& machine, std::size_t streams,
+                                             const std::vector<Workload>& workloads,
+                                             const SharingOptions& options, SharingTables& tables);
 
 /// The same system with nothing shared.
 allot::System without_sharing(const allot::System& system);

@@ -18,8 +18,8 @@
 namespace allot::testing {
 
 /// Each thread of a type has one task in the system at any time. A resource starts a waiting task whenever a
-/// unit is free, in the order of a ServiceOrder, and runs it to its end: more slowly while tasks overdraw what they
-/// share. The dispatcher plans (deferred) after every completion.
+/// unit is free, in the order of a ServiceOrder, and runs it to its end: more slowly while tasks overdraw
+/// what they share. The dispatcher plans (deferred) after every completion.
 class ClosedLoop {
  public:
   /// The factor on a task's time, with mean 1; by default within 2% of 1.

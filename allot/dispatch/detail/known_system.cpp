@@ -64,8 +64,8 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
 }
 
 System KnownSystem::made(std::vector<TaskClass> tasks, PerPair<double> rates) const {
-  if (!capacities.empty() || std::any_of(tasks.begin(), tasks.end(),
-                                         [](const TaskClass& task) { return !task.needs.empty(); })) {
+  if (!capacities.empty() ||
+      std::any_of(tasks.begin(), tasks.end(), [](const TaskClass& task) { return !task.needs.empty(); })) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {  // what cannot run there now needs nothing there
       std::erase_if(tasks[i].needs, [&](const Need& need) {
         return index(need.resource) < rates.resources() && !(rates(task_type(i), need.resource) > 0);
@@ -157,7 +157,8 @@ void KnownSystem::take(const Sample& sample) {
   seen.questioned = false;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
-  // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it is.
+  // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it
+  // is.
   const double seconds =
       shares_ ? speeds_.at_full_speed(index(sample.type) * resources.size() + index(sample.resource), end,
                                       sample.busy_seconds)

@@ -48,7 +48,8 @@ SharingMixes::SharingMixes(std::span<const MixMeasurement> mixes) {
       mix.in_service.push_back(from.in_service(i, j));
       at[j] += from.in_service(i, j);
       if (!(from.in_service(i, j) > 0 && from.throughput(i, j) > 0)) continue;
-      mix.seen.push_back({pair, std::log(from.in_service(i, j) / from.throughput(i, j)), from.throughput(i, j), 0});
+      mix.seen.push_back(
+          {pair, std::log(from.in_service(i, j) / from.throughput(i, j)), from.throughput(i, j), 0});
       mix.throughput += from.throughput(i, j);
     }
     for (Seen& seen : mix.seen) {
@@ -91,12 +92,13 @@ void SharingDescent::find_residuals(const Needs& needs, std::optional<std::size_
     if (times_[k] == 0 || (changed && !(mixes_[k].in_service[*changed] > 0))) continue;
     const std::span<const double> levels = filling.levels(mixes_[k].in_service);
     double* to = &out[begin_[k]];
-    for (const SharingMixes::Seen& seen : mixes_[k].seen) *to++ = seen.log_seconds + std::log(levels[seen.pair]);
+    for (const SharingMixes::Seen& seen : mixes_[k].seen)
+      *to++ = seen.log_seconds + std::log(levels[seen.pair]);
   }
 }
 
-/// The logarithm of the error that is left, and what each need costs: it must explain as much as the information
-/// criterion of Schwarz asks for. The rate of a pair is what suits its residuals best.
+/// The logarithm of the error that is left, and what each need costs: it must explain as much as the
+/// information criterion of Schwarz asks for. The rate of a pair is what suits its residuals best.
 double SharingDescent::score(const std::vector<double>& residuals, const Needs& needs,
                              std::vector<double>* rates) const {
   const std::size_t pairs = mixes_.pairs().size();
@@ -109,8 +111,7 @@ double SharingDescent::score(const std::vector<double>& residuals, const Needs& 
       const double* at = &residuals[begin_[k]];
       for (const SharingMixes::Seen& seen : mixes_[k].seen) {
         const double off = std::abs(*at - centre[seen.pair]);
-        const double w =
-            times_[k] * seen.weight * (pass == 0 || off <= kHuber ? 1.0 : kHuber / off);
+        const double w = times_[k] * seen.weight * (pass == 0 || off <= kHuber ? 1.0 : kHuber / off);
         sum[seen.pair] += w * *at++;
         weight[seen.pair] += w;
       }
@@ -140,7 +141,8 @@ double SharingDescent::score(const std::vector<double>& residuals, const Needs& 
   }
   double used = 0;
   for (const std::vector<double>& capacity : needs)
-    used += static_cast<double>(std::count_if(capacity.begin(), capacity.end(), [](double need) { return need > 0; }));
+    used += static_cast<double>(
+        std::count_if(capacity.begin(), capacity.end(), [](double need) { return need > 0; }));
   const double n = std::max(2.0, counted_);
   return n * std::log(error / n + kNoise * kNoise) + used * std::log(n);
 }

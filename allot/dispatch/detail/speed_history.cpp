@@ -20,7 +20,8 @@ void SpeedHistory::record(double now, std::span<const double> speeds) {
     pairs_ = speeds.size();
   }
   if (looks() > 0 && now == times_.back()) {
-    std::transform(speeds.begin(), speeds.end(), speeds_.end() - static_cast<std::ptrdiff_t>(pairs_), in_range);
+    std::transform(speeds.begin(), speeds.end(), speeds_.end() - static_cast<std::ptrdiff_t>(pairs_),
+                   in_range);
     return;
   }
   if (looks() == kMost) thin_out();

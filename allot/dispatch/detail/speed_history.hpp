@@ -7,17 +7,19 @@
 
 namespace allot::detail {
 
-/// The speeds of all pairs over time, as parts of full speed: looked at now and then, and taken to change evenly in
-/// between. What is long ago is remembered less finely. Not thread-safe. Allocates only while it grows to its limit.
+/// The speeds of all pairs over time, as parts of full speed: looked at now and then, and taken to change
+/// evenly in between. What is long ago is remembered less finely. Not thread-safe. Allocates only while it
+/// grows to its limit.
 class SpeedHistory {
  public:
   static constexpr std::size_t kMost = 256;  ///< looks that are remembered
 
-  /// The speeds now, one for each pair. With another number of pairs than before it starts anew. Time never goes back.
+  /// The speeds now, one for each pair. With another number of pairs than before it starts anew. Time never
+  /// goes back.
   void record(double now, std::span<const double> speeds);
 
-  /// Seconds at full speed that do what a task of the pair did in the `busy` seconds up to `end`. All of them where
-  /// nothing is known.
+  /// Seconds at full speed that do what a task of the pair did in the `busy` seconds up to `end`. All of them
+  /// where nothing is known.
   double at_full_speed(std::size_t pair, double end, double busy) const noexcept;
 
  private:
