@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "allot/dispatch/lines.hpp"
+#include "allot/model/filling.hpp"
 
 namespace real_machine {
 namespace {
@@ -43,8 +44,11 @@ class Loop {
         dispatcher_(resources(), dispatch_types(), priors(), dispatcher_options()),
         lines_({when_ahead(), true}),
         weights_(types_),
+        in_service_(types_ * machine.stations.size(), 0.0),
+        done_(types_),
         next_input_(types_) {
     lines_.resize(types_, machine.stations.size());
+    if (options.model) sharing_.emplace(*options.model, allot::Filling::Of::kShared);
     for (std::size_t s = 0; s < machine.stations.size(); ++s) {
       stations_.push_back(std::make_unique<Station>());
       stations_.back()->present.assign(types_, 0);
@@ -221,10 +225,30 @@ class Loop {
     }
   }
 
+  /// Under planned shares: whether the type has had more of its share than the one that has had the least, by
+  /// more tasks than it has in flight. Where a resource does less than its plan says, the others wait for it,
+  /// and the shares hold.
+  bool is_ahead(std::size_t type) const {
+    if (!policy_.binds_late || options_.policy_options.objective != allot::Objective::kPriority) return false;
+    double least = 1e300;
+    for (std::size_t i = 0; i < types_; ++i) {
+      if (options_.priorities[i] > 0 && options_.counts[i] > 0)
+        least = std::min(least, static_cast<double>(done_[i]) / options_.priorities[i]);
+    }
+    return static_cast<double>(done_[type] - options_.counts[type]) >= least * options_.priorities[type];
+  }
+
+  /// How fast tasks of a pair run now, as the model says: plans are of service at full speed.
+  double speed(std::size_t type, std::size_t station) {
+    if (!sharing_ || !is_late_) return 1;
+    return sharing_->levels(in_service_)[type * stations_.size() + station];
+  }
+
   /// Whether a free server of the station may take a task of the type, bound late.
   bool wants(std::size_t station, allot::TaskType type) const {
     if (!machine_.can_run(index(type), station) || server_count(station) == 0) return false;
-    if (options_.binding != Binding::kFirstFit) return true;  // the weights of the plan decide
+    if (options_.binding != Binding::kFirstFit)
+      return !is_ahead(index(type));  // else the weights of the plan decide
     const double here = options_.model->rate(type, allot::resource_id(station));
     for (std::size_t s = 0; s < stations_.size(); ++s) {
       if (s != station && stations_[s]->idle > 0 && machine_.can_run(index(type), s) &&
@@ -241,7 +265,6 @@ class Loop {
       while (allot::WaitingTask* const task = lines_.unbound(allot::task_type(i)).first()) {
         const auto trial = dispatcher_.place_trial(task->ticket.type);
         if (!trial) break;
-        task->urgency = 1;
         lines_.rebind(*task, *trial);
         stations_[index(trial->resource)]->changed.notify_one();
       }
@@ -323,9 +346,11 @@ class Loop {
           --stations_[station]->idle;
           continue;
         }
-        lock.unlock();
         const allot::Ticket ticket = task->ticket;
         const std::size_t type = index(ticket.type);
+        in_service_[type * stations_.size() + station] += 1;
+        const double at_first = speed(type, station);
+        lock.unlock();
         const std::size_t input = next_input_[type].fetch_add(1, std::memory_order_relaxed) % machine_.inputs;
         const Clock::time_point begin = Clock::now();
         server.kernels[type]->run(input);
@@ -336,7 +361,10 @@ class Loop {
         if (runs.back().end >= 0) ended_.fetch_add(1, std::memory_order_relaxed);
         dispatcher_.complete(ticket, busy, true, end);
         lock.lock();
-        if (task->in_order) lines_.served(ticket.type, ticket.resource, busy);
+        if (task->in_order)
+          lines_.served(ticket.type, ticket.resource, busy * 0.5 * (at_first + speed(type, station)));
+        in_service_[type * stations_.size() + station] -= 1;
+        ++done_[type];
         if (!is_late_) --stations_[station]->present[type];
         tasks_.release(*task);
         place(type, Clock::now());
@@ -375,6 +403,9 @@ class Loop {
   std::shared_ptr<const allot::Plan> plan_;  // that the weights are from
   Clock::time_point look_at_{};              // when to ask for a new plan
   std::vector<double> weights_;              // scratch
+  std::optional<allot::Filling> sharing_;    // of the model, if there is one
+  std::vector<double> in_service_;           // tasks by pair
+  std::vector<Count> done_;                  // tasks by type
   std::vector<std::atomic<std::size_t>> next_input_;
   Clock::time_point start_;
   std::atomic<bool> stop_ = false;
