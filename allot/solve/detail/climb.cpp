@@ -114,7 +114,7 @@ class Climb {
   Count amount(const Exchange& one, double change) {
     const bool again = one.a == last_.a && one.b == last_.b && one.i == last_.i;
     const Count here = state_.at(one.i, one.a);
-    Count n = std::min(here, state_.system().resource(one.b).servers - state_.tasks_at(one.b));
+    Count n = std::min(here, state_.room(one.i, one.b));
     if (again) n = std::max(n, std::min(here, 2 * last_.n));
     last_ = one;
     if (n > 1) {
@@ -135,7 +135,7 @@ class Climb {
 
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll) {
   const System& system = state.system();
-  const bool pairs_matter = system.has_floors() || system.has_depths();
+  const bool pairs_matter = system.has_floors() || system.has_depths() || system.has_needs();
   Climb climb(state, sensitivity, moves);
   for (bool changed = true; changed;) {
     changed = false;
@@ -188,7 +188,7 @@ bool has_fcfs(const System& system) noexcept {
 }
 
 bool shares_evenly(const System& system) noexcept {
-  return !system.has_floors() && !system.has_depths() && !has_fcfs(system);
+  return !system.has_floors() && !system.has_depths() && !system.has_needs() && !has_fcfs(system);
 }
 
 }  // namespace allot::detail

@@ -37,7 +37,7 @@ void for_each_portion(Count fewest, Count all, Count free, Rate&& rate) {
 }  // namespace
 
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
-  const std::size_t cost = !is_linear(objective) || system.has_floors()
+  const std::size_t cost = !is_linear(objective) || system.has_floors() || system.has_needs()
                                ? system.type_count() * system.resource_count()
                                : system.resource_count();
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
@@ -59,7 +59,7 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
       if (a == b) continue;
       const Count fewest = state.smallest_move(i, a, b);
       if (fewest == 0) continue;
-      const Count free = state.system().resource(b).servers - state.tasks_at(b);
+      const Count free = state.room(i, b);
       for_each_portion(fewest, all, free, [&](Count n) {
         const Exchange move{i, a, b, n, {}, 0};
         if (!state.keeps_depths(move)) return;
@@ -246,7 +246,7 @@ void LocalSearch::turn(SearchState& state, RandomStream& random) {
   const ResourceId j = resource_id(random.below(system.resource_count()));
   if (system.resource(j).min_depth <= 1) return;
   state.write(trial_);
-  if (turn_resource(system, trial_, j)) state.reset(system, state.objective(), trial_);
+  if (turn_resource(system, trial_, j)) state.restart(trial_);
 }
 
 void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations) {
@@ -271,10 +271,10 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
       best_cost = state.cost();
       state.write(best);
     } else {
-      state.reset(system, objective, best);
+      state.restart(best);
     }
   }
-  state.reset(system, objective, best);
+  state.restart(best);
 }
 
 }  // namespace allot::detail

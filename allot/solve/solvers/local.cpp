@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/solve/detail/local_search.hpp"
+#include "allot/solve/detail/needs_starts.hpp"
 #include "allot/solve/detail/open_sets.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/overflow_starts.hpp"
@@ -46,6 +47,11 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
     for (std::size_t rank = 1; rank < std::min<std::size_t>(kOverflowStarts, overflow.size()); ++rank) {
       Assignment start;
       overflow.write(rank, start);
+      if (detail::keep_depths(system, start)) result.push_back(std::move(start));
+    }
+  }
+  if (system.has_needs()) {
+    for (Assignment& start : detail::starts_by_needs(system)) {
       if (detail::keep_depths(system, start)) result.push_back(std::move(start));
     }
   }
