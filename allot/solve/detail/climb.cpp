@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "allot/solve/detail/chains.hpp"
+#include "allot/solve/detail/local_search.hpp"
 
 namespace allot::detail {
 namespace {
@@ -137,6 +138,11 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
   const System& system = state.system();
   const bool pairs_matter = system.has_floors() || system.has_depths() || system.has_needs();
   Climb climb(state, sensitivity, moves);
+  const std::uint64_t rating = steps_per_rating(system);
+  const auto pay = [&](TaskType i) {
+    const std::size_t places = system.resources_for(i).size();
+    if (rating > 0) poll.spend(rating * places * (places - 1) / 2);
+  };
   for (bool changed = true; changed;) {
     changed = false;
     for (const TaskType i : system.types()) {
@@ -144,6 +150,7 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
       if (system.count(i) == 0) continue;
       if (pairs_matter) {
         changed |= climb.move_best_pair(i, false);
+        pay(i);
         continue;
       }
       const std::optional<ResourceId> home = system.home(i);
@@ -160,6 +167,7 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
     for (const TaskType i : system.types()) {
       if (poll.should_stop()) return;
       changed |= climb.move_best_pair(i, true);
+      pay(i);
     }
   }
 }

@@ -43,6 +43,18 @@ std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
 }
 
+std::uint64_t steps_per_rating(const System& system) noexcept {
+  constexpr std::size_t kFilledInAStep = 400;  // pairs times capacities, measured
+  if (!system.has_needs()) return 0;
+  return system.type_count() * system.resource_count() * system.capacity_count() / kFilledInAStep;
+}
+
+bool LocalSearch::should_stop() {
+  if (steps_per_rating_ > 0) poll_.spend((evaluations_ - evaluations_paid_) * steps_per_rating_);
+  evaluations_paid_ = evaluations_;
+  return poll_.should_stop();
+}
+
 void LocalSearch::apply(SearchState& state, const Exchange& exchange) {
   state.apply(exchange);
   if (visitor_) visitor_(state);
@@ -71,7 +83,7 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
         }
       });
     }
-    if (poll_.should_stop()) break;
+    if (should_stop()) break;
   }
   if (best.n == 0) return false;
   apply(state, best);
@@ -102,7 +114,7 @@ bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
     for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
       state.apply({step->i, step->b, step->a, step->n, {}, 0});
     }
-    if (poll_.should_stop()) return false;
+    if (should_stop()) return false;
   }
   return false;
 }
@@ -138,7 +150,7 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
           best = swap;
         }
       }
-      if (poll_.should_stop()) return false;
+      if (should_stop()) return false;
     }
     if (best.n != 0) {
       apply(state, best);
@@ -159,13 +171,14 @@ bool LocalSearch::advances(SearchState& state) {
 void LocalSearch::descend(SearchState& state) {
   cost_checked_ = std::numeric_limits<double>::infinity();
   const System& system = state.system();
+  steps_per_rating_ = steps_per_rating(system);
   const bool chains = is_linear(state.objective()) && chains_matter(system);
   for (bool going = true; going && !poll_.stopped();) {
     for (bool moved = true; moved && !poll_.stopped();) {
       moved = false;
       for (const TaskType i : system.types()) {
         if (poll_.stopped()) break;
-        while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) {
+        while (system.count(i) > 0 && improve_by_moves(state, i) && !should_stop()) {
           if (!advances(state)) return;
           moved = true;
         }
@@ -173,7 +186,7 @@ void LocalSearch::descend(SearchState& state) {
     }
     going = improve_by_swaps(state);
     for (const TaskType i : system.types()) {
-      if (!going && system.count(i) > 0 && !poll_.should_stop()) going = improve_by_gathering(state, i);
+      if (!going && system.count(i) > 0 && !should_stop()) going = improve_by_gathering(state, i);
     }
     if (!going && chains) going = improve_by_chains(state);
     if (going && !advances(state)) return;
@@ -187,7 +200,7 @@ bool LocalSearch::improve_by_chains(SearchState& state) {
   chains_.look(state, poll_);
   bool improved = false;
   // Begins where it ended the last time.
-  for (std::size_t left = types; left > 0 && !improved && !poll_.should_stop(); --left) {
+  for (std::size_t left = types; left > 0 && !improved && !should_stop(); --left) {
     next_chain_ = next_chain_ + 1 < types ? next_chain_ + 1 : 0;
     improved = chains_.improve(state, task_type(next_chain_), poll_);
   }

@@ -11,8 +11,7 @@ namespace allot::detail {
 namespace {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
-/// A type is placed in so many portions at most; where there are many pairs, which are rated again and again,
-/// in fewer.
+/// A type is placed in so many portions at most; where there are many pairs, in fewer.
 constexpr std::size_t kPortions = 16;
 constexpr std::size_t kFewPairs = 64;
 
@@ -21,20 +20,26 @@ struct Offer {
   ResourceId best{};
   double gain = kNone;  // per task
   double second = kNone;
+  bool is_fresh = false;
 };
 
 class Greedy {
  public:
-  explicit Greedy(const System& system) : system_(system), state_(system) {}
+  explicit Greedy(const System& system) : system_(system), state_(system) {
+    const std::size_t pairs = system.type_count() * system.resource_count();
+    portions_ = static_cast<Count>(std::clamp(kPortions * kFewPairs / pairs, std::size_t{1}, kPortions));
+    is_large_ = pairs > kFewPairs;
+  }
 
   Assignment run(bool by_regret) {
+    by_regret_ = by_regret;
     result_.reset(system_.type_count(), system_.resource_count());
     state_.place(result_.values());
     left_.clear();
     for (const TaskType i : system_.types()) left_.push_back(system_.count(i));
-    const std::size_t pairs = system_.type_count() * system_.resource_count();
-    portions_ = static_cast<Count>(std::clamp(kPortions * kFewPairs / pairs, std::size_t{1}, kPortions));
-    while (const std::optional<TaskType> next = choose(by_regret)) put(*next);
+    offers_.assign(system_.type_count(), {});
+    for (const TaskType i : system_.types()) rate(i);
+    while (const std::optional<TaskType> next = choose()) put(*next);
     return std::move(result_);
   }
 
@@ -43,9 +48,10 @@ class Greedy {
     return std::min(left_[index(i)], (system_.count(i) + portions_ - 1) / portions_);
   }
 
-  Offer offer(TaskType i) {
+  void rate(TaskType i) {
     Offer offer;
     const Count n = portion(i);
+    if (n == 0) return;
     for (const ResourceId j : system_.resources_for(i)) {
       const double gain = state_.value_change(std::array{Shift{i, j, n}}) / static_cast<double>(n);
       if (gain > offer.gain) {
@@ -56,39 +62,48 @@ class Greedy {
         offer.second = std::max(offer.second, gain);
       }
     }
-    return offer;
+    offer.is_fresh = true;
+    offers_[index(i)] = offer;
   }
 
-  std::optional<TaskType> choose(bool by_regret) {
-    std::optional<TaskType> next;
-    double most = kNone;
-    for (const TaskType i : system_.types()) {
-      if (left_[index(i)] == 0) continue;
-      const Offer one = offer(i);
-      const double urgency = !by_regret ? one.gain
-                             : one.second == kNone ? std::numeric_limits<double>::max()
-                                                   : one.gain - one.second;
-      if (next && urgency <= most) continue;
-      most = urgency;
-      next = i;
-      to_ = one.best;
+  double urgency(TaskType i) const noexcept {
+    const Offer& offer = offers_[index(i)];
+    if (!by_regret_) return offer.gain;
+    return offer.second == kNone ? std::numeric_limits<double>::max() : offer.gain - offer.second;
+  }
+
+  /// The type whose turn it is. Where there are many, only those are rated anew that seem to be it.
+  std::optional<TaskType> choose() {
+    for (;;) {
+      std::optional<TaskType> next;
+      for (const TaskType i : system_.types()) {
+        if (left_[index(i)] > 0 && (!next || urgency(i) > urgency(*next))) next = i;
+      }
+      if (!next || offers_[index(*next)].is_fresh) return next;
+      rate(*next);
     }
-    return next;
   }
 
   void put(TaskType i) {
     const Count n = portion(i);
-    state_.apply(std::array{Shift{i, to_, n}});
-    result_(i, to_) += n;
+    const ResourceId to = offers_[index(i)].best;
+    state_.apply(std::array{Shift{i, to, n}});
+    result_(i, to) += n;
     left_[index(i)] -= n;
+    for (const TaskType k : system_.types()) {
+      offers_[index(k)].is_fresh = false;
+      if (!is_large_) rate(k);
+    }
   }
 
   const System& system_;
   FilledState state_;
   Assignment result_;
   std::vector<Count> left_;
+  std::vector<Offer> offers_;
   Count portions_ = 1;
-  ResourceId to_{};
+  bool is_large_ = false;
+  bool by_regret_ = false;
 };
 
 }  // namespace
