@@ -97,7 +97,7 @@ TEST(NeedsStarts, PlaceEveryTaskWhereItCanRun) {
     if (seed % 10 == 0) shape.most_types = shape.most_resources = 12;  // then offers are believed for a while
     if (seed % 3 == 0) shape.most_threads = 1000;                      // then placed in portions
     const System system = random_needs(random, shape);
-    for (const Assignment& start : starts_by_needs(system)) EXPECT_TRUE(is_placement(system, start));
+    for (const Assignment& start : starts_by_needs(system, 4)) EXPECT_TRUE(is_placement(system, start));
   }
 }
 
@@ -107,7 +107,7 @@ TEST(NeedsStarts, ByRegretAreForTasksThatHaveNoOtherPlace) {
                       {{.name = "either", .count = 2, .needs = {{ResourceId{0}, servers_of(ResourceId{0}), 1}}},
                        {.name = "only", .count = 2}},
                       Rates(2, 2, {10, 9, 8, 0}));
-  const std::vector<Assignment> starts = starts_by_needs(system);
+  const std::vector<Assignment> starts = starts_by_needs(system, 4);
   EXPECT_EQ(starts[1](TaskType{0}, ResourceId{1}), 2);
   EXPECT_EQ(starts[1](TaskType{1}, ResourceId{0}), 2);
 }

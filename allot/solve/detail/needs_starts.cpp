@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "allot/solve/detail/filled_state.hpp"
 
@@ -106,11 +107,96 @@ class Greedy {
   bool by_regret_ = false;
 };
 
+/// Fills capacities with what brings most, and lets one resource take the rest.
+class Overflow {
+ public:
+  explicit Overflow(const System& system) : system_(system), state_(system) {}
+
+  /// `by_use`: what brings most for the part of its scarcest capacity that it takes comes first, else what
+  /// brings most.
+  void sort(bool by_use) {
+    pairs_.clear();
+    for (const TaskType i : system_.types()) {
+      if (system_.count(i) == 0) continue;
+      for (const ResourceId j : system_.resources_for(i)) {
+        const double part = by_use ? 1 / system_.most_in_service(i, j) : 1;
+        pairs_.push_back({i, j, system_.value_rate(i, j) / part});
+      }
+    }
+    std::stable_sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.key > b.key; });
+  }
+
+  /// Nothing where some type cannot run at the resource that takes the rest, nor find room elsewhere.
+  double run(ResourceId overflow) {
+    result_.reset(system_.type_count(), system_.resource_count());
+    state_.place(result_.values());
+    std::vector<Count> left;
+    for (const TaskType i : system_.types()) left.push_back(system_.count(i));
+    for (const auto& [i, j, key] : pairs_) {
+      if (j == overflow || left[index(i)] == 0) continue;
+      const Count n = std::min(left[index(i)], state_.room(i, j));
+      if (n == 0) continue;
+      put(i, j, n);
+      left[index(i)] -= n;
+    }
+    for (const TaskType i : system_.types()) {
+      if (left[index(i)] > 0) put(i, place_for(i, left[index(i)], overflow), left[index(i)]);
+    }
+    return state_.value();
+  }
+  const Assignment& result() const noexcept { return result_; }
+
+ private:
+  struct Pair {
+    TaskType type{};
+    ResourceId resource{};
+    double key = 0;
+  };
+
+  ResourceId place_for(TaskType i, Count n, ResourceId overflow) {
+    if (system_.can_run(i, overflow)) return overflow;
+    ResourceId best = system_.resources_for(i).front();
+    double most = kNone;
+    for (const ResourceId j : system_.resources_for(i)) {
+      const double gain = state_.value_change(std::array{Shift{i, j, n}});
+      if (gain <= most) continue;
+      most = gain;
+      best = j;
+    }
+    return best;
+  }
+
+  void put(TaskType i, ResourceId j, Count n) {
+    state_.apply(std::array{Shift{i, j, n}});
+    result_(i, j) += n;
+  }
+
+  const System& system_;
+  FilledState state_;
+  std::vector<Pair> pairs_;
+  Assignment result_;
+};
+
 }  // namespace
 
-std::vector<Assignment> starts_by_needs(const System& system) {
+std::vector<Assignment> starts_by_needs(const System& system, std::size_t most) {
   Greedy greedy(system);
-  return {greedy.run(false), greedy.run(true)};
+  std::vector<Assignment> starts = {greedy.run(false), greedy.run(true)};
+  Overflow overflow(system);
+  std::vector<std::pair<double, Assignment>> ranked;
+  for (const bool by_use : {false, true}) {
+    overflow.sort(by_use);
+    for (const ResourceId j : system.resource_ids()) {
+      const double value = overflow.run(j);
+      ranked.emplace_back(value, overflow.result());
+    }
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [value, start] : ranked) {
+    if (starts.size() == 2 + most) break;
+    if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(std::move(start));
+  }
+  return starts;
 }
 
 }  // namespace allot::detail

@@ -7,9 +7,11 @@
 
 namespace allot::detail {
 
-/// Two placements, made task by task (many tasks in portions): by gain, where the task that adds most value
-/// comes next, and by regret, where it is the one that loses most if it must take its second best place.
-/// Least depths and floors are not considered.
-std::vector<Assignment> starts_by_needs(const System& system);
+/// Placements to start from, in two ways. Task by task (many tasks in portions): by gain, where the task that
+/// adds most value comes next, and by regret, where it is the one that loses most if it must take its second
+/// best place. Or by overflow: capacities are filled with what brings most until no task fits any more, and
+/// one resource takes all that is left over; of these the `most` with the largest value. Least depths and
+/// floors are not considered.
+std::vector<Assignment> starts_by_needs(const System& system, std::size_t most);
 
 }  // namespace allot::detail

@@ -51,7 +51,7 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
     }
   }
   if (system.has_needs()) {
-    for (Assignment& start : detail::starts_by_needs(system)) {
+    for (Assignment& start : detail::starts_by_needs(system, kOverflowStarts)) {
       if (detail::keep_depths(system, start)) result.push_back(std::move(start));
     }
   }

@@ -136,7 +136,7 @@ void MapSolver::climb_any(const System& system, Assignment& assignment, const So
       if (detail::keep_depths(system, start)) try_from(start);
     }
     if (system.has_needs()) {
-      for (Assignment& greedy : detail::starts_by_needs(system)) {
+      for (Assignment& greedy : detail::starts_by_needs(system, 2)) {
         if (detail::keep_depths(system, greedy)) try_from(greedy);
       }
     }
