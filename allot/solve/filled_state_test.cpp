@@ -103,10 +103,11 @@ TEST(NeedsStarts, PlaceEveryTaskWhereItCanRun) {
 
 // Six tasks, a server for each: by gain the first type takes the place that the second has no other for.
 TEST(NeedsStarts, ByRegretAreForTasksThatHaveNoOtherPlace) {
-  const System system({{.name = "fast", .servers = 2}, {.name = "slow", .servers = 2}},
-                      {{.name = "either", .count = 2, .needs = {{ResourceId{0}, servers_of(ResourceId{0}), 1}}},
-                       {.name = "only", .count = 2}},
-                      Rates(2, 2, {10, 9, 8, 0}));
+  const System system(
+      {{.name = "fast", .servers = 2}, {.name = "slow", .servers = 2}},
+      {{.name = "either", .count = 2, .needs = {{ResourceId{0}, servers_of(ResourceId{0}), 1}}},
+       {.name = "only", .count = 2}},
+      Rates(2, 2, {10, 9, 8, 0}));
   const std::vector<Assignment> starts = starts_by_needs(system, 4);
   EXPECT_EQ(starts[1](TaskType{0}, ResourceId{1}), 2);
   EXPECT_EQ(starts[1](TaskType{1}, ResourceId{0}), 2);

@@ -193,9 +193,8 @@ int main(int argc, char** argv) {
     RandomStream random(seed, 9);
     return testing::random_needs(random);
   });
-  gaps("small boxes with needs", systems, true, [](std::uint64_t seed) {
-    return box_with_needs(seed, {.max_types = 4, .max_count = 6});
-  });
+  gaps("small boxes with needs", systems, true,
+       [](std::uint64_t seed) { return box_with_needs(seed, {.max_types = 4, .max_count = 6}); });
   gaps("boxes with needs", std::max(1, systems / 4), false,
        [](std::uint64_t seed) { return box_with_needs(seed, {}); });
   std::printf("\nrating a move, ns: by groups of resources, filling all, evaluate\n");

@@ -1,5 +1,5 @@
-// Even sharing where tasks have needs: against scenarios that were solved elsewhere, and against all states of
-// random systems with a filling of their own.
+// Even sharing where tasks have needs: against scenarios that were solved elsewhere, and against all states
+// of random systems with a filling of their own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -210,7 +210,8 @@ TEST(Needs, NoStateBeatsAPointOfTheFrontier) {
 
 // Far more states than can be looked at: branch and price still says what is best, and how far the rest is.
 TEST(Needs, LargerSystemsAreProvenWhereNothingIsJoined) {
-  NeedsShape shape{.most_types = 4, .most_resources = 4, .most_threads = 12, .extreme = false, .joined = false};
+  NeedsShape shape{
+      .most_types = 4, .most_resources = 4, .most_threads = 12, .extreme = false, .joined = false};
   int proven = 0;
   int systems = 0;
   for (std::uint64_t seed = 0; systems < 25; ++seed) {
@@ -231,12 +232,10 @@ TEST(Needs, LargerSystemsAreProvenWhereNothingIsJoined) {
 
 /// A GPU whose streams a core feeds.
 System fed_gpu(Discipline cores) {
-  return System({{.name = "cpu", .servers = 4, .discipline = cores}, {.name = "gpu", .servers = 2}},
-                {{.name = "a",
-                  .count = 3,
-                  .priority = 1,
-                  .needs = {{ResourceId{1}, servers_of(ResourceId{0}), 1}}}},
-                Rates(1, 2, {1, 5}));
+  return System(
+      {{.name = "cpu", .servers = 4, .discipline = cores}, {.name = "gpu", .servers = 2}},
+      {{.name = "a", .count = 3, .priority = 1, .needs = {{ResourceId{1}, servers_of(ResourceId{0}), 1}}}},
+      Rates(1, 2, {1, 5}));
 }
 
 TEST(Needs, AreRefusedWhereTheyMeetFcfsByAllThatShareEvenly) {

@@ -123,9 +123,9 @@ class ColumnPricer {
   std::vector<double> premium_;    // pi_i, and what the worth is above the least
   bool has_premium_ = false;
   std::vector<double> completion_price_;  // pi_i, for the table; empty: all 0
-  double paid_ = 0;        // at most, by the tasks that may be here and have a price above 0
-  double earned_ = 0;      // at most, by those with a price below 0
-  double brought_in_ = 0;  // at most, by all
+  double paid_ = 0;                       // at most, by the tasks that may be here and have a price above 0
+  double earned_ = 0;                     // at most, by those with a price below 0
+  double brought_in_ = 0;                 // at most, by all
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;

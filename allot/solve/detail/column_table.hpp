@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,7 +18,7 @@ class ColumnTable {
   static bool is_needed(const System& system, ResourceId j);
   /// How many contents there are.
   static double size(const System& system, ResourceId j);
-  /// More than so many are not tabulated.
+  /// More than so many, of all resources together, are not tabulated.
   static constexpr double kMostContents = 2e6;
 
   /// The types are those that have threads and can run there. What other resources hold must not matter.
@@ -46,7 +46,10 @@ class ColumnTable {
     for (std::size_t t = 0; t < types_; ++t) {
       if (query.lower[t] > query.upper[t]) return;
     }
-    for (bool going = true; going && !poll.should_stop();) {
+    constexpr std::uint64_t kInAStep = 32;
+    std::uint64_t visited = 0;
+    for (bool going = true; going;) {
+      if (++visited % kInAStep == 0 && poll.should_stop()) return;
       Count total = 0;
       const std::size_t at = place(content);
       double worth = values_[at];

@@ -127,7 +127,8 @@ double FilledState::foresee(std::span<const Shift> shifts) {
     if (shift.n == 0) continue;
     const std::size_t g = group_of_[index(shift.resource)];
     const auto touched = foreseen_.begin() + static_cast<std::ptrdiff_t>(touched_);
-    auto known = std::find_if(foreseen_.begin(), touched, [g](const Foreseen& one) { return one.group == g; });
+    auto known =
+        std::find_if(foreseen_.begin(), touched, [g](const Foreseen& one) { return one.group == g; });
     if (known == touched) {
       if (touched_ == foreseen_.size()) {
         foreseen_.emplace_back();
@@ -188,6 +189,24 @@ Count FilledState::room(TaskType i, ResourceId j) const noexcept {
     room = std::min(room, left / draw.amount * (1 + 1e-12));
   }
   return static_cast<Count>(std::max(0.0, std::floor(room)));
+}
+
+double most_value(const System& system) noexcept {
+  double by_servers = 0;
+  double by_threads = 0;
+  for (const ResourceId j : system.resource_ids()) {
+    double most = 0;
+    for (const TaskType i : system.types()) {
+      if (system.can_run(i, j)) most = std::max(most, system.value_rate(i, j) / system.servers_taken(i, j));
+    }
+    by_servers += most * static_cast<double>(system.resource(j).servers);
+  }
+  for (const TaskType i : system.types()) {
+    double most = 0;
+    for (const ResourceId j : system.resources_for(i)) most = std::max(most, system.value_rate(i, j));
+    by_threads += most * static_cast<double>(system.count(i));
+  }
+  return std::min(by_servers, by_threads);
 }
 
 }  // namespace allot::detail

@@ -88,4 +88,7 @@ class FilledState {
   double value_ = 0;
 };
 
+/// No state has more value than this: every server busy with what brings most on it, or every thread.
+double most_value(const System& system) noexcept;
+
 }  // namespace allot::detail

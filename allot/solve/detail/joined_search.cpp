@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "allot/solve/detail/column_table.hpp"
+#include "allot/solve/detail/filled_state.hpp"
+#include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/states.hpp"
 #include "allot/solve/solver.hpp"
 
@@ -21,14 +23,14 @@ bool is_feasible(const System& system, const Assignment& assignment) {
 
 }  // namespace
 
-bool is_sum_of_columns(const System& system) {
+bool is_sum_of_columns(const System& system, std::uint64_t steps) {
   if (!system.has_needs()) return true;
   if (system.is_joined()) return false;
+  double contents = 0;
   for (const ResourceId j : system.resource_ids()) {
-    if (ColumnTable::is_needed(system, j) && ColumnTable::size(system, j) > ColumnTable::kMostContents)
-      return false;
+    if (ColumnTable::is_needed(system, j)) contents += ColumnTable::size(system, j);
   }
-  return true;
+  return contents <= std::min(ColumnTable::kMostContents, static_cast<double>(steps));
 }
 
 Solution search_joined(const Problem& problem, const SolveOptions& options) {
@@ -36,8 +38,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   Solution best = find_solver("local")->search(problem, options);
   SolveOptions plain = options;
   plain.progress = nullptr;
-  const Solution planned =
-      find_solver("planned")->search(Problem{system, Objective::kThroughput}, plain);
+  const Solution planned = find_solver("planned")->search(Problem{system, Objective::kThroughput}, plain);
   if (planned.outcome == Outcome::kInfeasible) {
     best.outcome = Outcome::kInfeasible;
     best.reason = "proven: " + planned.reason;
@@ -46,14 +47,16 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   bool feasible = is_feasible(system, best.assignment);
   double value = evaluate(system, best.assignment).value;
   const auto report = [&] {
-    if (options.progress) options.progress({feasible ? std::optional(value) : std::nullopt, best.upper_bound});
+    if (options.progress)
+      options.progress({feasible ? std::optional(value) : std::nullopt, best.upper_bound});
   };
-  best.upper_bound = planned.upper_bound;
+  best.upper_bound = planned.upper_bound.value_or(most_value(system) * (1 + 1e-12));
   report();
   const double states = count_states(system);
   const bool is_stopped = best.outcome != Outcome::kConverged && best.outcome != Outcome::kInfeasible;
-  const bool is_open = !feasible || !best.upper_bound || *best.upper_bound > value * (1 + kSame);
-  if (is_open && !is_stopped && states <= std::min(kMostStates, static_cast<double>(options.stop.steps))) {
+  const bool is_open = !feasible || *best.upper_bound > value * (1 + kSame);
+  const double effort = states * static_cast<double>(1 + steps_per_rating(system));
+  if (is_open && !is_stopped && effort <= std::min(kMostStates, static_cast<double>(options.stop.steps))) {
     const Solution all = find_solver("exhaustive")->search(problem, plain);
     if (is_feasible(system, all.assignment)) {
       const double found = evaluate(system, all.assignment).value;
@@ -72,8 +75,8 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
     best.upper_bound.reset();
     return best;
   }
-  if (best.upper_bound) best.upper_bound = std::max(*best.upper_bound, value);
-  if (!best.upper_bound || *best.upper_bound > value * (1 + kSame)) return best;
+  best.upper_bound = std::max(*best.upper_bound, value);
+  if (*best.upper_bound > value * (1 + kSame)) return best;
   if (evaluate(system, best.assignment).approximate) {
     best.reason = kFluidLevels;
     return best;

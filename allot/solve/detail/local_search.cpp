@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -226,16 +227,26 @@ void LocalSearch::throw_off(SearchState& state, RandomStream& random) {
 }
 
 /// The tasks that slow a random resource down, to wherever each of them does best: the overflow goes
-/// elsewhere.
+/// elsewhere. Where tasks have needs, those that bring least for what they take, or all but those that bring
+/// most.
 void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId a = resource_id(random.below(system.resource_count()));
+  const auto brings = [&](TaskType i) {
+    return system.has_needs() ? system.value_rate(i, a) * system.most_in_service(i, a)
+                              : system.value_rate(i, a);
+  };
   double mean = 0;
-  for (const TaskType i : system.types())
-    mean += static_cast<double>(state.at(i, a)) * system.value_rate(i, a);
-  mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
+  double most = 0;
   for (const TaskType i : system.types()) {
-    if (state.at(i, a) == 0 || system.value_rate(i, a) > mean) continue;
+    if (state.at(i, a) == 0) continue;
+    mean += static_cast<double>(state.at(i, a)) * brings(i);
+    most = std::max(most, brings(i));
+  }
+  mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
+  const double enough = system.has_needs() && random.below(2) == 0 ? std::nextafter(most, 0.0) : mean;
+  for (const TaskType i : system.types()) {
+    if (state.at(i, a) == 0 || brings(i) > enough) continue;
     Exchange best;
     double least = 0;
     for (const ResourceId b : system.resources_for(i)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -23,6 +24,19 @@ struct Offer {
   double second = kNone;
   bool is_fresh = false;
 };
+
+/// Where so many tasks of a type add most, or take least from others.
+ResourceId best_place(const System& system, FilledState& state, TaskType i, Count n) {
+  ResourceId best = system.resources_for(i).front();
+  double most = kNone;
+  for (const ResourceId j : system.resources_for(i)) {
+    const double gain = state.value_change(std::array{Shift{i, j, n}});
+    if (gain <= most) continue;
+    most = gain;
+    best = j;
+  }
+  return best;
+}
 
 class Greedy {
  public:
@@ -123,7 +137,8 @@ class Overflow {
         pairs_.push_back({i, j, system_.value_rate(i, j) / part});
       }
     }
-    std::stable_sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.key > b.key; });
+    std::stable_sort(pairs_.begin(), pairs_.end(),
+                     [](const Pair& a, const Pair& b) { return a.key > b.key; });
   }
 
   /// Nothing where some type cannot run at the resource that takes the rest, nor find room elsewhere.
@@ -140,7 +155,8 @@ class Overflow {
       left[index(i)] -= n;
     }
     for (const TaskType i : system_.types()) {
-      if (left[index(i)] > 0) put(i, place_for(i, left[index(i)], overflow), left[index(i)]);
+      const Count n = left[index(i)];
+      if (n > 0) put(i, system_.can_run(i, overflow) ? overflow : best_place(system_, state_, i, n), n);
     }
     return state_.value();
   }
@@ -152,19 +168,6 @@ class Overflow {
     ResourceId resource{};
     double key = 0;
   };
-
-  ResourceId place_for(TaskType i, Count n, ResourceId overflow) {
-    if (system_.can_run(i, overflow)) return overflow;
-    ResourceId best = system_.resources_for(i).front();
-    double most = kNone;
-    for (const ResourceId j : system_.resources_for(i)) {
-      const double gain = state_.value_change(std::array{Shift{i, j, n}});
-      if (gain <= most) continue;
-      most = gain;
-      best = j;
-    }
-    return best;
-  }
 
   void put(TaskType i, ResourceId j, Count n) {
     state_.apply(std::array{Shift{i, j, n}});
@@ -191,12 +194,37 @@ std::vector<Assignment> starts_by_needs(const System& system, std::size_t most) 
       ranked.emplace_back(value, overflow.result());
     }
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   for (auto& [value, start] : ranked) {
     if (starts.size() == 2 + most) break;
     if (std::find(starts.begin(), starts.end(), start) == starts.end()) starts.push_back(std::move(start));
   }
   return starts;
+}
+
+Assignment start_by_plan(const System& system, std::span<const double> time_shares) {
+  const PairSpan planned(time_shares, system.resource_count());
+  Assignment start(system.type_count(), system.resource_count());
+  std::vector<Count> left;
+  for (const TaskType i : system.types()) {
+    left.push_back(system.count(i));
+    for (const ResourceId j : system.resources_for(i)) {
+      const Count n = std::min(left.back(), static_cast<Count>(std::llround(planned(i, j))));
+      start(i, j) = n;
+      left.back() -= n;
+    }
+  }
+  FilledState state(system);
+  state.place(start.values());
+  for (const TaskType i : system.types()) {
+    const Count n = left[index(i)];
+    if (n == 0) continue;
+    const ResourceId best = best_place(system, state, i, n);
+    state.apply(std::array{Shift{i, best, n}});
+    start(i, best) += n;
+  }
+  return start;
 }
 
 }  // namespace allot::detail

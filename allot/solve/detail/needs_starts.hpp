@@ -1,6 +1,7 @@
 // Starts for tasks with needs: every task to where it brings most, given those that are there already.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "allot/model/system.hpp"
@@ -13,5 +14,9 @@ namespace allot::detail {
 /// one resource takes all that is left over; of these the `most` with the largest value. Least depths and
 /// floors are not considered.
 std::vector<Assignment> starts_by_needs(const System& system, std::size_t most);
+
+/// The whole tasks of a plan (time shares, row after row) where it has them in service, and the others where
+/// they take least from them.
+Assignment start_by_plan(const System& system, std::span<const double> time_shares);
 
 }  // namespace allot::detail

@@ -38,29 +38,10 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
     for (const TaskType i : system.types()) fastest = std::max(fastest, system.value_rate(i, j));
     scale_ += fastest * static_cast<double>(std::min(column.servers, system.reach(j)));
   }
-  if (has_needs_) scale_ = scale_of_needs();
+  if (has_needs_) scale_ = most_value(system);
   if (!(scale_ > 0)) scale_ = 1;
   tolerance_ = is_linear(objective) ? 1e-12 * scale_ : 1e-13;
   refresh();
-}
-
-/// No state has more value.
-double SearchState::scale_of_needs() const {
-  double by_servers = 0;
-  double by_threads = 0;
-  for (const ResourceId j : system_->resource_ids()) {
-    double most = 0;
-    for (const TaskType i : system_->types()) {
-      if (system_->can_run(i, j)) most = std::max(most, system_->value_rate(i, j) / system_->servers_taken(i, j));
-    }
-    by_servers += most * static_cast<double>(system_->resource(j).servers);
-  }
-  for (const TaskType i : system_->types()) {
-    double most = 0;
-    for (const ResourceId j : system_->resources_for(i)) most = std::max(most, system_->value_rate(i, j));
-    by_threads += most * static_cast<double>(system_->count(i));
-  }
-  return std::min(by_servers, by_threads);
 }
 
 void SearchState::restart(const Assignment& assignment) {
@@ -238,8 +219,8 @@ bool SearchState::keeps_depths(const Chain& c) const noexcept {
 double SearchState::cost_change(const Chain& c) const noexcept {
   if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
   if (has_needs_) {
-    return needs_cost_change(
-        std::array{Shift{c.i, c.a, -c.n}, Shift{c.i, c.b, c.n}, Shift{c.k, c.b, -c.out}, Shift{c.k, c.d, c.out}});
+    return needs_cost_change(std::array{Shift{c.i, c.a, -c.n}, Shift{c.i, c.b, c.n}, Shift{c.k, c.b, -c.out},
+                                        Shift{c.k, c.d, c.out}});
   }
   const ColumnSums from = sums_plus(c.a, c.i, -c.n);
   const ColumnSums through =

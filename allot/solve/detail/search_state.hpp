@@ -136,7 +136,6 @@ class SearchState {
   };
 
   double needs_cost_change(std::span<const Shift> shifts) const;
-  double scale_of_needs() const;
   Count smallest_deep_move(TaskType i, ResourceId a, ResourceId b) const noexcept;
   double plain_cost_change(const Exchange& e) const noexcept;
   double general_cost_change(const Exchange& e) const noexcept;
@@ -163,7 +162,7 @@ class SearchState {
   mutable std::vector<double> scratch_;  // X_i after an exchange
   bool has_needs_ = false;
   mutable FilledState filled_;  // where tasks have needs, in place of the values of columns
-  std::uint32_t stale_ = 0;              // moves since the sums were last made afresh
+  std::uint32_t stale_ = 0;     // moves since the sums were last made afresh
 };
 
 }  // namespace allot::detail

@@ -420,11 +420,12 @@ void take_better(const System& system, Solution& best, const Solution& other) {
 Solution exact_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   if (system.has_needs() && options.keep_proof) {
-    throw InvalidModel("proof",
-                       "there is no certificate of even sharing where tasks have needs; one of planned service "
-                       "(--service planned) is a bound for it, too");
+    throw InvalidModel(
+        "proof",
+        "there is no certificate of even sharing where tasks have needs; one of planned service "
+        "(--service planned) is a bound for it, too");
   }
-  if (!detail::is_sum_of_columns(system)) return detail::search_joined(problem, options);
+  if (!detail::is_sum_of_columns(system, options.stop.steps)) return detail::search_joined(problem, options);
   Solution best = BranchAndPrice(problem, options).run();
   if (best.proven_optimal || !system.approximate() || system.has_needs()) return best;
   SolveOptions few = options;
