@@ -8,16 +8,36 @@
 
 namespace allot {
 
-Filling::Filling(const System& system, Of capacities) : begin_{0} {
+namespace {
+
+std::vector<PairId> all_pairs(const System& system) {
+  std::vector<PairId> pairs;
   for (const TaskType i : system.types()) {
-    for (const ResourceId j : system.resource_ids()) {
-      for (const Draw& draw : system.needs(i, j)) {
-        if (system.is_shared(draw.capacity) == (capacities == Of::kShared)) draws_.push_back(draw);
-      }
-      begin_.push_back(draws_.size());
-    }
+    for (const ResourceId j : system.resource_ids()) pairs.push_back({i, j});
   }
-  for (const CapacityId r : system.capacity_ids()) amounts_.push_back(system.amount(r));
+  return pairs;
+}
+
+}  // namespace
+
+Filling::Filling(const System& system, Of capacities) : Filling(system, capacities, all_pairs(system)) {}
+
+Filling::Filling(const System& system, Of capacities, std::span<const PairId> pairs) : begin_{0} {
+  constexpr std::size_t kUnused = ~std::size_t{0};
+  std::vector<std::size_t> place(system.capacity_count(),
+                                 kUnused);  // capacities that nobody needs are left out
+  for (const auto [i, j] : pairs) {
+    for (const Draw& draw : system.needs(i, j)) {
+      if (system.is_shared(draw.capacity) != (capacities == Of::kShared)) continue;
+      std::size_t& at = place[index(draw.capacity)];
+      if (at == kUnused) {
+        at = amounts_.size();
+        amounts_.push_back(system.amount(draw.capacity));
+      }
+      draws_.push_back({capacity_id(at), draw.amount});
+    }
+    begin_.push_back(draws_.size());
+  }
   make_room();
 }
 

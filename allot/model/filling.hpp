@@ -12,6 +12,12 @@
 
 namespace allot {
 
+/// A task type at a resource.
+struct PairId {
+  TaskType type{};
+  ResourceId resource{};
+};
+
 /// Levels that rise together from 0 until a capacity is used up, where all that need it stop; at most 1.
 /// Keeps its storage, so that filling again allocates nothing. The system need not outlive it.
 class Filling {
@@ -20,6 +26,8 @@ class Filling {
   Filling(const System& system, Of capacities);
   /// Of capacities of which there is 1 each, by what every pair takes of each of them; 0: nothing.
   Filling(std::span<const std::vector<double>> needs, std::size_t pairs);
+  /// As if there were no other pairs. `tasks` and levels are then in this order.
+  Filling(const System& system, Of capacities, std::span<const PairId> pairs);
 
   /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
   /// the next call.
@@ -46,6 +54,8 @@ class EvenSharing {
  public:
   explicit EvenSharing(const System& system)
       : held_(system, Filling::Of::kHeld), shared_(system, Filling::Of::kShared) {}
+  EvenSharing(const System& system, std::span<const PairId> pairs)
+      : held_(system, Filling::Of::kHeld, pairs), shared_(system, Filling::Of::kShared, pairs) {}
 
   /// Both row after row, valid until the next call.
   struct Service {

@@ -366,6 +366,49 @@ TEST(TargetPolicy, ForgetsOldPopulationsRatherThanGrowWithoutBound) {
   EXPECT_EQ((*policy->target())(TaskType{0}, ResourceId{0}), kPopulations - 1);
 }
 
+/// A GPU with two streams, each of which a core feeds.
+System fed_gpu(Discipline discipline) {
+  const Need core{ResourceId{1}, servers_of(ResourceId{0}), 1};
+  return System({{.name = "cpu", .servers = 2, .discipline = discipline}, {.name = "gpu", .servers = 2}},
+                {{.name = "a", .count = 3, .priority = 1, .needs = {core}},
+                 {.name = "b", .count = 3, .priority = 1, .needs = {core}}},
+                Rates(2, 2, {1, 9, 2, 4}));
+}
+
+TEST(SolverPolicies, HoldTheAnswerOfTheirSolverWhereTasksHaveNeeds) {
+  const System system = fed_gpu(Discipline::kPs);
+  for (const auto& [name, objective] :
+       {std::pair("map", Objective::kThroughput), std::pair("optimal", Objective::kThroughput),
+        std::pair("mis", Objective::kPriority)}) {
+    SCOPED_TRACE(name);
+    const auto policy = find_policy(name)->make(system, {});
+    policy->set_population(population_of(system));
+    ASSERT_TRUE(is_placement(system, *policy->target()));
+    const Solution best = solve(*find_solver("exhaustive"), Problem{system, objective});
+    const Performance held = evaluate(system, *policy->target());
+    if (objective == Objective::kThroughput) {
+      EXPECT_NEAR(held.value, best.performance.value, 1e-9);
+    } else {
+      EXPECT_NEAR(*held.priority_error, *best.performance.priority_error, 1e-9);
+    }
+  }
+  EXPECT_THROW(find_policy("weighted")->make(system, {}), InvalidModel);
+}
+
+TEST(SolverPolicies, HoldATargetOfProcessorSharingWhereNeedsMeetFcfs) {
+  for (const char* name : {"map", "optimal", "mis"}) {
+    SCOPED_TRACE(name);
+    const System system = fed_gpu(Discipline::kFcfs);
+    const auto policy = find_policy(name)->make(system, {});
+    policy->set_population(population_of(system));
+    EXPECT_TRUE(is_placement(system, *policy->target()));
+    EXPECT_NE(policy->note().find("first come, first served"), std::string_view::npos) << policy->note();
+    const auto shared = find_policy(name)->make(fed_gpu(Discipline::kPs), {});
+    shared->set_population(population_of(system));
+    EXPECT_EQ(*policy->target(), *shared->target());
+  }
+}
+
 // What fails must leave the policy as it was.
 TEST(TargetPolicy, KeepsItsTargetWhenTheNextCannotBeFound) {
   const System system({{.name = "a"}}, {{.name = "t"}}, Rates(1, 1, {1}));

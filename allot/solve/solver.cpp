@@ -5,6 +5,7 @@
 #include <string>
 
 #include "allot/base/error.hpp"
+#include "allot/model/filling.hpp"
 
 namespace allot {
 
@@ -74,6 +75,14 @@ std::string missed_constraint(const System& system, const Solution& solution) {
   return {};
 }
 
+void require_even_sharing(const SolverInfo& solver, const System& system) {
+  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+  if (!solver.instead_with_needs.empty()) {
+    throw InvalidModel("solver", "'" + std::string(solver.name) + "' has no form for tasks with needs; use " +
+                                     std::string(solver.instead_with_needs));
+  }
+}
+
 }  // namespace
 
 System weighted_for(const System& system, Objective objective) {
@@ -99,6 +108,7 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
     throw InvalidModel("solver", "'" + std::string(solver.name) +
                                      "' takes no threads, arrivals or power_cap; 'planned' does");
   }
+  if (!solver.plans_service && problem.system.has_needs()) require_even_sharing(solver, problem.system);
   const Clock::time_point start = Clock::now();
   const bool counts_worth = wanted.weight == nullptr || problem.objective == Objective::kThroughput;
   const auto search = [&] {

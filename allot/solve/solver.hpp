@@ -28,6 +28,8 @@ struct SolverInfo {
   /// It plans which task each unit takes next, rather than where tasks wait: for every objective, and for
   /// work of several stages, arrivals and a limit of power.
   bool plans_service = false;
+  /// What to use where tasks have needs, for which it has no form; empty: it takes them.
+  std::string_view instead_with_needs = {};
 };
 
 /// All built-in solvers, in the order of the source list in CMakeLists.txt.
@@ -48,7 +50,8 @@ System weighted_for(const System& system, Objective objective);
 
 /// Answers the problem: runs the solver, recomputes the performance of its answer from the model, checks
 /// floors and depths, and measures the time. Throws InvalidModel when the solver does not support the
-/// objective or the objective needs priorities that the system lacks. Thread-safe.
+/// objective, the objective needs priorities that the system lacks, or tasks have needs for which the solver
+/// or even sharing has no form. Thread-safe.
 Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOptions& options = {});
 
 }  // namespace allot

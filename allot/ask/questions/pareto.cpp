@@ -39,7 +39,8 @@ void ParetoQuestion::answer(const Attendance& attendance) {
     return;
   }
   ask::require_priorities(scenario->system, "'pareto'");
-  weighted = by_weights(scenario->system, options);
+  if (find_solver("weighted")->instead_with_needs.empty() || !scenario->system.has_needs())
+    weighted = by_weights(scenario->system, options);
   frontier = pareto(scenario->system, points, options);
 }
 

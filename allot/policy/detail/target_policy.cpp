@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/policy/detail/by_population.hpp"
 
 namespace allot::detail {
@@ -77,6 +78,16 @@ class TargetPolicy final : public Policy {
 
 std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find) {
   return std::make_unique<TargetPolicy>(system, std::move(find));
+}
+
+FindTarget shared_evenly(const System& system, FindTarget find) {
+  const std::optional<std::string> why = why_no_even_sharing(system);
+  if (!why) return find;
+  return [find = std::move(find), why = *why](const System& populated) {
+    Target target = find(populated.with_discipline(Discipline::kPs));
+    target.note += (target.note.empty() ? "" : "; ") + ("the target is that of processor sharing: " + why);
+    return target;
+  };
 }
 
 Target target_of(Solution solution) {

@@ -30,6 +30,10 @@ using FindTarget = std::function<Target(const System&)>;
 /// so balances each type by its own counts, until the population is first set.
 std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find);
 
+/// The same, but where even sharing has no formula for the system: then `find` is asked with all resources
+/// under ps, and the note says so.
+FindTarget shared_evenly(const System& system, FindTarget find);
+
 /// A target from a solver's answer, with a note when it misses a constraint or its search was cut short.
 Target target_of(Solution solution);
 

@@ -11,9 +11,10 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   SolveOptions search;  // so quick that the limit on steps is not for it
   search.stop.deadline = options.solve.deadline;
   search.stop.flag = options.solve.flag;
-  return detail::make_target_policy(system, [search](const System& populated) {
-    return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
-  });
+  return detail::make_target_policy(
+      system, detail::shared_evenly(system, [search](const System& populated) {
+        return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
+      }));
 }
 
 }  // namespace

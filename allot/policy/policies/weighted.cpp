@@ -1,4 +1,5 @@
 // Weighted service: resources divide their time unevenly, so that every type completes its share.
+#include "allot/base/error.hpp"
 #include "allot/policy/detail/target_policy.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/solve/solver.hpp"
@@ -34,6 +35,8 @@ detail::Target find_target(const System& system, const SolveOptions& options) {
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "weighted");
+  if (system.has_needs())
+    throw InvalidModel("policy", "'weighted' has no form for tasks with needs; use 'planned' or 'mis'");
   return detail::make_target_policy(system,
                                     [shares = options.shares, stop = options.solve](const System& populated) {
                                       return find_target(populated, {.stop = stop, .shares = shares});

@@ -7,6 +7,7 @@
 namespace allot::detail {
 
 bool chains_matter(const System& system) noexcept {
+  if (system.has_needs()) return true;
   for (const Resource& resource : system.resources()) {
     if (resource.servers > 1 || resource.discipline == Discipline::kFcfs) return true;
   }
@@ -60,7 +61,7 @@ void Chains::rate(const SearchState& state, TaskType i, const Exit& exit) {
   for (const ResourceId a : system.resources_for(i)) {
     const Count here = state.at(i, a);
     // While servers stay free, the two moves have nothing to do with each other.
-    if (a == b || here == 0 || state.tasks_at(b) + here <= system.resource(b).servers) continue;
+    if (a == b || here == 0 || here <= state.room(i, b)) continue;
     const Count fewer = std::min(here, there);
     const std::array<std::pair<Count, Count>, 5> amounts = {
         {{here, there}, {fewer, fewer}, {1, 1}, {here, 1}, {1, there}}};

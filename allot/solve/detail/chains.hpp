@@ -13,7 +13,8 @@
 
 namespace allot::detail {
 
-/// Whether chains can help at all: some resource has several servers, or its tasks wait for each other.
+/// Whether chains can help at all: some resource has several servers, its tasks wait for each other, or tasks
+/// have needs.
 bool chains_matter(const System& system) noexcept;
 
 /// Reusable buffers of a search for chains.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "allot/solve/detail/chains.hpp"
+#include "allot/solve/detail/local_search.hpp"
 
 namespace allot::detail {
 namespace {
@@ -114,7 +115,7 @@ class Climb {
   Count amount(const Exchange& one, double change) {
     const bool again = one.a == last_.a && one.b == last_.b && one.i == last_.i;
     const Count here = state_.at(one.i, one.a);
-    Count n = std::min(here, state_.system().resource(one.b).servers - state_.tasks_at(one.b));
+    Count n = std::min(here, state_.room(one.i, one.b));
     if (again) n = std::max(n, std::min(here, 2 * last_.n));
     last_ = one;
     if (n > 1) {
@@ -135,8 +136,13 @@ class Climb {
 
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll) {
   const System& system = state.system();
-  const bool pairs_matter = system.has_floors() || system.has_depths();
+  const bool pairs_matter = system.has_floors() || system.has_depths() || system.has_needs();
   Climb climb(state, sensitivity, moves);
+  const std::uint64_t rating = steps_per_rating(system);
+  const auto pay = [&](TaskType i) {
+    const std::size_t places = system.resources_for(i).size();
+    if (rating > 0) poll.spend(rating * places * (places - 1) / 2);
+  };
   for (bool changed = true; changed;) {
     changed = false;
     for (const TaskType i : system.types()) {
@@ -144,6 +150,7 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
       if (system.count(i) == 0) continue;
       if (pairs_matter) {
         changed |= climb.move_best_pair(i, false);
+        pay(i);
         continue;
       }
       const std::optional<ResourceId> home = system.home(i);
@@ -160,6 +167,7 @@ void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll
     for (const TaskType i : system.types()) {
       if (poll.should_stop()) return;
       changed |= climb.move_best_pair(i, true);
+      pay(i);
     }
   }
 }
@@ -188,7 +196,7 @@ bool has_fcfs(const System& system) noexcept {
 }
 
 bool shares_evenly(const System& system) noexcept {
-  return !system.has_floors() && !system.has_depths() && !has_fcfs(system);
+  return !system.has_floors() && !system.has_depths() && !system.has_needs() && !has_fcfs(system);
 }
 
 }  // namespace allot::detail

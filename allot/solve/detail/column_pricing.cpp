@@ -42,6 +42,7 @@ ColumnPricer::ColumnPricer(const System& system, ResourceId j)
             [&](std::uint32_t a, std::uint32_t b) { return seconds_[a] < seconds_[b]; });
   task_price_.resize(types_.size());
   premium_.resize(types_.size());
+  if (ColumnTable::is_needed(system, j)) table_.emplace(system, j, types_);
 }
 
 ColumnDomain ColumnPricer::whole_domain() const {
@@ -85,6 +86,12 @@ void ColumnPricer::prepare(const Prices& prices, const ColumnDomain& domain) {
     if (upper_[t] > 0) largest_gain = std::max(largest_gain, most_gain_[t]);
   }
   brought_in_ = largest_gain * static_cast<double>(std::min(servers_, limits_.most));
+  if (table_) {
+    brought_in_ = largest_gain * static_cast<double>(limits_.most);
+    completion_price_.clear();
+    for (std::size_t t = 0; t < types_.size() && !prices.completion.empty(); ++t)
+      completion_price_.push_back(prices.completion[index(types_[t])]);
+  }
   has_premium_ = has_premium;
   slopes_.clear();
 }
@@ -274,9 +281,49 @@ double ColumnPricer::bound(Count first, Count last) {
   return fill_between(first, last, nullptr);
 }
 
+bool ColumnPricer::best_of_table(const ColumnDomain& domain, StopPoll& poll, Best& result) {
+  const auto is_allowed = [&](Count total) {
+    return std::any_of(domain.totals.begin(), domain.totals.end(), [total](const Interval& interval) {
+      return interval.first <= total && total <= interval.last;
+    });
+  };
+  result.value = kWorst;
+  table_->visit_all(query(), poll, [&](Count total, double worth, const std::vector<Count>& content) {
+    if (worth <= result.value || !is_allowed(total)) return;
+    result.value = worth;
+    result.total = total;
+    result.content = content;
+  });
+  if (poll.stopped()) return true;
+  if (result.value == kWorst) return false;
+  result.value += 2 * error(result.value);
+  return true;
+}
+
+void ColumnPricer::keep_of_table(double threshold, StopPoll& poll, ColumnDomain& domain) {
+  std::vector<bool> is_kept(static_cast<std::size_t>(limits_.most) + 1);
+  table_->visit_all(query(), poll, [&](Count total, double worth, const std::vector<Count>&) {
+    if (worth >= threshold) is_kept[static_cast<std::size_t>(total)] = true;
+  });
+  if (poll.stopped()) return;
+  std::vector<Interval> kept;
+  for (const Interval& interval : domain.totals) {
+    for (Count total = interval.first; total <= std::min(interval.last, limits_.most); ++total) {
+      if (!is_kept[static_cast<std::size_t>(total)]) continue;
+      if (!kept.empty() && kept.back().last + 1 == total) {
+        kept.back().last = total;
+      } else {
+        kept.push_back({total, total});
+      }
+    }
+  }
+  domain.totals = std::move(kept);
+}
+
 bool ColumnPricer::best(const Prices& prices, const ColumnDomain& domain, Count hint, StopPoll& poll,
                         Best& result) {
   prepare(prices, domain);
+  if (table_) return best_of_table(domain, poll, result);
   double best_value = kWorst;
   Count best_total = 0;
   const auto offer = [&](Count total) {
@@ -326,6 +373,7 @@ void ColumnPricer::keep_at_least(const Prices& prices, double threshold, StopPol
                                  ColumnDomain& domain) {
   prepare(prices, domain);
   threshold -= 2 * error(threshold);
+  if (table_) return keep_of_table(threshold, poll, domain);
   std::vector<Interval> kept;
   const auto keep = [&](Count first, Count last) {
     if (!kept.empty() && kept.back().last + 1 == first) {

@@ -16,14 +16,19 @@
 // every theta >= 0 it completes at most theta c + sum_i max(mu_ij - theta, 0) x_i: the least of these is
 // taken, an upper bound, and exact where all tasks have one rate.
 //
+// Where tasks have needs, which must be of this resource alone, all contents are looked at
+// (column_table.hpp).
+//
 // All values are safe: rounding never makes them smaller than the exact maximum.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "allot/base/stop.hpp"
 #include "allot/model/system.hpp"
+#include "allot/solve/detail/column_table.hpp"
 
 namespace allot::detail {
 
@@ -57,6 +62,9 @@ class ColumnPricer {
   /// All totals that the least depth and the population allow.
   ColumnDomain whole_domain() const;
 
+  /// What each content completes, where tasks have needs; else null.
+  const ColumnTable* table() const noexcept { return table_ ? &*table_ : nullptr; }
+
   struct Best {
     double value = 0;
     Count total = 0;
@@ -85,6 +93,9 @@ class ColumnPricer {
   double bound_served(Count first, Count last, std::vector<Count>* content);
   double fill_between(Count first, Count last, std::vector<Count>* content);
   double bound(Count first, Count last);
+  bool best_of_table(const ColumnDomain& domain, StopPoll& poll, Best& result);
+  void keep_of_table(double threshold, StopPoll& poll, ColumnDomain& domain);
+  ColumnTable::Query query() const { return {lower_, upper_, task_price_, completion_price_}; }
   double weight(Count total) const noexcept;
   double error(double best) const noexcept;
   double least_seconds(Count total) const noexcept;
@@ -94,6 +105,7 @@ class ColumnPricer {
   Count min_depth_;
   bool harmonic_;        // fcfs with one server: harmonic means for totals above 1
   bool served_ = false;  // fcfs with several servers, and tasks of different rates may wait
+  std::optional<ColumnTable> table_;
   std::vector<TaskType> types_;
   std::vector<double> rates_;
   std::vector<double> worths_;
@@ -110,9 +122,10 @@ class ColumnPricer {
   std::vector<double> most_gain_;  // of a task in any state, per unit of weight
   std::vector<double> premium_;    // pi_i, and what the worth is above the least
   bool has_premium_ = false;
-  double paid_ = 0;        // at most, by the tasks that may be here and have a price above 0
-  double earned_ = 0;      // at most, by those with a price below 0
-  double brought_in_ = 0;  // at most, by all
+  std::vector<double> completion_price_;  // pi_i, for the table; empty: all 0
+  double paid_ = 0;                       // at most, by the tasks that may be here and have a price above 0
+  double earned_ = 0;                     // at most, by those with a price below 0
+  double brought_in_ = 0;                 // at most, by all
   std::vector<Count> lower_;
   std::vector<Count> upper_;
   Limits limits_;

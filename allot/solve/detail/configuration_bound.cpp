@@ -36,8 +36,13 @@ ConfigurationBound::ConfigurationBound(const System& system, StopPoll& poll)
     hints_.push_back(system.resource(j).servers);
     if (system.reach(j) < system.resource(j).min_depth) continue;  // closed
     double fastest = 0;
-    for (const TaskType i : pricers_.back().types()) fastest = std::max(fastest, system.value_rate(i, j));
-    scale_ += fastest * static_cast<double>(std::min(system.resource(j).servers, system.reach(j)));
+    double taken = 1;  // of a server, at least
+    for (const TaskType i : pricers_.back().types()) {
+      fastest = std::max(fastest, system.value_rate(i, j));
+      taken = std::min(taken, system.servers_taken(i, j));
+    }
+    const double reach = static_cast<double>(system.reach(j));
+    scale_ += fastest * std::min(static_cast<double>(system.resource(j).servers) / taken, reach);
   }
   if (!(scale_ > 0)) scale_ = 1;
 }
@@ -85,6 +90,13 @@ void ConfigurationBound::offer(ResourceId j, const std::vector<Count>& content) 
   }
   const Resource& resource = system_.resource(j);
   pooled.total = sums.tasks;
+  if (const ColumnTable* const table = pricer(j).table()) {
+    pooled.value = table->value(content);
+    const std::span<const double> completions = table->completions(content);
+    if (system_.has_floors()) pooled.by_type.assign(completions.begin(), completions.end());
+    pool_.push_back(std::move(pooled));
+    return;
+  }
   pooled.value = column_value(resource.discipline, resource.servers, sums);
   if (system_.has_floors()) {
     const CompletionLaw law = completion_law(resource.discipline, resource.servers, sums);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -37,10 +38,22 @@ void for_each_portion(Count fewest, Count all, Count free, Rate&& rate) {
 }  // namespace
 
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept {
-  const std::size_t cost = !is_linear(objective) || system.has_floors()
+  const std::size_t cost = !is_linear(objective) || system.has_floors() || system.has_needs()
                                ? system.type_count() * system.resource_count()
                                : system.resource_count();
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(4096 / std::max<std::size_t>(1, cost), 1, 256));
+}
+
+std::uint64_t steps_per_rating(const System& system) noexcept {
+  constexpr std::size_t kFilledInAStep = 400;  // pairs times capacities, measured
+  if (!system.has_needs()) return 0;
+  return system.type_count() * system.resource_count() * system.capacity_count() / kFilledInAStep;
+}
+
+bool LocalSearch::should_stop() {
+  if (steps_per_rating_ > 0) poll_.spend((evaluations_ - evaluations_paid_) * steps_per_rating_);
+  evaluations_paid_ = evaluations_;
+  return poll_.should_stop();
 }
 
 void LocalSearch::apply(SearchState& state, const Exchange& exchange) {
@@ -59,7 +72,7 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
       if (a == b) continue;
       const Count fewest = state.smallest_move(i, a, b);
       if (fewest == 0) continue;
-      const Count free = state.system().resource(b).servers - state.tasks_at(b);
+      const Count free = state.room(i, b);
       for_each_portion(fewest, all, free, [&](Count n) {
         const Exchange move{i, a, b, n, {}, 0};
         if (!state.keeps_depths(move)) return;
@@ -71,7 +84,7 @@ bool LocalSearch::improve_by_moves(SearchState& state, TaskType i) {
         }
       });
     }
-    if (poll_.should_stop()) break;
+    if (should_stop()) break;
   }
   if (best.n == 0) return false;
   apply(state, best);
@@ -102,7 +115,7 @@ bool LocalSearch::improve_by_gathering(SearchState& state, TaskType i) {
     for (auto step = chain.rbegin(); step != chain.rend(); ++step) {
       state.apply({step->i, step->b, step->a, step->n, {}, 0});
     }
-    if (poll_.should_stop()) return false;
+    if (should_stop()) return false;
   }
   return false;
 }
@@ -138,7 +151,7 @@ bool LocalSearch::improve_by_swaps(SearchState& state) {
           best = swap;
         }
       }
-      if (poll_.should_stop()) return false;
+      if (should_stop()) return false;
     }
     if (best.n != 0) {
       apply(state, best);
@@ -159,13 +172,14 @@ bool LocalSearch::advances(SearchState& state) {
 void LocalSearch::descend(SearchState& state) {
   cost_checked_ = std::numeric_limits<double>::infinity();
   const System& system = state.system();
+  steps_per_rating_ = steps_per_rating(system);
   const bool chains = is_linear(state.objective()) && chains_matter(system);
   for (bool going = true; going && !poll_.stopped();) {
     for (bool moved = true; moved && !poll_.stopped();) {
       moved = false;
       for (const TaskType i : system.types()) {
         if (poll_.stopped()) break;
-        while (system.count(i) > 0 && improve_by_moves(state, i) && !poll_.should_stop()) {
+        while (system.count(i) > 0 && improve_by_moves(state, i) && !should_stop()) {
           if (!advances(state)) return;
           moved = true;
         }
@@ -173,7 +187,7 @@ void LocalSearch::descend(SearchState& state) {
     }
     going = improve_by_swaps(state);
     for (const TaskType i : system.types()) {
-      if (!going && system.count(i) > 0 && !poll_.should_stop()) going = improve_by_gathering(state, i);
+      if (!going && system.count(i) > 0 && !should_stop()) going = improve_by_gathering(state, i);
     }
     if (!going && chains) going = improve_by_chains(state);
     if (going && !advances(state)) return;
@@ -187,7 +201,7 @@ bool LocalSearch::improve_by_chains(SearchState& state) {
   chains_.look(state, poll_);
   bool improved = false;
   // Begins where it ended the last time.
-  for (std::size_t left = types; left > 0 && !improved && !poll_.should_stop(); --left) {
+  for (std::size_t left = types; left > 0 && !improved && !should_stop(); --left) {
     next_chain_ = next_chain_ + 1 < types ? next_chain_ + 1 : 0;
     improved = chains_.improve(state, task_type(next_chain_), poll_);
   }
@@ -213,16 +227,26 @@ void LocalSearch::throw_off(SearchState& state, RandomStream& random) {
 }
 
 /// The tasks that slow a random resource down, to wherever each of them does best: the overflow goes
-/// elsewhere.
+/// elsewhere. Where tasks have needs, those that bring least for what they take, or all but those that bring
+/// most.
 void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId a = resource_id(random.below(system.resource_count()));
+  const auto brings = [&](TaskType i) {
+    return system.has_needs() ? system.value_rate(i, a) * system.most_in_service(i, a)
+                              : system.value_rate(i, a);
+  };
   double mean = 0;
-  for (const TaskType i : system.types())
-    mean += static_cast<double>(state.at(i, a)) * system.value_rate(i, a);
-  mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
+  double most = 0;
   for (const TaskType i : system.types()) {
-    if (state.at(i, a) == 0 || system.value_rate(i, a) > mean) continue;
+    if (state.at(i, a) == 0) continue;
+    mean += static_cast<double>(state.at(i, a)) * brings(i);
+    most = std::max(most, brings(i));
+  }
+  mean /= static_cast<double>(std::max<Count>(1, state.tasks_at(a)));
+  const double enough = system.has_needs() && random.below(2) == 0 ? std::nextafter(most, 0.0) : mean;
+  for (const TaskType i : system.types()) {
+    if (state.at(i, a) == 0 || brings(i) > enough) continue;
     Exchange best;
     double least = 0;
     for (const ResourceId b : system.resources_for(i)) {
@@ -246,7 +270,7 @@ void LocalSearch::turn(SearchState& state, RandomStream& random) {
   const ResourceId j = resource_id(random.below(system.resource_count()));
   if (system.resource(j).min_depth <= 1) return;
   state.write(trial_);
-  if (turn_resource(system, trial_, j)) state.reset(system, state.objective(), trial_);
+  if (turn_resource(system, trial_, j)) state.restart(trial_);
 }
 
 void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations) {
@@ -271,10 +295,10 @@ void LocalSearch::perturb(SearchState& state, RandomStream& random, std::uint64_
       best_cost = state.cost();
       state.write(best);
     } else {
-      state.reset(system, objective, best);
+      state.restart(best);
     }
   }
-  state.reset(system, objective, best);
+  state.restart(best);
 }
 
 }  // namespace allot::detail

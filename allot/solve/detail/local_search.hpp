@@ -16,6 +16,10 @@ namespace allot::detail {
 /// rated between two looks.
 std::uint32_t poll_stride(const System& system, Objective objective) noexcept;
 
+/// What rating a move costs in steps beyond the look that is taken between moves: much where tasks have needs
+/// and there are many of them.
+std::uint64_t steps_per_rating(const System& system) noexcept;
+
 /// Walks a state downhill until no move helps: some or all tasks of a type from one resource to another, all
 /// tasks of a type to one resource, swaps of two types between two resources, and where there are pools of
 /// servers chains over three. Bulk moves matter because the throughput is convex in the number of slow tasks
@@ -47,6 +51,7 @@ class LocalSearch {
   void turn(SearchState& state, RandomStream& random);
   void apply(SearchState& state, const Exchange& exchange);
   bool advances(SearchState& state);
+  bool should_stop();
 
   /// A type at a resource.
   struct Spot {
@@ -57,6 +62,8 @@ class LocalSearch {
   StopPoll& poll_;
   Visitor visitor_;
   std::uint64_t evaluations_ = 0;
+  std::uint64_t evaluations_paid_ = 0;
+  std::uint64_t steps_per_rating_ = 0;
   std::uint64_t moves_ = 0;
   double cost_checked_ = 0;
   std::vector<Spot> spots_;  // buffers, kept to save allocations

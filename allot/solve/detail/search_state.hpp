@@ -2,11 +2,14 @@
 // O(T) for floors and priorities.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
+#include "allot/solve/detail/filled_state.hpp"
 #include "allot/solve/solution.hpp"
 
 namespace allot::detail {
@@ -46,6 +49,9 @@ class SearchState {
   /// Starts at the assignment, which must be a placement of the system. The system must outlive the state.
   void reset(const System& system, Objective objective, const Assignment& assignment);
 
+  /// Goes to another assignment of the same system, which has not changed.
+  void restart(const Assignment& assignment);
+
   const System& system() const noexcept { return *system_; }
   Objective objective() const noexcept { return objective_; }
   Count at(TaskType i, ResourceId j) const noexcept { return counts_[index(i) * columns_.size() + index(j)]; }
@@ -56,7 +62,8 @@ class SearchState {
   /// The same into existing storage, which is reused when its shape fits.
   void write(Assignment& assignment) const;
 
-  /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1).
+  /// Change of the value of j when n tasks of a type come (n > 0) or leave (n < 0). O(1). Not where tasks
+  /// have needs.
   double change(TaskType i, ResourceId j, Count n) const noexcept {
     const Column& column = columns_[index(j)];
     return column_value(column.discipline, column.servers,
@@ -71,6 +78,18 @@ class SearchState {
       return change(i, j, n);
     return static_cast<double>(n) * (system_->value_rate(i, j) - column.value) /
            static_cast<double>(column.sums.tasks);
+  }
+
+  /// Change of the value when tasks of one type move, everything else staying.
+  double value_change(TaskType i, ResourceId a, ResourceId b, Count n) const {
+    return has_needs_ ? filled_.value_change(std::array{Shift{i, a, -n}, Shift{i, b, n}})
+                      : change(i, a, -n) + change(i, b, n);
+  }
+
+  /// How many more tasks of a type a resource can take without anybody's having to wait; below 0 where some
+  /// wait.
+  Count room(TaskType i, ResourceId j) const noexcept {
+    return has_needs_ ? filled_.room(i, j) : columns_[index(j)].servers - columns_[index(j)].sums.tasks;
   }
 
   /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
@@ -116,6 +135,7 @@ class SearchState {
     Discipline discipline = Discipline::kPs;
   };
 
+  double needs_cost_change(std::span<const Shift> shifts) const;
   Count smallest_deep_move(TaskType i, ResourceId a, ResourceId b) const noexcept;
   double plain_cost_change(const Exchange& e) const noexcept;
   double general_cost_change(const Exchange& e) const noexcept;
@@ -140,7 +160,9 @@ class SearchState {
   std::vector<Column> columns_;
   std::vector<double> by_task_;          // X_i, kept only when the cost needs it
   mutable std::vector<double> scratch_;  // X_i after an exchange
-  std::uint32_t stale_ = 0;              // moves since the sums were last made afresh
+  bool has_needs_ = false;
+  mutable FilledState filled_;  // where tasks have needs, in place of the values of columns
+  std::uint32_t stale_ = 0;     // moves since the sums were last made afresh
 };
 
 }  // namespace allot::detail

@@ -39,6 +39,7 @@ StateVisitor::StateVisitor(const System& system)
       columns_(system.resource_count()),
       left_(system.type_count()),
       counts_(system.type_count(), system.resource_count()) {
+  if (system.has_needs()) filled_.emplace(system);
   for (const ResourceId j : system.resource_ids()) {
     columns_[index(j)].servers = system.resource(j).servers;
     columns_[index(j)].min_depth = system.resource(j).min_depth;
@@ -48,6 +49,10 @@ StateVisitor::StateVisitor(const System& system)
 
 double StateVisitor::value_and_throughputs(std::vector<double>& by_task) const {
   by_task.assign(system_->type_count(), 0.0);
+  if (filled_) {
+    fill().throughputs(by_task);
+    return filled_->value();
+  }
   double x = 0;
   for (const ResourceId j : system_->resource_ids()) {
     const Column& column = columns_[index(j)];

@@ -1,11 +1,13 @@
 // All states of a system, one after the other.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "allot/model/system.hpp"
 #include "allot/model/throughput.hpp"
+#include "allot/solve/detail/filled_state.hpp"
 
 namespace allot::detail {
 
@@ -26,7 +28,8 @@ class StateVisitor {
     place(0, 0, visit);
   }
 
-  double value() const noexcept {
+  double value() const {
+    if (filled_) return fill().value();
     double x = 0;
     for (const Column& column : columns_) x += column_value(column.discipline, column.servers, column.sums);
     return x;
@@ -75,7 +78,13 @@ class StateVisitor {
     return going;
   }
 
+  const FilledState& fill() const {
+    filled_->place(counts_.values());
+    return *filled_;
+  }
+
   const System* system_;
+  mutable std::optional<FilledState> filled_;  // where tasks have needs
   std::vector<Column> columns_;
   std::vector<Count> left_;
   Assignment counts_;

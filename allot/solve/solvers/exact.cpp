@@ -12,8 +12,10 @@
 #include <queue>
 #include <vector>
 
+#include "allot/base/error.hpp"
 #include "allot/solve/detail/branching.hpp"
 #include "allot/solve/detail/configuration_bound.hpp"
+#include "allot/solve/detail/joined_search.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
@@ -103,9 +105,10 @@ class BranchAndPrice {
     keep_proof(solution);
     if (evaluate(system_, *incumbent_).approximate) {
       if (solution.outcome == Outcome::kOptimal) solution.outcome = Outcome::kConverged;
-      solution.reason =
-          "nothing is proven about this assignment: tasks of different rates wait at an fcfs resource with "
-          "several servers, which has no exact formula";
+      solution.reason = system_.has_needs()
+                            ? detail::kFluidLevels
+                            : "nothing is proven about this assignment: tasks of different rates wait at an "
+                              "fcfs resource with several servers, which has no exact formula";
     } else if (*solution.upper_bound <= value_ + kProven * value_) {
       solution.proven_optimal = true;
       solution.outcome = Outcome::kOptimal;
@@ -184,9 +187,9 @@ class BranchAndPrice {
   }
 
   /// Whether every resource's throughput is linear in its content once its total is known, and nothing else
-  /// constrains the types: ps, or fcfs where nobody ever waits, and no floors.
+  /// constrains the types: ps, or fcfs where nobody ever waits, and no floors or needs.
   bool totals_decide() const noexcept {
-    if (system_.has_floors()) return false;
+    if (system_.has_floors() || system_.has_needs()) return false;
     for (const ResourceId j : system_.resource_ids()) {
       const Resource& resource = system_.resource(j);
       if (resource.discipline == Discipline::kFcfs && system_.reach(j) > resource.servers) return false;
@@ -416,8 +419,15 @@ void take_better(const System& system, Solution& best, const Solution& other) {
 /// bound is not made for: small systems are enumerated, so that enumeration never finds more.
 Solution exact_search(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
+  if (system.has_needs() && options.keep_proof) {
+    throw InvalidModel(
+        "proof",
+        "there is no certificate of even sharing where tasks have needs; one of planned service "
+        "(--service planned) is a bound for it, too");
+  }
+  if (!detail::is_sum_of_columns(system, options.stop.steps)) return detail::search_joined(problem, options);
   Solution best = BranchAndPrice(problem, options).run();
-  if (best.proven_optimal || !system.approximate()) return best;
+  if (best.proven_optimal || !system.approximate() || system.has_needs()) return best;
   SolveOptions few = options;
   few.settings.set("max_states", kFewStates);
   take_better(system, best, find_solver("exhaustive")->search(problem, few));

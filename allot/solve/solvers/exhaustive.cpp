@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "allot/solve/detail/joined_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/states.hpp"
 #include "allot/solve/solver.hpp"
@@ -104,7 +105,10 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
   } else if (champion.missing() > 0) {
     solution.outcome = Outcome::kInfeasible;
     solution.reason = "no assignment meets every floor";
-  } else if (!system.approximate()) {
+  } else if (system.has_needs() && evaluate(system, solution.assignment).approximate) {
+    if (is_linear(problem.objective)) solution.upper_bound = evaluate(system, solution.assignment).value;
+    solution.reason = detail::kFluidLevels;
+  } else if (!system.approximate() || system.has_needs()) {
     solution.outcome = Outcome::kOptimal;
     solution.proven_optimal = true;
     if (is_linear(problem.objective)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/solve/detail/local_search.hpp"
+#include "allot/solve/detail/needs_starts.hpp"
 #include "allot/solve/detail/open_sets.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/overflow_starts.hpp"
@@ -28,6 +29,15 @@ constexpr std::size_t kOverflowStarts = 4;
 /// Starts that differ in which resources with a least depth are open.
 constexpr std::size_t kOpenSets = 8;
 
+/// A plan knows what is scarce.
+void add_start_by_plan(const System& system, const SolveOptions& options, std::vector<Assignment>& result) {
+  const Solution plan =
+      find_solver("planned")->search(Problem{system, Objective::kThroughput}, {.stop = options.stop});
+  if (plan.outcome != Outcome::kOptimal && plan.outcome != Outcome::kConverged) return;
+  Assignment start = detail::start_by_plan(system, plan.time_shares);
+  if (detail::keep_depths(system, start)) result.push_back(std::move(start));
+}
+
 std::vector<Assignment> starts(const Problem& problem, const SolveOptions& options, StopPoll& poll) {
   const System& system = problem.system;
   std::vector<Assignment> result;
@@ -48,6 +58,12 @@ std::vector<Assignment> starts(const Problem& problem, const SolveOptions& optio
       overflow.write(rank, start);
       if (detail::keep_depths(system, start)) result.push_back(std::move(start));
     }
+  }
+  if (system.has_needs()) {
+    for (Assignment& start : detail::starts_by_needs(system, kOverflowStarts)) {
+      if (detail::keep_depths(system, start)) result.push_back(std::move(start));
+    }
+    if (is_linear(problem.objective)) add_start_by_plan(system, options, result);
   }
   if (system.has_depths()) {
     for (Assignment& start : detail::starts_by_open_set(system, kOpenSets))

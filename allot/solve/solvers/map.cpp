@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "allot/solve/detail/climb.hpp"
+#include "allot/solve/detail/needs_starts.hpp"
 #include "allot/solve/detail/open_sets.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/overflow_starts.hpp"
@@ -108,9 +109,9 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
   return {workspace_->state.value(), detail::outcome_of(poll)};
 }
 
-/// The same under every discipline, with floors and least depths. Bulk moves come with more starts: the
-/// answer of the same system under ps, which is then never better than ours, and which resources with a least
-/// depth are open.
+/// The same under every discipline, with floors, least depths and needs. Bulk moves come with more starts:
+/// the answer of the same system under ps, which is then never better than ours, and which resources with a
+/// least depth are open.
 void MapSolver::climb_any(const System& system, Assignment& assignment, const SolveOptions& options,
                           StopPoll& poll) {
   const auto sensitivity = options.settings.get<Sensitivity>(detail::kSensitivity);
@@ -133,6 +134,11 @@ void MapSolver::climb_any(const System& system, Assignment& assignment, const So
     for (std::size_t rank = 0; rank < std::min<std::size_t>(2, starts.size()); ++rank) {
       starts.write(rank, start);
       if (detail::keep_depths(system, start)) try_from(start);
+    }
+    if (system.has_needs()) {
+      for (Assignment& greedy : detail::starts_by_needs(system, 2)) {
+        if (detail::keep_depths(system, greedy)) try_from(greedy);
+      }
     }
     if (system.has_depths()) {
       for (const Assignment& opened : detail::starts_by_open_set(system, 4)) try_from(opened);

@@ -46,7 +46,9 @@ Exchange pick_move(const SearchState& state, Sensitivity kind, TaskType i, bool 
       if (a == b) continue;
       const Count n = state.smallest_move(i, a, b);
       if (n == 0) continue;
-      const double gain = sensitivity(state, kind, i, a, -n) + sensitivity(state, kind, i, b, n);
+      const double gain = state.system().has_needs()
+                              ? state.value_change(i, a, b, n)
+                              : sensitivity(state, kind, i, a, -n) + sensitivity(state, kind, i, b, n);
       const double value = towards_better ? gain : -gain;
       if (value > best_value) {
         best_value = value;

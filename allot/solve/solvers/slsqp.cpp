@@ -306,10 +306,12 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
 
 extern const SolverInfo slsqp;
 const SolverInfo slsqp{
-    "slsqp",      "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
-    true,         false,
-    slsqp_search, kSettings,
-    false,        false,
-    true};
+    .name = "slsqp",
+    .summary = "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
+    .maximises_value = true,
+    .search = slsqp_search,
+    .settings = kSettings,
+    .is_all_or_nothing = true,
+    .instead_with_needs = "'local' or 'exact'"};
 
 }  // namespace allot::solvers

@@ -395,7 +395,11 @@ Solution weighted_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo weighted;
-const SolverInfo weighted{"weighted", "exact shares by uneven service: time shares from a linear programme",
-                          false, true, weighted_search};
+const SolverInfo weighted{
+    .name = "weighted",
+    .summary = "exact shares by uneven service: time shares from a linear programme",
+    .minimises_priority_error = true,
+    .search = weighted_search,
+    .instead_with_needs = "'planned' (--service planned), or 'mis' or 'local' for even sharing"};
 
 }  // namespace allot::solvers

@@ -79,7 +79,7 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
           verb + against(analysis.value, best) + " and is in a best state " +
           percent(analysis.best_state_probability) + " of the time.";
   if (analysis.best_state_approximate) {
-    text += " (Where tasks wait for several fcfs servers, the " +
+    text += " (Where " + where_approximate(system) + ", the " +
             std::string(system.has_worths() ? "value" : "throughput") +
             " of a state has no exact formula; the chain itself is exact.)";
   }

@@ -22,6 +22,8 @@ struct Arguments : Asked<CertifyQuestion> {
 
 /// Why nothing is proven about the assignment.
 std::string why_nothing_is_proven(const System& system, const Solution& solution) {
+  if (solution.performance.approximate && system.has_needs())
+    return "where " + where_approximate(system) + ", parts of tasks are counted";
   if (solution.performance.approximate) {
     for (const ResourceId j : system.resource_ids()) {
       const Resource& r = system.resource(j);
@@ -61,7 +63,7 @@ void print_verdict(Console& console, const Scenario& scenario, const Solution& s
                          why_nothing_is_proven(system, solution) + ".");
     if (solution.upper_bound) {
       say(Style::kBold, "No assignment completes more than " + number_above(*solution.upper_bound, 6) +
-                            " tasks/s, proven.");
+                            " tasks/s, proven" + (system.has_needs() ? ", counted in the same way." : "."));
     }
   }
   if (solution.outcome == Outcome::kTimeLimit)

@@ -106,7 +106,7 @@ void print_reference(Console& console, const Scenario& scenario, const Solution&
   if (best.proven_optimal) {
     text += "no constant assignment " + more + ", proven";
   } else if (best.performance.approximate) {
-    text += "the best found by a formula that is approximate where tasks wait for several fcfs servers";
+    text += "the best found by a formula that is approximate where " + where_approximate(scenario.system);
   } else {
     text += "the best found with limited effort";
     if (best.upper_bound)

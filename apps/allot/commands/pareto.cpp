@@ -205,7 +205,7 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     console.gap();
     if (question.weighted) print_weighted(console, frontier, *question.weighted, by_value);
     if (frontier.approximate)
-      console.print("Approximate: tasks waiting for several fcfs servers have no exact formula.\n");
+      console.paragraph("Approximate: there is no exact formula where " + where_approximate(system) + ".");
     print_ending(console, frontier);
   }
   if (interrupted()) return Exit::kInterrupted;

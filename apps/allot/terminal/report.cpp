@@ -337,6 +337,10 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   print_limits(console, scenario, solution);
 }
 
+std::string where_approximate(const System& system) {
+  return system.has_needs() ? "held needs do not fill their capacity" : "tasks wait for several fcfs servers";
+}
+
 void print_solution(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
   if (!solution.is_planned || solution.outcome != Outcome::kInfeasible)
@@ -353,9 +357,10 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
   if (system.population() == 0 && scenario.is_static())
     console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
-    console.paragraph(
-        "Approximate: where tasks wait for several fcfs servers there is no exact formula, and "
-        "the true throughput tends to be higher.");
+    console.paragraph("Approximate: where " + where_approximate(system) +
+                      (system.has_needs() ? ", parts of tasks are counted; whole tasks may get less."
+                                          : " there is no exact formula, and the true throughput tends to be "
+                                            "higher."));
   }
   print_bound(console, system, solution);
 }

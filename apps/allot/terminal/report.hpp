@@ -25,6 +25,9 @@ void print_assignment(Console& console, const System& system, const Assignment& 
 /// Throughput, response time and priority error in one line.
 void print_headline(Console& console, const Performance& performance, bool with_error);
 
+/// Where the throughput of a state has no exact formula.
+std::string where_approximate(const System& system);
+
 /// Whether the value may differ from the throughput: types have worths, or rounds are what counts.
 bool tells_value(const Scenario& scenario);
 /// How many units of each resource work on each type; and the rounds of groups.
