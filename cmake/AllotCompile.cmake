@@ -44,6 +44,15 @@ function(allot_headers KIND)
     ${SHARED_HEADERS})
 endfunction()
 
+# allot_together(TARGET): its files are compiled several at a time.
+function(allot_together TARGET)
+  if(ALLOT_TOGETHER)
+    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # A private class of a .cpp may hold what only that file knows.
+    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 # allot_apart(file...): each is compiled by itself. Who writes a plug-in need not know the names of others.
 function(allot_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -51,11 +60,7 @@ endfunction()
 
 # allot_compile(TARGET KIND): as a room, an edge (a room of ALLOT_EDGE_ROOMS) or an app (an edge that prints).
 function(allot_compile TARGET KIND)
-  if(ALLOT_TOGETHER)
-    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-    # A private class of a .cpp may hold what only that file knows.
-    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  endif()
+  allot_together(${TARGET})
   if(NOT KIND STREQUAL "room")
     target_compile_options(${TARGET} PRIVATE ${ALLOT_EDGE_FLAGS})
   endif()
