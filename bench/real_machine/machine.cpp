@@ -44,10 +44,12 @@ std::vector<int> usable_cores() {
 
 }  // namespace
 
-std::string open_gpu([[maybe_unused]] const Inputs& inputs) {
+Gpu open_gpu([[maybe_unused]] const Inputs& inputs) {
 #ifdef REAL_MACHINE_CUDA
-  std::string gpu = describe_gpu();
-  if (!gpu.empty()) pin_inputs(inputs);
+  Gpu gpu{describe_gpu(), nullptr};
+  if (gpu.description.empty()) return gpu;
+  pin_inputs(inputs);
+  gpu.engine = make_jpeg_engine_kernel(inputs);
   return gpu;
 #else
   return {};
@@ -68,14 +70,15 @@ Machine real_machine(const Inputs& inputs, const MachineOptions& options) {
     return taken;
   };
 #ifdef REAL_MACHINE_CUDA
-  if (!options.gpu.empty()) {
-    machine.description += "; " + options.gpu;
+  if (!options.gpu.description.empty()) {
+    machine.description += "; " + options.gpu.description;
     machine.stations.push_back(station({.name = "gpu"}, options.streams, take(options.streams),
                                        [&](Work work) { return make_gpu_kernel(work, inputs); }));
-    Station engine = station({.name = "jpeg"}, 1, take(1), [&](Work work) {
-      return work == Work::kDecode ? make_jpeg_engine_kernel(inputs) : nullptr;
-    });
-    if (engine.servers.front().kernels[0] != nullptr) machine.stations.push_back(std::move(engine));
+    if (options.gpu.engine != nullptr) {
+      machine.stations.push_back(station({.name = "jpeg"}, 1, take(1), [&](Work work) {
+        return work == Work::kDecode ? options.gpu.engine : nullptr;
+      }));
+    }
   }
 #endif
   // One core is left to whoever plans and measures.

@@ -13,7 +13,7 @@
 namespace real_machine {
 
 struct Server {
-  std::vector<std::unique_ptr<Kernel>> kernels;  ///< by type; null: cannot run it
+  std::vector<std::shared_ptr<Kernel>> kernels;  ///< by type; null: cannot run it
   int core = -1;                                 ///< that its thread stays on; -1: any
 };
 
@@ -33,14 +33,20 @@ struct Machine {
   }
 };
 
+/// What all machines that are made use of the GPU.
+struct Gpu {
+  std::string description;         ///< empty: there is none
+  std::shared_ptr<Kernel> engine;  ///< the JPEG engines; null: none
+};
+
+/// Once, before machines are made. The inputs are pinned for it.
+Gpu open_gpu(const Inputs& inputs);
+
 struct MachineOptions {
   std::size_t cpu_servers = 0;  ///< 0: all cores that no other server needs
   std::size_t streams = 1;      ///< servers of the GPU
-  std::string gpu;              ///< what `open_gpu` said
+  Gpu gpu;
 };
-
-/// What GPU there is; empty: none. Once, before machines are made with it; the inputs are pinned for it.
-std::string open_gpu(const Inputs& inputs);
 
 /// This machine: its cores, and the GPU and the JPEG engines where they are there. The inputs must outlive
 /// it. There may be several, with different numbers of streams; one of them works at a time.

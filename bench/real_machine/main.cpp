@@ -120,7 +120,7 @@ int run(const Arguments& arguments) {
     return arguments.command == command || arguments.command == "all";
   };
   Inputs inputs;
-  std::string gpu;
+  Gpu gpu;
   if (!arguments.emulate) {
     inputs = make_inputs(arguments.sizes, 1);
     gpu = open_gpu(inputs);

@@ -69,7 +69,7 @@ race)
     cp "$kept/shared-4.toml" "$out"
   else
     # shellcheck disable=SC2046
-    "$program" share --streams 4 --out "$out" --placements 12 "$@" $(left "$@")
+    "$program" share --streams 4 --out "$out" --placements 12 --seconds 0.35 "$@" $(left "$@")
   fi
   # shellcheck disable=SC2046
   "$program" race --streams 4 --out "$out" "$@" $(left "$@")
