@@ -228,7 +228,8 @@ System plain_system(std::uint64_t seed) {
       .min_types = 2, .max_count = 6, .priorities = seed % 2 == 0, .zero_priorities = seed % 4 == 0};
   const System system = random_system(seed, shape);
   RandomStream random(seed, 0x9a9);
-  return random.below(2) == 0 ? with_random_needs(system, random) : system;
+  // What rounding gives up of one type must not be much for another.
+  return random.below(2) == 0 ? with_random_needs(system, random, false) : system;
 }
 
 TEST(Planned, MaxMinGivesNobodyMoreAtTheExpenseOfWhoHasLess) {
@@ -289,6 +290,7 @@ TEST(Planned, KeepsSharesExactly) {
     const double x = found.performance.throughput;
     if (!(x > 0)) continue;
     EXPECT_LT(*found.performance.priority_error, 1e-14);
+    if (system.has_needs()) continue;
     // Whole numbers of threads cannot do better.
     const Solution weighted = solve(*find_solver("weighted"), {system, Objective::kPriority});
     if (weighted.outcome == Outcome::kOptimal) {

@@ -83,8 +83,8 @@ inline System random_needs(RandomStream& random, const NeedsShape& shape = {}) {
 }
 
 /// The system with needs of all kinds on top of what it has.
-inline System with_random_needs(const System& system, RandomStream& random) {
-  const bool is_extreme = random.below(8) == 0;
+inline System with_random_needs(const System& system, RandomStream& random, bool may_be_extreme = true) {
+  const bool is_extreme = may_be_extreme && random.below(8) == 0;
   const auto spread = [&](double low, double high) {
     return is_extreme ? std::pow(10.0, random.uniform(-4, 4)) : random.uniform(low, high);
   };
