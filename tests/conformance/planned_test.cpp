@@ -247,7 +247,7 @@ TEST(Planned, MaxMinGivesNobodyMoreAtTheExpenseOfWhoHasLess) {
       std::vector<double> least(x.size(), 0.0);
       for (std::size_t k = 0; k < x.size(); ++k) {
         if (weights[k] > 0 && x[k] / weights[k] <= x[i] / weights[i] * (1 + 1e-6))
-          least[k] = x[k] * (1 - 1e-7);
+          least[k] = x[k] * (1 - 1e-8);
       }
       std::vector<double> wanted(x.size(), 0.0);
       wanted[i] = 1;
