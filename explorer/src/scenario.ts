@@ -45,7 +45,7 @@ export const showField = (field: Field): string => (field === undefined ? '' : S
 export const numberOf = (field: Field, otherwise: number): number => (typeof field === 'number' ? field : otherwise);
 
 /** Numbers that are shown though nobody has given them. */
-const kStepped = ['servers', 'count'];
+const kStepped = ['servers', 'count', 'amount'];
 export const isNumber = ({kind}: FieldInfo): boolean => kind === 'number' || kind === 'whole';
 export const isStepped = ({key}: FieldInfo): boolean => kStepped.includes(key);
 

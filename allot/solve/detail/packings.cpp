@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ constexpr double kFits = 1e-9;
 /// Comparisons in the searches for packings, all together.
 constexpr double kMostSteps = 1e7;
 constexpr int kMostPrograms = 300;
+constexpr std::uint64_t kNodesPerPoll = 256;
 /// Pairs of task types and resources with which that is tried at all.
 constexpr std::size_t kMostPlaces = 100;
 /// A bound this close to what is reached, relative, is the same.
@@ -93,14 +95,14 @@ using Packing = std::vector<double>;  // tasks per place
 /// even parts of tasks, each capacity taken by itself, could make up for what it lacks.
 class PackingSearch {
  public:
-  PackingSearch(const Problem& problem, const std::vector<Place>& places)
-      : places_(places), threads_(threads_of(problem)), counts_(places.size(), 0.0) {
+  PackingSearch(const Problem& problem, const std::vector<Place>& places, StopPoll& poll)
+      : places_(places), poll_(poll), threads_(threads_of(problem)), counts_(places.size(), 0.0) {
     for (const CapacityId r : problem.system.capacity_ids()) left_.push_back(problem.system.amount(r));
     slack_ = left_;
     for (double& amount : slack_) amount *= kFits;
   }
 
-  /// False: too many steps.
+  /// False: too many steps, or somebody wants to stop.
   bool run(const std::vector<double>& prices) {
     prices_ = prices;
     order_.clear();
@@ -128,7 +130,7 @@ class PackingSearch {
     best_value_ = 0;
     found_.clear();
     visit(0, 0);
-    return steps_ <= kMostSteps;
+    return !has_ended();
   }
 
   double best() const noexcept { return best_value_; }
@@ -141,6 +143,8 @@ class PackingSearch {
     double density = 0;  // price per unit of the capacity
     double amount = 0;
   };
+
+  bool has_ended() const noexcept { return steps_ > kMostSteps || poll_.stopped(); }
 
   double fit(std::size_t p) const {
     double most = threads_[index(places_[p].type)];
@@ -187,18 +191,20 @@ class PackingSearch {
       best_value_ = value;
       found_.push_back(counts_);
     }
-    if (at == order_.size() || steps_ > kMostSteps) return;
+    if (at == order_.size() || has_ended()) return;
+    if (++nodes_ % kNodesPerPoll == 0) poll_.should_stop();
     if (value + hope(at) <= best_value_ * (1 + 1e-12)) return;
     const std::size_t p = order_[at];
     for (double tasks = fit(p); tasks >= 0; --tasks) {
       take(p, tasks);
       visit(at + 1, value + prices_[p] * tasks);
       take(p, -tasks);
-      if (steps_ > kMostSteps) return;
+      if (has_ended()) return;
     }
   }
 
   const std::vector<Place>& places_;
+  StopPoll& poll_;
   std::vector<double> threads_;  // per type, that are left
   std::vector<double> left_;     // per capacity
   std::vector<double> slack_;
@@ -211,22 +217,23 @@ class PackingSearch {
   double best_value_ = 0;
   std::vector<Packing> found_;
   double steps_ = 0;
+  std::uint64_t nodes_ = 0;
 };
 
 /// Mixes of the packings that are known.
 class PackingProgram {
  public:
-  explicit PackingProgram(const Problem& problem)
-      : service_(problem), places_(places_of(service_)), search_(problem, places_) {
+  PackingProgram(const Problem& problem, StopPoll& poll)
+      : service_(problem), places_(places_of(service_)), poll_(poll), search_(problem, places_, poll) {
     aim(service_);
   }
   const ServiceProgram& service() const noexcept { return service_; }
 
   /// Nothing where it takes too long.
-  std::optional<Bound> run(StopPoll& poll) {
+  std::optional<Bound> run() {
     if (places_.size() > kMostPlaces) return {};
     BoundedProgram& program = service_.program();
-    const BoundedProgram::Answer fluid = program.maximise(poll);
+    const BoundedProgram::Answer fluid = program.maximise(poll_);
     if (!fluid.is_optimal()) return {};
     add_rows();
     // Parts of tasks, at a price that is paid for nothing but limits.
@@ -240,7 +247,7 @@ class PackingProgram {
     }
     Bound bound{fluid.bound, false};
     for (int programs = 0; programs < kMostPrograms; ++programs) {
-      const BoundedProgram::Answer answer = program.maximise(poll);
+      const BoundedProgram::Answer answer = program.maximise(poll_);
       if (!answer.is_optimal()) return {};
       std::vector<double> prices;
       for (const std::size_t row : rows_) prices.push_back(std::max(0.0, answer.prices[row]));
@@ -297,6 +304,7 @@ class PackingProgram {
 
   ServiceProgram service_;
   std::vector<Place> places_;
+  StopPoll& poll_;
   PackingSearch search_;
   std::vector<std::size_t> rows_;  // per place: no more in service than packings have
   std::size_t mix_ = 0;            // row: packings, in all
@@ -335,8 +343,8 @@ std::optional<double> packing_bound_of_rows(const Problem& problem, double plain
 
 std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll) {
   if (!problem.system.has_needs()) return plain;
-  PackingProgram packings(problem);
-  if (const auto bound = packings.run(poll)) return value_of(packings.service(), *bound, plain);
+  PackingProgram packings(problem, poll);
+  if (const auto bound = packings.run()) return value_of(packings.service(), *bound, plain);
   return packing_bound_of_rows(problem, plain, poll);
 }
 
