@@ -135,6 +135,8 @@ def test_plans_with_needs():
     bus = changes["capacity", "bus"]
     assert bus.resource is None and bus.price == pytest.approx((40 - 2.5) / 0.8)
     assert 0 < bus.gain * answer.value <= bus.price
+    whatif = allot.whatif(box(), service="planned")
+    assert "one more unit of bus" in str(whatif) and set(whatif.to_frame()["capacity"].dropna()) == {"bus", "memory"}
     assert changes["server", "cpu"].price == pytest.approx(2.5) and changes["server", "cpu"].capacity is None
 
 
