@@ -68,7 +68,8 @@ std::vector<double> throughput_by_pair(const SolveResult& result) {
   std::vector<double> values;
   if (result.solution.time_shares.empty() && system.has_needs()) {
     const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
-    for (const double x : EvenSharing(system)(tasks).at_full_speed)
+    EvenSharing sharing(system);
+    for (const double x : sharing(tasks).at_full_speed)
       values.push_back(x * system.rates().values()[values.size()]);
     return values;
   }

@@ -140,6 +140,13 @@ def test_plans_with_needs():
     assert changes["server", "cpu"].price == pytest.approx(2.5) and changes["server", "cpu"].capacity is None
 
 
+def test_completions_by_pair_with_needs():
+    answer = allot.solve(box(), solver="map")
+    assert answer.throughput_by_pair.sum(axis=1) == pytest.approx(answer.throughput_by_task)
+    assert answer.throughput_by_pair.sum(axis=0) == pytest.approx(answer.throughput_by_resource)
+    assert box().throughput(answer.assignment) == pytest.approx(answer.throughput)
+
+
 def test_frames_bring_their_names():
     frame = pandas.DataFrame({"cpu": [1.0, 2.0], "gpu": [3.0, 4.0]}, index=["a", "b"])
     scenario = allot.Scenario(frame, [1, 2])
