@@ -21,12 +21,16 @@ heading = @printf '\n==== %s\n' '$(1)'
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-run: build ## build the command and try it on an example
+run: ## build the command alone and try it on an example
+	@tools/setup build
+	@cmake --preset release -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_BENCH=OFF >/dev/null
+	@cmake --build --preset release --target allot_command
+	@ln -sfn release/apps/allot/allot $(command)
 	$(call heading,build/allot solve examples/workstation.toml --explain)
 	@$(command) solve examples/workstation.toml --explain
 
 build: ## build the command: build/allot, and build/allot-mpi
-	@tools/setup build test bench
+	@tools/setup build mpi test bench
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --target allot_programs
 	@ln -sfn release/apps/allot/allot $(command)
@@ -46,10 +50,10 @@ explorer/node_modules/.package-lock.json: explorer/package-lock.json
 	@touch $@
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build test browser explorer slurm python starpu bench fuzz format lint
+	@tools/setup build mpi test browser explorer slurm python starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build test browser explorer slurm python starpu bench fuzz format
+	@tools/setup build mpi test browser explorer slurm python starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -90,7 +94,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
-	@tools/setup build test bench python starpu rivals
+	@tools/setup build mpi test bench python starpu rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \
@@ -114,7 +118,7 @@ format: ## clang-format in place
 	@tools/format
 
 lint: ## format check and clang-tidy, over what changed since the last clean lint
-	@tools/setup build test format lint
+	@tools/setup build mpi test format lint
 	@tools/format --check
 	@tools/check_includes
 	@cmake --preset tidy >/dev/null

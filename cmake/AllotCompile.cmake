@@ -1,4 +1,4 @@
-# How files are compiled: with headers that are parsed once, and optimised where that pays.
+# How files are compiled: several at a time, with headers that are parsed once, and optimised where that pays.
 include_guard(GLOBAL)
 
 # Else ccache would not keep what is compiled with precompiled headers.
@@ -9,6 +9,9 @@ endif()
 
 # Off where the build is to show that each file includes what it needs, as in `dev` and `wasm`.
 option(ALLOT_PRECOMPILE "Parse the headers of others once for many files" OFF)
+# The files of a room, some at a time, are one to the compiler, which then parses what they have in common once. Their names
+# must differ: two files of a room have no anonymous functions of one name. Off where each is to show that it stands alone.
+option(ALLOT_TOGETHER "Compile the files of a room several at a time" OFF)
 # Work at the edges waits for people, files and processes: there, optimising costs more time than it saves.
 set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -O1")
 
@@ -41,8 +44,23 @@ function(allot_headers KIND)
     ${SHARED_HEADERS})
 endfunction()
 
+# allot_together(TARGET): its files are compiled several at a time.
+function(allot_together TARGET)
+  if(ALLOT_TOGETHER)
+    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # A private class of a .cpp may hold what only that file knows.
+    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+# allot_apart(file...): each is compiled by itself. Who writes a plug-in need not know the names of others.
+function(allot_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # allot_compile(TARGET KIND): as a room, an edge (a room of ALLOT_EDGE_ROOMS) or an app (an edge that prints).
 function(allot_compile TARGET KIND)
+  allot_together(${TARGET})
   if(NOT KIND STREQUAL "room")
     target_compile_options(${TARGET} PRIVATE ${ALLOT_EDGE_FLAGS})
   endif()

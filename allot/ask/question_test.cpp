@@ -19,7 +19,7 @@
 namespace allot {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::shared_ptr<const Scenario> small(bool priorities = false) {
   GenerateOptions how;

@@ -64,7 +64,7 @@ double worst_error(Scalar ours, Reference exact, std::initializer_list<Range> ra
 }
 
 /// Needs a long double with more digits than a double.
-class ElementaryAccuracy : public testing::Test {
+class ElementaryAccuracy : public ::testing::Test {
  protected:
   void SetUp() override {
     if (std::numeric_limits<long double>::digits < 64) GTEST_SKIP() << "no wider type to compare with";

@@ -15,8 +15,8 @@ TEST(PerPair, KeepsARowPerTypeAndAColumnPerResource) {
     for (const ResourceId j : values.resource_ids())
       values(i, j) = static_cast<int>(10 * index(i) + index(j));
   }
-  EXPECT_THAT(values.values(), testing::ElementsAre(0, 1, 2, 10, 11, 12));
-  EXPECT_THAT(values.row(task_type(1)), testing::ElementsAre(10, 11, 12));
+  EXPECT_THAT(values.values(), ::testing::ElementsAre(0, 1, 2, 10, 11, 12));
+  EXPECT_THAT(values.row(task_type(1)), ::testing::ElementsAre(10, 11, 12));
   const PairSpan view(values.values(), 3);
   EXPECT_EQ(view(task_type(1), resource_id(2)), 12);
   EXPECT_EQ(view.types(), 2U);
@@ -35,7 +35,7 @@ TEST(PerPair, GrowsWithoutMovingWhatIsThere) {
 TEST(PerPair, TakesFlags) {
   PerPair<bool> flags(2, 2, true);
   flags(task_type(1), resource_id(0)) = false;
-  EXPECT_THAT(flags.values(), testing::ElementsAre(true, true, false, true));
+  EXPECT_THAT(flags.values(), ::testing::ElementsAre(true, true, false, true));
   flags.assign(1, 1, false);
   EXPECT_EQ(flags, PerPair<bool>(1, 1));
 }
@@ -48,7 +48,7 @@ TEST(PairSpan, OfNothingIsEmpty) {
 TEST(PerType, IsAskedByTypesOnly) {
   PerType<int> counts(2, 5);
   ++counts[task_type(1)];
-  EXPECT_THAT(counts.values(), testing::ElementsAre(5, 6));
+  EXPECT_THAT(counts.values(), ::testing::ElementsAre(5, 6));
   static_assert(!std::is_invocable_v<decltype([](auto& of, auto id) -> decltype(of[id]) { return of[id]; }),
                                      PerType<int>&, ResourceId>);
 }

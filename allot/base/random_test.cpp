@@ -65,7 +65,7 @@ TEST(RandomStream, IsPhiloxOfSeedStreamAndPosition) {
       0, 1, 7, 0xa110, 0xffffffff, 0x100000000, 0xdeadbeefcafef00d, ~std::uint64_t{0}};
   for (const std::uint64_t seed : names) {
     for (const std::uint64_t stream : names) {
-      SCOPED_TRACE(testing::Message() << "seed=" << seed << " stream=" << stream);
+      SCOPED_TRACE(::testing::Message() << "seed=" << seed << " stream=" << stream);
       RandomStream random(seed, stream);
       for (std::uint64_t at = 0; at < 100; ++at)
         ASSERT_EQ(random.bits(), expected_word(seed, stream, at)) << at;
@@ -132,7 +132,7 @@ TEST(RandomStream, UniformOfARangeStaysInsideAndIsAffine) {
 TEST(RandomStream, BelowIsUniform) {
   // Chi-square with n - 1 degrees of freedom; the bar is mean + 5 standard deviations, about 1e-5 by chance.
   for (const std::uint64_t n : {2U, 3U, 6U, 7U, 10U, 100U}) {
-    SCOPED_TRACE(testing::Message() << "n=" << n);
+    SCOPED_TRACE(::testing::Message() << "n=" << n);
     RandomStream random(99, n);
     std::vector<int> hits(n);
     const int draws = static_cast<int>(n) * 2000;

@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-namespace allot {
+#include "allot/base/clock.hpp"
 
-using Clock = std::chrono::steady_clock;
+namespace allot {
 
 /// Set it to true to ask a running solver to return its best so far. A plain lock-free flag rather than a
 /// std::stop_token, because a signal handler may set it.

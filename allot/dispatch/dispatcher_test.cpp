@@ -9,7 +9,7 @@
 #include "allot/base/error.hpp"
 #include "allot/model/generate.hpp"
 
-namespace allot {
+namespace allot::dispatcher_test {
 namespace {
 
 constexpr TaskType kA = task_type(0);
@@ -413,4 +413,4 @@ TEST(Dispatcher, LooksFurtherThanMapWhenThereIsTime) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::dispatcher_test

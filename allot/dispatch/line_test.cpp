@@ -11,7 +11,7 @@ namespace {
 
 TEST(Line, TheMostUrgentFirstAndAmongEqualsTheFirstThatCame) {
   for (std::uint32_t seed = 0; seed < 50; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     std::mt19937 random(seed);
     std::vector<WaitingTask> tasks(40);
     std::vector<WaitingTask*> here;

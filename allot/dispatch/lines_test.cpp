@@ -12,7 +12,7 @@
 #include "tests/support/dense_simplex.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::lines_test {
 namespace {
 
 using WhenAhead = Lines::WhenAhead;
@@ -448,4 +448,4 @@ TEST(Lines, AgreeWithAListOfAllTasksWhateverHappens) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::lines_test

@@ -11,7 +11,7 @@
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
 
-namespace allot {
+namespace allot::rate_estimator_test {
 namespace {
 
 double exponential(RandomStream& random) { return -std::log(random.uniform()); }
@@ -282,4 +282,4 @@ TEST(RateEstimator, StandsTimesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::rate_estimator_test

@@ -8,7 +8,7 @@
 namespace allot {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const System& two_by_two() {
   static const System system({{.name = "cpu"}, {.name = "gpu", .min_depth = 2}},

@@ -7,7 +7,7 @@
 namespace allot {
 namespace {
 
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 Document parse(std::string_view text, FileFormat format, std::string source = {}) {
   auto parsed = parse_document(text, format, std::move(source));

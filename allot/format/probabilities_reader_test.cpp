@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace allot {
+namespace allot::probabilities_reader_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const System& two_by_two() {
   static const System system({{.name = "cpu"}, {.name = "gpu"}},
@@ -57,4 +57,4 @@ TEST(ProbabilitiesReader, SaysEverythingThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::probabilities_reader_test

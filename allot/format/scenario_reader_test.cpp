@@ -14,9 +14,9 @@ namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
 
 constexpr const char* kFull = R"(name = "cpu + gpu"
 
@@ -79,7 +79,7 @@ Scenario read_toml(const std::string& text) {
 }
 
 /// A folder that goes away with the test.
-class ScenarioFiles : public testing::Test {
+class ScenarioFiles : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(folder_); }
   void TearDown() override { fs::remove_all(folder_); }

@@ -12,9 +12,9 @@
 namespace allot {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const TemplateScope kScope{{""}, true, true};
 
@@ -141,16 +141,16 @@ TEST(Script, RefusesPlaceholdersWhereTheirValueWouldBeLostOrReadAsCode) {
   EXPECT_THAT(problems_of("echo '{}'"), ElementsAre(HasSubstr("single quotes; use double quotes")));
   EXPECT_THAT(problems_of("echo \"$(echo '{}')\""), ElementsAre(HasSubstr("single quotes")));
   EXPECT_THAT(problems_of("echo `cat {}`"), ElementsAre(HasSubstr("backquotes; use $(...)")));
-  EXPECT_THAT(problems_of("echo `a \\`b\\` c`"), testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("echo `a \\`b\\` c`"), ::testing::Not(IsEmpty()));
   EXPECT_THAT(problems_of("echo $(( {} + 1 ))"), ElementsAre(HasSubstr("$((...))")));
-  EXPECT_THAT(problems_of("(( {} ))"), testing::Not(IsEmpty()));
-  EXPECT_THAT(problems_of("echo $[ {} ]"), testing::Not(IsEmpty()));
-  EXPECT_THAT(problems_of("echo ${x:-{}}"), testing::Not(IsEmpty()));
-  EXPECT_THAT(problems_of("echo ${}"), testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("(( {} ))"), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("echo $[ {} ]"), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("echo ${x:-{}}"), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("echo ${}"), ::testing::Not(IsEmpty()));
   EXPECT_THAT(problems_of("echo \\{}"), ElementsAre(HasSubstr("backslash")));
   EXPECT_THAT(problems_of("echo \"\\{}\""), ElementsAre(HasSubstr("backslash")));
   EXPECT_THAT(problems_of("cat <<EOF\n{}\nEOF"), ElementsAre(HasSubstr("here-documents")));
-  EXPECT_THAT(problems_of("echo $'{}'"), testing::Not(IsEmpty()));
+  EXPECT_THAT(problems_of("echo $'{}'"), ::testing::Not(IsEmpty()));
   EXPECT_THAT(problems_of("echo $(case x in a) echo {};; esac)"), ElementsAre(HasSubstr("'case'")));
   EXPECT_THAT(problems_of("echo \\\\{}"), IsEmpty());
 }

@@ -13,11 +13,11 @@ namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class Inputs : public testing::Test {
+class Inputs : public ::testing::Test {
  protected:
   Inputs() { fs::create_directories(folder_); }
   ~Inputs() override { fs::remove_all(folder_); }

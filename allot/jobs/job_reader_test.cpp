@@ -14,11 +14,11 @@ namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class JobReaderTest : public testing::Test {
+class JobReaderTest : public ::testing::Test {
  protected:
   JobReaderTest() { fs::create_directories(folder_ / "images"); }
   ~JobReaderTest() override { fs::remove_all(folder_); }

@@ -26,8 +26,8 @@ TEST(Job, ListsItsTasksWithEqualInputsToldApart) {
   const Job job = two_types();
   std::vector<std::string> names;
   for (const JobItem& item : list_items(job)) names.push_back(item.identity);
-  EXPECT_THAT(names,
-              testing::ElementsAre("decode:a", "decode:b", "decode:a#2", "decode:a#3", "count:1", "count:2"));
+  EXPECT_THAT(names, ::testing::ElementsAre("decode:a", "decode:b", "decode:a#2", "decode:a#3", "count:1",
+                                            "count:2"));
   EXPECT_EQ(job.task_count(), 6U);
 }
 

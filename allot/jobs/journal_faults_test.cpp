@@ -48,7 +48,7 @@ AttemptEnd attempt(std::size_t task, int number = 1) {
   return end;
 }
 
-class JournalFaults : public testing::Test {
+class JournalFaults : public ::testing::Test {
  protected:
   JournalFaults() {
     fs::remove_all(folder_);
@@ -153,7 +153,7 @@ void expect_prefix(const std::vector<TaskState>& states, std::size_t folded, std
 
 TEST_F(DamagedJournal, KeepsAPrefixOfATornLog) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     std::mt19937_64 random(seed);
     const std::vector<TaskState> states = open(database_, log_.substr(0, random() % log_.size()));
     ASSERT_EQ(states.size(), kTasks) << "a torn log is no reason to refuse";
@@ -164,7 +164,7 @@ TEST_F(DamagedJournal, KeepsAPrefixOfATornLog) {
 
 TEST_F(DamagedJournal, KeepsAPrefixOfALogWithAFlippedBit) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     std::mt19937_64 random(seed);
     std::string log = log_;
     char& byte = log[random() % log.size()];
@@ -182,7 +182,7 @@ TEST_F(DamagedJournal, NeverMakesUpASuccessFromAFlippedBit) {
   int opened = 0;
   int refused = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     std::mt19937_64 random(seed);
     std::string bytes = database;
     char& byte = bytes[random() % bytes.size()];
@@ -223,7 +223,7 @@ TEST_F(JournalFaults, RefusesARecordThatWasNotWrittenSo) {
       ADD_FAILURE() << "opened";
     } catch (const JournalError& error) {
       EXPECT_EQ(error.kind(), JournalProblem::kCorrupt);
-      EXPECT_THAT(error.what(), testing::HasSubstr("damaged (the record of task decode:"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("damaged (the record of task decode:"));
     }
   }
 }
@@ -341,7 +341,7 @@ const sqlite3_io_methods FailingFiles::kMethods = {
     .xUnfetch = nullptr,
 };
 
-class FailingWrites : public JournalFaults, public testing::WithParamInterface<std::pair<int, bool>> {};
+class FailingWrites : public JournalFaults, public ::testing::WithParamInterface<std::pair<int, bool>> {};
 
 /// A run in two sessions. Returns what was acknowledged; a JournalError ends it.
 std::set<std::size_t> small_run(const std::string& path) {
@@ -372,7 +372,7 @@ TEST_P(FailingWrites, EndInAnErrorAndKeepWhatWasAcknowledged) {
   const auto [code, for_ever] = GetParam();
   int k = 1;
   for (bool failed = true; failed; ++k) {
-    SCOPED_TRACE(testing::Message() << "write " << k);
+    SCOPED_TRACE(::testing::Message() << "write " << k);
     for (const char* const part : {"", "-wal", "-shm", "-journal", ".allot-lock"}) fs::remove(path_ + part);
     files.fail_at(k, code, for_ever);
     const std::set<std::size_t> acknowledged = small_run(path_);
@@ -395,9 +395,9 @@ TEST_P(FailingWrites, EndInAnErrorAndKeepWhatWasAcknowledged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, FailingWrites,
-                         testing::Values(std::pair(SQLITE_IOERR_WRITE, false),
-                                         std::pair(SQLITE_IOERR_FSYNC, true), std::pair(SQLITE_FULL, false),
-                                         std::pair(SQLITE_FULL, true)));
+                         ::testing::Values(std::pair(SQLITE_IOERR_WRITE, false),
+                                           std::pair(SQLITE_IOERR_FSYNC, true), std::pair(SQLITE_FULL, false),
+                                           std::pair(SQLITE_FULL, true)));
 
 TEST_F(JournalFaults, AFullDiskIsSaidAndWhatWaitsIsWrittenOnceThereIsRoom) {
   FailingFiles files;
@@ -412,7 +412,7 @@ TEST_F(JournalFaults, AFullDiskIsSaidAndWhatWaitsIsWrittenOnceThereIsRoom) {
     FAIL() << "written to a full disk";
   } catch (const JournalError& error) {
     EXPECT_EQ(error.kind(), JournalProblem::kIo);
-    EXPECT_THAT(error.what(), testing::HasSubstr("the disk is full"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("the disk is full"));
   }
   ASSERT_TRUE(journal.failure());
   EXPECT_EQ(journal.committed(), 1U);
@@ -456,7 +456,7 @@ TEST_F(JournalFaults, KillingTheWriterLosesNothingThatWasAcknowledged) {
   std::set<std::uint32_t> acknowledged;
   std::mt19937_64 random(1);
   for (int round = 0; round < 100; ++round) {
-    SCOPED_TRACE(testing::Message() << "round=" << round);
+    SCOPED_TRACE(::testing::Message() << "round=" << round);
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe(ends.data()), 0);
     const pid_t child = ::fork();

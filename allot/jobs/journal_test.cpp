@@ -17,13 +17,13 @@ namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Kind = TaskState::Kind;
 
-class JournalTest : public testing::Test {
+class JournalTest : public ::testing::Test {
  protected:
   JournalTest() {
     fs::remove_all(folder_);
@@ -160,8 +160,8 @@ TEST_F(JournalTest, ResumesByIdentityWhereverTheTasksStandNow) {
   journal.flush();
   std::map<std::string, int> finals;
   for (const AttemptRow& row : rows()) finals[row.task] += row.is_final ? 1 : 0;
-  EXPECT_THAT(finals, ElementsAre(testing::Pair("decode:a", 1), testing::Pair("decode:b", 1),
-                                  testing::Pair("decode:c", 1), testing::Pair("decode:new", 1)));
+  EXPECT_THAT(finals, ElementsAre(::testing::Pair("decode:a", 1), ::testing::Pair("decode:b", 1),
+                                  ::testing::Pair("decode:c", 1), ::testing::Pair("decode:new", 1)));
 }
 
 TEST_F(JournalTest, RefusesASecondFinalRecord) {

@@ -71,7 +71,7 @@ TEST(JournalText, IsCsvThatCanBeReadBack) {
   std::vector<InputProblem> problems;
   const InputTable table =
       inputs_from_csv(std::string(attempt_csv_header()) + "\n" + attempt_csv(row) + "\n", 10, problems);
-  EXPECT_THAT(problems, testing::IsEmpty());
+  EXPECT_THAT(problems, ::testing::IsEmpty());
   ASSERT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.columns[19], "command");
   EXPECT_EQ(table.row(0)[19], row.command);

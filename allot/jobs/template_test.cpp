@@ -8,9 +8,9 @@
 namespace allot {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::string expanded(const std::string& text, const std::string& input) {
   std::vector<std::string> problems;

@@ -9,9 +9,9 @@
 namespace allot {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> problems;

@@ -13,7 +13,7 @@ namespace allot {
 namespace {
 
 /// Each kind of draw has a stream of its own, so that asking for priorities leaves the rates as they were.
-enum Purpose : std::uint64_t { kRates, kCounts, kPriorities, kPowers };
+enum Purpose : std::uint64_t { kRateStream, kCounts, kPriorities, kPowers };
 
 void check(const GenerateOptions& options, std::size_t size) {
   if (size == 0) throw InvalidModel("gps", "a system needs at least one resource");
@@ -38,7 +38,7 @@ Scenario generate(const GenerateOptions& options) {
   check(options, size);
   const auto may_run = [&](std::size_t i, std::size_t j) { return j < options.general || i == j; };
 
-  RandomStream rate_stream(options.seed, kRates);
+  RandomStream rate_stream(options.seed, kRateStream);
   std::vector<double> rates(size * size, 0.0);
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = 0; j < size; ++j) {

@@ -60,7 +60,7 @@ TEST(Generate, GivesThePapersShapeByDefault) {
 
 TEST(Generate, KeepsTheRule) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     for (const AffinityRule rule :
          {AffinityRule::kRow, AffinityRule::kColumn, AffinityRule::kOrdered, AffinityRule::kNone}) {
       const GenerateOptions options{
@@ -91,7 +91,7 @@ TEST(Generate, KeepsTheRule) {
 TEST(Generate, OnlyTheRuleReordersTheDraws) {
   // Row rule: every row holds the same values as drawn; with the rule "none" they are as drawn.
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const auto rows = [&](AffinityRule rule) {
       const System system =
           generate({.general = 4, .specialized = 0, .threads = 9, .rule = rule, .seed = seed}).system;
@@ -109,7 +109,7 @@ TEST(Generate, OnlyTheRuleReordersTheDraws) {
 
 TEST(Generate, CountsSumToTheThreadsWithAtLeastOneEach) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     for (const Count threads : {Count{5}, Count{6}, Count{50}}) {
       const System system =
           generate({.general = 3, .specialized = 2, .threads = threads, .seed = seed}).system;
@@ -162,7 +162,7 @@ TEST(Generate, RatesAreUniformInTheirRange) {
 
 TEST(Generate, AskingForPrioritiesOrPowersLeavesTheRestAsItWas) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System plain = generate({.seed = seed}).system;
     const System rich = generate({.priorities = true, .powers = true, .seed = seed}).system;
     const System powered = generate({.powers = true, .seed = seed}).system;

@@ -7,11 +7,11 @@
 
 #include "allot/base/error.hpp"
 
-namespace allot {
+namespace allot::system_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -241,4 +241,4 @@ TEST(System, CopiesAreValidatedToo) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::system_test

@@ -74,7 +74,7 @@ TEST(Throughput, OfAnIdleAcceleratorIsZero) {
 
 TEST(Throughput, FollowsTheTableInRandomStates) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 77);
     const std::size_t types = 1 + random.below(5);
     const std::size_t resources = 1 + random.below(4);

@@ -23,7 +23,7 @@ TEST(Rules, FindAllThatIsViolatedInASystem) {
                PerPair<double>(2, 2, 3.0));
   EXPECT_THAT(
       texts(rules),
-      testing::UnorderedElementsAre(
+      ::testing::UnorderedElementsAre(
           "resources[0].servers: must be a whole number from 1 to 1000000000, is 0",
           "resources[0].power: must be a finite number >= 0, is -1.0",
           "resources[1].name: resource name 'cpu' is used twice",
@@ -46,7 +46,7 @@ TEST(Rules, SayNothingThatRestsOnAValueThatIsWrongOrWasNotRead) {
   rules.system({{.name = "cpu"}},
                {{.name = "", .count = 1, .home = resource_id(0)}, {.name = "b", .count = 1}}, rates);
   EXPECT_THAT(texts(rules),
-              testing::ElementsAre("tasks[1].rates.cpu: must be a finite number >= 0, is -1.0"));
+              ::testing::ElementsAre("tasks[1].rates.cpu: must be a finite number >= 0, is -1.0"));
 }
 
 TEST(Rules, LookAtCountsOverTimeInTheOrderOfTime) {
@@ -54,8 +54,8 @@ TEST(Rules, LookAtCountsOverTimeInTheOrderOfTime) {
   rules.work({{.name = "a", .count = 1}}, PerPair<double>(1, 1, 1.0), {},
              {{2, task_type(0), -2}, {1, task_type(0), 1}, {3, task_type(0), -1}}, {});
   EXPECT_THAT(texts(rules),
-              testing::ElementsAre("population[2].change: 'change' would take the count of 'a' from "
-                                   "0 to -1; it must stay from 0 to 1000000000"));
+              ::testing::ElementsAre("population[2].change: 'change' would take the count of 'a' from "
+                                     "0 to -1; it must stay from 0 to 1000000000"));
 }
 
 }  // namespace

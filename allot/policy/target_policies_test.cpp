@@ -14,7 +14,7 @@
 #include "tests/support/random_systems.hpp"
 #include "tests/support/situations.hpp"
 
-namespace allot {
+namespace allot::target_policies_test {
 namespace {
 
 using testing::population_of;
@@ -379,4 +379,4 @@ TEST(TargetPolicy, KeepsItsTargetWhenTheNextCannotBeFound) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::target_policies_test

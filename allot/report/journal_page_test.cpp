@@ -13,11 +13,11 @@ namespace allot {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class JournalPage : public testing::Test {
+class JournalPage : public ::testing::Test {
  protected:
   JournalPage() {
     fs::remove_all(folder_);

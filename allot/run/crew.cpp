@@ -15,10 +15,6 @@ constexpr Clock::duration kSameEvent = std::chrono::seconds(10);
 /// The end of a launcher is not seen by poll().
 constexpr Clock::duration kLookEvery = std::chrono::milliseconds(50);
 
-Clock::duration seconds(double value) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
-}
-
 }  // namespace
 
 std::vector<CrewResource> crew_resources(const Job& job) {
@@ -225,10 +221,11 @@ bool Crew::repeats(const Line& line, Clock::time_point now) {
 void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std::vector<CrewEvent>& events) {
   const std::string who = line.launch.empty() ? "the local worker" : "a lane of '" + line.resource + "'";
   const bool was_there = line.ready != Clock::time_point::max();
-  if (line.proven || (was_there && now - line.ready >= seconds(options_.longest_delay_s))) line.failures = 0;
+  if (line.proven || (was_there && now - line.ready >= to_duration(options_.longest_delay_s)))
+    line.failures = 0;
   ++line.failures;
   if (line.lane->process() > 0) {
-    leaving_.push_back({std::move(line.lane), now + seconds(options_.leave_s)});
+    leaving_.push_back({std::move(line.lane), now + to_duration(options_.leave_s)});
   }
   line.lane.reset();
   if (line.launch.empty() && options_.owns_children) kill_leftovers();
@@ -240,7 +237,7 @@ void Crew::on_lost(Line& line, Clock::time_point now, const LaneEvent& end, std:
   const double delay = hopeless ? options_.longest_delay_s
                                 : std::min(options_.longest_delay_s,
                                            options_.first_delay_s * std::ldexp(1.0, line.failures - 1));
-  line.reopen = now + seconds(delay);
+  line.reopen = now + to_duration(delay);
   if (hopeless) {
     if (std::exchange(line.given_up, true)) return;  // told before
     for (const std::size_t at : line.slots)

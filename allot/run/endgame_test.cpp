@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-namespace allot {
+namespace allot::endgame_test {
 namespace {
 
 constexpr ResourceId kFast = resource_id(0);
@@ -95,4 +95,4 @@ TEST(Endgame, IsWithinAFifthOfTheBestScheduleAndMostlyEqual) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::endgame_test

@@ -15,12 +15,6 @@ namespace {
 /// Who wakes up so late was stopped, or is on a machine that was.
 constexpr Clock::duration kNap = std::chrono::seconds(1);
 
-Clock::duration to_duration(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 PlacerOptions placer_options(const RunOptions& options, const World& world) {
   PlacerOptions placer = options;
   placer.planning = world.planning();

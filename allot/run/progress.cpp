@@ -6,11 +6,6 @@
 #include "allot/run/batch.hpp"
 
 namespace allot {
-namespace {
-
-double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-}  // namespace
 
 Progress::Progress(const Job& job, Clock::time_point begin)
     : job_(job),

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace allot {
+namespace allot::progress_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -91,4 +91,4 @@ TEST_F(ProgressTest, RatesAreNotedOnceSomethingHasEnded) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::progress_test

@@ -4,15 +4,6 @@
 #include <utility>
 
 namespace allot {
-namespace {
-
-Clock::duration to_duration(double seconds) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-}
-
-double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
-}  // namespace
 
 bool Reporter::tick(RunPhase phase, std::span<const Slot> slots, Clock::time_point now, double unix_now,
                     bool may_write) {

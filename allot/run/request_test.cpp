@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace allot {
+namespace allot::request_test {
 namespace {
 
 using ::testing::Contains;
@@ -125,4 +125,4 @@ TEST(TemporaryOutput, IsNoLongerThanANameMayBe) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::request_test

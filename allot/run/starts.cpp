@@ -19,8 +19,6 @@ constexpr double kHungFactor = 1000;
 constexpr double kLateFactor = 4;
 constexpr double kLateSeconds = 1;
 
-double to_seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 }  // namespace
 
 std::vector<Count> Starts::left() const {

@@ -11,7 +11,7 @@
 #include "allot/model/generate.hpp"
 #include "allot/simulate/simulate.hpp"
 
-namespace allot {
+namespace allot::golden_test {
 namespace {
 
 enum class Work { kConstant, kChanging, kManyThreads, kManyResources, kManyOfBoth };
@@ -71,14 +71,14 @@ Scenario scenario_for(Work work) {
   return every_kind();
 }
 
-class PinnedResults : public testing::TestWithParam<Pinned> {};
+class PinnedResults : public ::testing::TestWithParam<Pinned> {};
 
 TEST_P(PinnedResults, AreTheSameToTheLastBit) {
   const Pinned& pinned = GetParam();
   const PolicyInfo* const policy = find_policy(pinned.policy);
   ASSERT_NE(policy, nullptr) << pinned.policy;
   for (const unsigned workers : {1U, 2U, 7U}) {
-    SCOPED_TRACE(testing::Message() << workers << " workers");
+    SCOPED_TRACE(::testing::Message() << workers << " workers");
     SimulateOptions options;
     options.completions = 1000;
     options.warmup = 200;
@@ -97,7 +97,7 @@ TEST_P(PinnedResults, AreTheSameToTheLastBit) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, PinnedResults,
-    testing::Values(
+    ::testing::Values(
         Pinned{Work::kConstant, "jsq", "exponential", 35.098880855036533, 0.50894352371166895, 5},
         Pinned{Work::kConstant, "jsq", "bounded-pareto", 35.045425570018665, 0.49262459944232367, 5},
         Pinned{Work::kConstant, "jsq", "uniform", 34.630805718112711, 0.52470534442109928, 5},
@@ -132,4 +132,4 @@ INSTANTIATE_TEST_SUITE_P(
                9.7335420652209219, 18}));
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::golden_test

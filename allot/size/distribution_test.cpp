@@ -28,7 +28,7 @@ class SizesFile {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_ = testing::TempDir() + "allot_sizes_" + std::to_string(::getpid()) + ".txt";
+  std::string path_ = ::testing::TempDir() + "allot_sizes_" + std::to_string(::getpid()) + ".txt";
 };
 
 const std::string& trace_path() {
@@ -48,7 +48,7 @@ std::vector<double> samples(const Distribution& distribution, std::uint64_t seed
   return values;
 }
 
-class EveryDistribution : public testing::TestWithParam<const DistributionInfo*> {};
+class EveryDistribution : public ::testing::TestWithParam<const DistributionInfo*> {};
 
 TEST_P(EveryDistribution, GivesPositiveFiniteSizesWithMeanAndVarianceAsStated) {
   const auto distribution = make_default(*GetParam());
@@ -121,8 +121,8 @@ std::vector<const DistributionInfo*> every_distribution() {
   return kinds;
 }
 
-INSTANTIATE_TEST_SUITE_P(Builtin, EveryDistribution, testing::ValuesIn(every_distribution()),
-                         [](const testing::TestParamInfo<const DistributionInfo*>& kind) {
+INSTANTIATE_TEST_SUITE_P(Builtin, EveryDistribution, ::testing::ValuesIn(every_distribution()),
+                         [](const ::testing::TestParamInfo<const DistributionInfo*>& kind) {
                            std::string name(kind.param->name);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
@@ -165,7 +165,7 @@ struct BadSpec {
   const char* problem;
 };
 
-class BadSpecs : public testing::TestWithParam<BadSpec> {};
+class BadSpecs : public ::testing::TestWithParam<BadSpec> {};
 
 TEST_P(BadSpecs, AreRefusedByName) {
   const BadSpec& bad = GetParam();
@@ -187,7 +187,7 @@ const std::string kUnknownCase = std::string("unknown 'Exponential'") + kKinds;
 
 INSTANTIATE_TEST_SUITE_P(
     Text, BadSpecs,
-    testing::Values(
+    ::testing::Values(
         BadSpec{"gaussian", "distribution", kUnknown.c_str()},
         BadSpec{"gaussian:mean=1", "distribution", kUnknown.c_str()},
         BadSpec{"", "distribution", kUnknownEmpty.c_str()},

@@ -22,7 +22,7 @@ struct Pinned {
 
 void PrintTo(const Pinned& pinned, std::ostream* out) { *out << pinned.spec; }
 
-class PinnedSamples : public testing::TestWithParam<Pinned> {};
+class PinnedSamples : public ::testing::TestWithParam<Pinned> {};
 
 TEST_P(PinnedSamples, AreTheSameToTheLastBit) {
   const Pinned& pinned = GetParam();
@@ -39,7 +39,7 @@ TEST_P(PinnedSamples, AreTheSameToTheLastBit) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, PinnedSamples,
-    testing::Values(
+    ::testing::Values(
         Pinned{"exponential",
                {0x1.504a2ab703324p-4, 0x1.11d02dda12fd5p+1, 0x1.4d09e0230cbe3p-3, 0x1.260af4b97a994p+0},
                0x9993ca7e2cdbd131},

@@ -11,7 +11,7 @@
 
 #include "allot/size/detail/inversion.hpp"
 
-namespace allot {
+namespace allot::samples_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -107,7 +107,7 @@ double integral(Function f, double a, double b) {
   return sum * kStep;
 }
 
-class Samples : public testing::TestWithParam<Theory> {
+class Samples : public ::testing::TestWithParam<Theory> {
  protected:
   const Theory& theory() const { return GetParam(); }
   std::unique_ptr<const Distribution> distribution_ = make_distribution(GetParam().spec);
@@ -199,19 +199,19 @@ TEST_P(Samples, AreUncorrelatedInRank) {
 
 INSTANTIATE_TEST_SUITE_P(
     Theory, Samples,
-    testing::Values(exponential(), uniform(), bounded_pareto("bounded-pareto", 1.5, 1000),
-                    bounded_pareto("bounded-pareto:alpha=1", 1, 1000),
-                    bounded_pareto("bounded-pareto:alpha=2,ratio=100", 2, 100),
-                    bounded_pareto("bounded-pareto:alpha=0.5,ratio=100", 0.5, 100),
-                    bounded_pareto("bounded-pareto:alpha=0.01,ratio=20", 0.01, 20),
-                    bounded_pareto("bounded-pareto:alpha=8,ratio=1e6", 8, 1e6),
-                    bounded_pareto("bounded-pareto:alpha=1.5,ratio=1.5", 1.5, 1.5), lognormal("lognormal", 1),
-                    lognormal("lognormal:cv=0.1", 0.1), lognormal("lognormal:cv=2", 2),
-                    weibull("weibull", 0.5), weibull("weibull:shape=1", 1), weibull("weibull:shape=0.7", 0.7),
-                    weibull("weibull:shape=3", 3), hyperexponential("hyperexponential", 2),
-                    hyperexponential("hyperexponential:cv=1", 1),
-                    hyperexponential("hyperexponential:cv=10", 10)),
-    [](const testing::TestParamInfo<allot::Theory>& theory) {
+    ::testing::Values(exponential(), uniform(), bounded_pareto("bounded-pareto", 1.5, 1000),
+                      bounded_pareto("bounded-pareto:alpha=1", 1, 1000),
+                      bounded_pareto("bounded-pareto:alpha=2,ratio=100", 2, 100),
+                      bounded_pareto("bounded-pareto:alpha=0.5,ratio=100", 0.5, 100),
+                      bounded_pareto("bounded-pareto:alpha=0.01,ratio=20", 0.01, 20),
+                      bounded_pareto("bounded-pareto:alpha=8,ratio=1e6", 8, 1e6),
+                      bounded_pareto("bounded-pareto:alpha=1.5,ratio=1.5", 1.5, 1.5),
+                      lognormal("lognormal", 1), lognormal("lognormal:cv=0.1", 0.1),
+                      lognormal("lognormal:cv=2", 2), weibull("weibull", 0.5), weibull("weibull:shape=1", 1),
+                      weibull("weibull:shape=0.7", 0.7), weibull("weibull:shape=3", 3),
+                      hyperexponential("hyperexponential", 2), hyperexponential("hyperexponential:cv=1", 1),
+                      hyperexponential("hyperexponential:cv=10", 10)),
+    [](const ::testing::TestParamInfo<Theory>& theory) {
       std::string name = theory.param.spec;
       for (char& c : name) {
         if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -288,4 +288,4 @@ TEST(Hyperexponential, IsPositiveWhereTheBranchesMeet) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::samples_test

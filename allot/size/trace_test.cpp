@@ -14,7 +14,7 @@ namespace allot {
 namespace {
 
 /// A file of this process alone that goes when the test does. Its name has all that parameters are made of.
-class TraceFile : public testing::Test {
+class TraceFile : public ::testing::Test {
  protected:
   ~TraceFile() override { std::filesystem::remove(path_); }
 
@@ -34,7 +34,7 @@ class TraceFile : public testing::Test {
     return "accepted";
   }
 
-  std::string path_ = testing::TempDir() + "allot_trace_" + std::to_string(::getpid()) + ":a,b=c.txt";
+  std::string path_ = ::testing::TempDir() + "allot_trace_" + std::to_string(::getpid()) + ":a,b=c.txt";
 };
 
 std::map<double, int> histogram(const Distribution& distribution, std::size_t count) {

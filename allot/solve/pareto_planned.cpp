@@ -26,7 +26,7 @@ using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 
 /// What differs by no more than this, relative, is the same.
-constexpr double kSame = 1e-9;
+constexpr double kSamePlan = 1e-9;
 /// Errors are found to within this part of themselves, or within kLeastError.
 constexpr double kErrorPart = 1e-4;
 constexpr double kLeastError = 1e-9;
@@ -192,10 +192,10 @@ class PlannedFrontier {
   template <typename Plan>
   void trace(double most, double fairest, Plan&& plan) {
     const double span = most - fairest;
-    const std::size_t steps = span > kSame * most ? points_ : 1;
+    const std::size_t steps = span > kSamePlan * most ? points_ : 1;
     for (std::size_t at = 0; at < steps && !poll_.should_stop_now(); ++at) {
       const double part = steps > 1 ? static_cast<double>(at) / static_cast<double>(steps - 1) : 0.0;
-      add(plan(at == 0 ? most * (1 - kSame) : most - part * span * (1 - kSame)));
+      add(plan(at == 0 ? most * (1 - kSamePlan) : most - part * span * (1 - kSamePlan)));
       if (options_.share_done) options_.share_done(static_cast<double>(at + 1) / static_cast<double>(steps));
     }
   }
@@ -274,7 +274,7 @@ class PlannedFrontier {
     if (!fair.is_optimal()) return add(most.columns);
     best_least_ = fair.value;
     const std::size_t level_row =
-        add_row(service_.program(), {{level, 1.0}}, fair.value * (1 - kSame), kInfinity);
+        add_row(service_.program(), {{level, 1.0}}, fair.value * (1 - kSamePlan), kInfinity);
     service_.aim_at_value();
     const Answer fairest = service_.program().maximise(poll_);
     service_.program().set_row(level_row, -kInfinity, kInfinity);

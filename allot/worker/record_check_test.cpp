@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace allot {
+namespace allot::record_check_test {
 namespace {
 
 constexpr double kSentUnix = 1.7e9;
@@ -102,7 +102,7 @@ TEST(RecordCheck, AnyRecordBecomesOneThatCanBe) {
     for (std::uint64_t k = random() % 40; k > 0; --k) lying.error += static_cast<char>(random());
     const SentTask task{.timeout_s = any(), .was_killed = random() % 2 == 0};
     const TaskRecord confined = Confined(lying, task).record;
-    SCOPED_TRACE(testing::Message() << "round " << round);
+    SCOPED_TRACE(::testing::Message() << "round " << round);
     ASSERT_NE(confined.status, TaskStatus::kLost);
     ASSERT_TRUE(confined.status != TaskStatus::kKilled || task.was_killed);
     ASSERT_TRUE(confined.status != TaskStatus::kOk || confined.exit == 0);
@@ -114,4 +114,4 @@ TEST(RecordCheck, AnyRecordBecomesOneThatCanBe) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::record_check_test

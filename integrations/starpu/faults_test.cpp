@@ -53,7 +53,7 @@ TEST_F(StarpuFaults, TasksThatLostTheirOnlyWorkerWaitForItsReturn) {
   ASSERT_EQ(submit(block, context), 0);
   for (int k = 0; k < 5; ++k) ASSERT_EQ(submit(picky, context), 0);
   ASSERT_TRUE(comes_true([] { return watched->waiting() == 5; }));
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   int leaves[] = {1};
   starpu_sched_ctx_remove_workers(leaves, 1, context);
   EXPECT_TRUE(comes_true([] { return watched->waiting() == 0; })) << "in no line any more";
@@ -64,7 +64,7 @@ TEST_F(StarpuFaults, TasksThatLostTheirOnlyWorkerWaitForItsReturn) {
   EXPECT_EQ(executed, 5);
   starpu_sched_ctx_delete(context);
   starpu_shutdown();
-  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("can run the task 'picky'"));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("can run the task 'picky'"));
   const json seen = statistics("stats.ctx" + std::to_string(context) + ".json");
   expect_all_ended(seen);
   EXPECT_EQ(seen["parked"], 5);
@@ -160,7 +160,7 @@ TEST_F(StarpuFaults, ASolverThatFailsCostsThePlanOnly) {
       make_policy("ill-weighted", "", [](unsigned context) { init_ill(context, "weighted"); })};
   for (starpu_sched_policy& broken : policies) {
     SCOPED_TRACE(broken.policy_name);
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     start(broken);
     starpu_codelet a = codelet_of("a", nap);
     starpu_codelet b = codelet_of("b", nap);
@@ -172,7 +172,7 @@ TEST_F(StarpuFaults, ASolverThatFailsCostsThePlanOnly) {
     expect_all_ended(seen);
     EXPECT_GT(seen["failed_solves"], 0);
     EXPECT_EQ(seen["solves"], 0);
-    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("the solver is ill"));
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("the solver is ill"));
   }
 }
 

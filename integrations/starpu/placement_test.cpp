@@ -21,7 +21,7 @@ bool any(const HeldTask&) { return true; }
 
 /// A: 8 ms on the CPU, 4 ms on the device; B: 20 and 10. The best for six of each in flight: one A alone on
 /// the device.
-class StarpuPlacement : public testing::Test {
+class StarpuPlacement : public ::testing::Test {
  protected:
   explicit StarpuPlacement(std::vector<RatePrior> priors = {RatePrior::measured(125),
                                                             RatePrior::measured(250), RatePrior::measured(50),
@@ -323,7 +323,7 @@ TEST_F(StarpuPlacement, CountsStayRightWhateverHappens) {
   std::vector<HeldTask*> taken;
   std::map<std::pair<TaskType, ResourceId>, std::uint64_t> placed;
   for (int step = 0; step < 5000; ++step) {
-    SCOPED_TRACE(testing::Message() << "step " << step);
+    SCOPED_TRACE(::testing::Message() << "step " << step);
     const std::vector<HeldTask*> waiting = placement_.waiting_tasks();
     const TaskType i = one_of(2) == 0 ? kA : kB;
     const ResourceId j = one_of(2) == 0 ? kCpu : kGpu;

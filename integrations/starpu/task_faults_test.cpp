@@ -223,14 +223,14 @@ TEST_F(StarpuFaults, ADeviceLeavesAndComesBack) {
 }
 
 TEST_F(StarpuFaults, ACodeletWithAnEmptyNameHasNone) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   start(allot_starpu_map);
   starpu_codelet nameless = codelet_of("", count_one);
   for (int k = 0; k < 10; ++k) ASSERT_EQ(submit(nameless), 0);
   EXPECT_EQ(starpu_task_wait_for_all(), 0);
   starpu_shutdown();
   EXPECT_EQ(executed, 10);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(statistics()["types"], json::array({"codelet"}));
   EXPECT_EQ(statistics()["ended"], 10);
 }
@@ -265,7 +265,7 @@ TEST_F(StarpuFaults, WithinATypePrioritiesAreHonoured) {
   EXPECT_EQ(starpu_task_wait_for_all_in_ctx(context), 0);
   starpu_sched_ctx_delete(context);
   starpu_shutdown();
-  EXPECT_THAT(order, testing::ElementsAre(7, 3, 3, 0, 0, -2));
+  EXPECT_THAT(order, ::testing::ElementsAre(7, 3, 3, 0, 0, -2));
 }
 
 TEST_F(StarpuFaults, StarPUMayBeStartedAgain) {
@@ -312,7 +312,7 @@ TEST_F(StarpuFaults, TypesMayBeModelsOrFootprints) {
   const json types = statistics("footprint.2.json")["types"];
   ASSERT_EQ(types.size(), 3U) << "a with each of the two sizes, and b";
   for (const json& name : types)
-    EXPECT_THAT(name.get<std::string>(), testing::MatchesRegex("[ab]@[0-9a-f]+"));
+    EXPECT_THAT(name.get<std::string>(), ::testing::MatchesRegex("[ab]@[0-9a-f]+"));
 }
 
 TEST_F(StarpuFaults, PoliciesAreKnownByTheirNames) {

@@ -5,7 +5,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::big_little {
 namespace {
 
 constexpr std::array<const char*, 5> kLabels{"all on big", "LB", "JSQ", "MAP", "local"};
@@ -94,8 +94,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment big_little();
-Experiment big_little() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "big-little",
           .title = "Systems without affinity: big.LITTLE",
           .columns = {"all_on_big", "load_balance", "jsq", "map", "local", "optimum"},
@@ -105,4 +105,4 @@ Experiment big_little() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::big_little

@@ -8,7 +8,7 @@
 #include "allot/base/random.hpp"
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::energy {
 namespace {
 
 constexpr std::array<const char*, 3> kLabels{"equal powers", "random powers", "random, and idle power"};
@@ -172,8 +172,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment energy();
-Experiment energy() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "energy",
           .title = "Does maximum throughput save energy?",
           .columns = {"model", "energy", "least_energy", "best_fit_energy", "mean_energy", "edp", "least_edp",
@@ -184,4 +184,4 @@ Experiment energy() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::energy

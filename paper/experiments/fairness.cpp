@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::fairness {
 namespace {
 
 constexpr std::array<const char*, 6> kLabels{
@@ -123,8 +123,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment fairness();
-Experiment fairness() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "fairness",
           .title = "Fairness: the slowest type, and what shares cost",
           .columns = {"method", "throughput", "slowest", "jain"},
@@ -134,4 +134,4 @@ Experiment fairness() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::fairness

@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::figure_5 {
 namespace {
 
 constexpr std::array<std::size_t, 10> kSizes{3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
@@ -141,8 +141,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment figure_5();
-Experiment figure_5() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "figure-5",
           .title = "Figure 5: MAP against SLSQP, throughput",
           .columns = {"k", "map", "local", "bound", "slsqp_relaxed", "slsqp_rounded"},
@@ -152,4 +152,4 @@ Experiment figure_5() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::figure_5

@@ -7,7 +7,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::figure_6 {
 namespace {
 
 constexpr std::array<std::size_t, 10> kSizes{3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
@@ -203,8 +203,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment figure_6();
-Experiment figure_6() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "figure-6",
           .title = "Figure 6: MAP against SLSQP, runtime",
           .exclusive = true,
@@ -216,4 +216,4 @@ Experiment figure_6() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::figure_6

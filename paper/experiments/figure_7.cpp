@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::figure_7 {
 namespace {
 
 constexpr std::array<const char*, 3> kSizes{"exponential", "bounded-pareto", "uniform"};
@@ -189,8 +189,8 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment figure_7();
-Experiment figure_7() {
+Experiment experiment();
+Experiment experiment() {
   Experiment experiment;
   experiment.name = "figure-7";
   experiment.title = "Figure 7: MIS, desired shares";
@@ -204,4 +204,4 @@ Experiment figure_7() {
   return experiment;
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::figure_7

@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::growth {
 namespace {
 
 constexpr std::array<std::size_t, 9> kTypes{3, 4, 6, 8, 12, 16, 24, 32, 64};
@@ -117,8 +117,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment growth();
-Experiment growth() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "growth",
           .title = "Growth of the solvers' time",
           .exclusive = true,
@@ -129,4 +129,4 @@ Experiment growth() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::growth

@@ -7,7 +7,7 @@
 #include "allot/base/random.hpp"
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::lemma_1 {
 namespace {
 
 // A row per discipline: the best state's throughput, what control reaches, and what no policy exceeds.
@@ -124,8 +124,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment lemma_1();
-Experiment lemma_1() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "lemma-1",
           .title = "Lemma 1 by optimal control",
           .columns = {"fcfs", "best_state", "control", "bound"},
@@ -135,4 +135,4 @@ Experiment lemma_1() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::lemma_1

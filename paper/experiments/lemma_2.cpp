@@ -7,7 +7,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::lemma_2 {
 namespace {
 
 constexpr std::array<const char*, 6> kSizes{"exponential",   "bounded-pareto", "uniform",
@@ -185,8 +185,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment lemma_2();
-Experiment lemma_2() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "lemma-2",
           .title = "Lemma 2: size distribution and processing order",
           .columns = {"kind", "sizes", "measured", "formula"},
@@ -196,4 +196,4 @@ Experiment lemma_2() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::lemma_2

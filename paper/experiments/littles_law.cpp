@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::littles_law {
 namespace {
 
 constexpr std::array<const char*, 3> kSizes{"exponential", "bounded-pareto", "uniform"};
@@ -124,8 +124,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment littles_law();
-Experiment littles_law() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "littles-law",
           .title = "Little's law, and longer runs",
           .columns = {"sizes", "completions", "little", "residual"},
@@ -135,4 +135,4 @@ Experiment littles_law() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::littles_law

@@ -6,7 +6,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::map_moves {
 namespace {
 
 struct Case {
@@ -100,8 +100,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment map_moves();
-Experiment map_moves() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "map-moves",
           .title = "MAP's moves: one task at a time, or all of a type",
           .columns = {"case", "single", "bulk", "optimum"},
@@ -111,4 +111,4 @@ Experiment map_moves() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::map_moves

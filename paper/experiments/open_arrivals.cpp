@@ -7,7 +7,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::open_arrivals {
 namespace {
 
 constexpr std::array<double, 5> kLoads{0.3, 0.5, 0.7, 0.8, 0.9};
@@ -142,8 +142,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment open_arrivals();
-Experiment open_arrivals() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "open-arrivals",
           .title = "Open arrivals, piece-wise",
           .columns = {"load", "policy", "response_time", "piled_up"},
@@ -153,4 +153,4 @@ Experiment open_arrivals() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::open_arrivals

@@ -5,7 +5,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::printed_rule {
 namespace {
 
 struct Case {
@@ -88,8 +88,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment printed_rule();
-Experiment printed_rule() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "printed-rule",
           .title = "The printed affinity rule makes Best Fit optimal",
           .columns = {"case", "best_fit", "optimum"},
@@ -99,4 +99,4 @@ Experiment printed_rule() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::printed_rule

@@ -5,7 +5,7 @@
 
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::two_accelerators {
 namespace {
 
 constexpr std::array<const char*, 3> kSizes{"exponential", "bounded-pareto", "uniform"};
@@ -99,8 +99,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment two_accelerators();
-Experiment two_accelerators() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "two-accelerators",
           .title = "Two accelerators: MAP on 2 GP + 2 SA",
           .columns = {"sizes", "best_fit", "map", "local", "optimum"},
@@ -110,4 +110,4 @@ Experiment two_accelerators() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::two_accelerators

@@ -6,7 +6,7 @@
 #include "allot/base/random.hpp"
 #include "paper/experiments/support.hpp"
 
-namespace allot::experiments {
+namespace allot::experiments::wrong_rates {
 namespace {
 
 constexpr std::array<double, 5> kErrors{0, 0.05, 0.1, 0.2, 0.5};
@@ -86,8 +86,8 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
 
 }  // namespace
 
-Experiment wrong_rates();
-Experiment wrong_rates() {
+Experiment experiment();
+Experiment experiment() {
   return {.name = "wrong-rates",
           .title = "How much a wrong rate matters",
           .columns = {"error", "map", "local", "exact", "best_fit"},
@@ -97,4 +97,4 @@ Experiment wrong_rates() {
           .conclude = conclude};
 }
 
-}  // namespace allot::experiments
+}  // namespace allot::experiments::wrong_rates

@@ -21,15 +21,6 @@ std::string number_text(double value) {
   return text.data();
 }
 
-/// 1, 2 or 5 times a power of ten, at least so large.
-double nice_step(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least * (1 - 1e-9)) return factor * power;
-  }
-  return 10 * power;
-}
-
 /// Ticks at multiples of the step from low to high.
 std::vector<Tick> even_ticks(double low, double high, double step) {
   std::vector<Tick> ticks;
@@ -63,6 +54,14 @@ std::vector<Tick> decade_ticks(double low, double high) {
 }
 
 }  // namespace
+
+double nice_step(double least) {
+  const double power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  }
+  return 10 * power;
+}
 
 double Axis::share(double value) const {
   if (logarithmic) return (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));

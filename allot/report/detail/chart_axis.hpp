@@ -26,6 +26,9 @@ struct Axis {
 
 inline constexpr std::size_t kMostTicks = 14;
 
+/// 1, 2 or 5 times a power of ten, at least so large.
+double nice_step(double least);
+
 /// Whether a point can be drawn: finite, not beyond reason, positive on a logarithmic axis.
 bool is_drawable(const Chart& chart, double x, double y);
 

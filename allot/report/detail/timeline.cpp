@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "allot/report/detail/chart_axis.hpp"
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/html_text.hpp"
 #include "allot/report/detail/svg_number.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr double kBreakWidth = 18;  // of a pause that was cut
 constexpr double kLabelHalf = 35;   // half the width of a time under the axis
-constexpr std::size_t kMostTicks = 100;
+constexpr std::size_t kMostTimeTicks = 100;
 constexpr std::size_t kMostSpans = 12;      // pauses beyond are drawn as they are
 constexpr std::size_t kMostRows = 120;      // more slots share a row
 constexpr std::size_t kMostCells = 24'000;  // rows times columns where bars are too thin to be drawn
@@ -55,15 +56,6 @@ double clock_step(double least) {
     if (step >= least) return step;
   }
   return 86400.0 * std::ceil(least / 86400.0);
-}
-
-/// 1, 2 or 5 times a power of ten, at least so large.
-double nice_step(double least) {
-  const double power = std::pow(10.0, std::floor(std::log10(std::max(least, 1e-9))));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least * (1 - 1e-9)) return factor * power;
-  }
-  return 10 * power;
 }
 
 std::string short_number(double value) {
@@ -184,7 +176,7 @@ std::vector<TimeAxis::Tick> TimeAxis::ticks() const {
   double free_from = 0;
   for (const Span& span : spans_) {
     const double first = std::ceil((span.start - origin) / step - 1e-9);
-    for (double k = first; origin + k * step <= span.end + step * 1e-9 && out.size() < kMostTicks; ++k) {
+    for (double k = first; origin + k * step <= span.end + step * 1e-9 && out.size() < kMostTimeTicks; ++k) {
       const double place = x(origin + k * step);
       if (place < free_from || place + kLabelHalf > kTimelineWidth) continue;
       out.push_back({place, since_start(k * step, step)});
@@ -315,8 +307,8 @@ std::vector<Step> completion_steps(std::span<const Bar> bars, std::size_t types,
 
 std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
                            std::span<const PredictedTotal> predictions, const TimeAxis& axis) {
-  constexpr double kTop = 10;
-  constexpr double kBottom = 230;
+  constexpr double kPlotTop = 10;
+  constexpr double kPlotBottom = 230;
   std::vector<std::size_t> first_step;
   const std::vector<Step> steps = completion_steps(bars, types, axis, first_step);
   double most = 0;
@@ -329,19 +321,21 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
   // A promise far beyond what was measured leaves through the top.
   for (const auto& [time, total] : predictions) most = std::max(most, std::min(total, measured * 2));
   if (!(most > 0)) most = 1;
-  const double unit = nice_step(most * 1.05 / 4);
+  const double unit = nice_step(std::max(most * 1.05 / 4, 1e-9));
   const double top_value = std::max(unit, std::ceil(most * 1.02 / unit) * unit);
-  const auto y = [&](double rate) { return kBottom - std::min(rate / top_value, 1.0) * (kBottom - kTop); };
+  const auto y = [&](double rate) {
+    return kPlotBottom - std::min(rate / top_value, 1.0) * (kPlotBottom - kPlotTop);
+  };
 
   std::string out =
-      svg_head(kBottom + 24, "completions per second over time") + time_grid(axis, kTop, kBottom);
+      svg_head(kPlotBottom + 24, "completions per second over time") + time_grid(axis, kPlotTop, kPlotBottom);
   for (double value = 0; value <= top_value * (1 + 1e-9); value += unit) {
     out += "<line class=\"grid\" x1=\"" + coordinate(kTimelineLeft) + "\" y1=\"" + coordinate(y(value)) +
            "\" x2=\"" + coordinate(kTimelineWidth - kTimelineRight) + "\" y2=\"" + coordinate(y(value)) +
            "\"/><text x=\"" + coordinate(kTimelineLeft - 10) + "\" y=\"" + coordinate(y(value) + 4) +
            "\" text-anchor=\"end\">" + short_number(value) + "</text>\n";
   }
-  out += "<text transform=\"translate(14 " + coordinate((kTop + kBottom) / 2) +
+  out += "<text transform=\"translate(14 " + coordinate((kPlotTop + kPlotBottom) / 2) +
          ") rotate(-90)\" text-anchor=\"middle\">tasks per second</text>\n";
   std::vector<double> below(steps.size(), 0.0);
   for (std::size_t type = 0; type < types; ++type) {

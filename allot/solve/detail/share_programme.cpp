@@ -11,7 +11,7 @@ namespace allot::detail {
 namespace {
 
 /// Completions below this, in the units of the programme, are rounding.
-constexpr double kTiny = 1e-11;
+constexpr double kTinyTime = 1e-11;
 /// A pair that could complete no more than this part of a unit is left out of the programme.
 constexpr double kNegligible = 1e-13;
 
@@ -191,7 +191,7 @@ bool ShareProgramme::solve(const SharePart& part, Shares& shares, StopPoll& poll
                        solution.begin() + static_cast<std::ptrdiff_t>(2 * pairs_.size()));
   shares.throughput = 0;
   for (std::size_t at = 0; at < pairs_.size(); ++at) {
-    if (solution[at] <= kTiny) continue;
+    if (solution[at] <= kTinyTime) continue;
     shares.time[at] = solution[at] * seconds_[at];
     shares.throughput += solution[at] * unit_[index(pairs_[at].i)];
   }

@@ -101,7 +101,8 @@ void SharedClimb::load(const System& system) {
       fastest_[index(i)] = std::max(fastest_[index(i)], system_->value_rate(i, j));
     }
     const std::optional<ResourceId> home = system_->home(i);
-    if (home && system_->resource(*home).kind == Kind::kSpecialized) accelerators_[index(i)] = index(*home);
+    if (home && system_->resource(*home).kind == allot::Kind::kSpecialized)
+      accelerators_[index(i)] = index(*home);
   }
   servers_.resize(resources);
   double scale = 0;

@@ -26,8 +26,7 @@ constexpr const char* kMarker = "ALLOT_WORKER_TASK";
 /// failed.
 constexpr Clock::duration kSuspicion = std::chrono::milliseconds(200);
 
-double to_seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
-double to_seconds(const timeval& time) {
+double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
@@ -135,8 +134,8 @@ void Tasks::record(Running task, int wait_status, const rusage& usage) {
   record.id = task.request.id;
   record.start_unix = task.start_unix;
   record.wall_s = std::max(0.0, to_seconds(now - task.start - task.stopped));
-  record.user_s = to_seconds(usage.ru_utime);
-  record.sys_s = to_seconds(usage.ru_stime);
+  record.user_s = seconds_of(usage.ru_utime);
+  record.sys_s = seconds_of(usage.ru_stime);
   record.maxrss_kb = usage.ru_maxrss;
   record.was_stopped = task.was_stopped;
   if (WIFEXITED(wait_status)) record.exit = WEXITSTATUS(wait_status);

@@ -11,7 +11,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::analyze_command {
 namespace {
 
 /// Two numbers closer than this, relatively, are called the same.
@@ -162,7 +162,7 @@ Exit run_analyze(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command analyze_command;
-const Command analyze_command = asking_command("analyze", run_analyze);
+extern const Command command;
+const Command command = asking_command("analyze", run_analyze);
 
-}  // namespace allot::app
+}  // namespace allot::app::analyze_command

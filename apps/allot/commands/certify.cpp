@@ -11,7 +11,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::certify_command {
 namespace {
 
 struct Arguments : Asked<CertifyQuestion> {
@@ -105,7 +105,7 @@ Exit run_certify(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command certify_command;
-const Command certify_command = asking_command("certify", run_certify);
+extern const Command command;
+const Command command = asking_command("certify", run_certify);
 
-}  // namespace allot::app
+}  // namespace allot::app::certify_command

@@ -18,7 +18,7 @@
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::check_command {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -183,10 +183,10 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command check_command;
-const Command check_command{"check", "Verify a certificate of 'certify --proof' in exact arithmetic.",
-                            "allot certify examples/workstation.toml --proof proof.json\n"
-                            "allot check proof.json --scenario examples/workstation.toml",
-                            declared_by(options_of, run_check)};
+extern const Command command;
+const Command command{"check", "Verify a certificate of 'certify --proof' in exact arithmetic.",
+                      "allot certify examples/workstation.toml --proof proof.json\n"
+                      "allot check proof.json --scenario examples/workstation.toml",
+                      declared_by(options_of, run_check)};
 
-}  // namespace allot::app
+}  // namespace allot::app::check_command

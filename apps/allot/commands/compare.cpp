@@ -11,7 +11,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::compare_command {
 namespace {
 
 using Arguments = Asked<CompareQuestion>;
@@ -177,7 +177,7 @@ Exit run_compare(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command compare_command;
-const Command compare_command = asking_command("compare", run_compare);
+extern const Command command;
+const Command command = asking_command("compare", run_compare);
 
-}  // namespace allot::app
+}  // namespace allot::app::compare_command

@@ -7,7 +7,7 @@
 #include "apps/allot/asking.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::list_command {
 namespace {
 
 void print_group(Console& console, const std::string& title, const std::vector<Named>& entries) {
@@ -42,7 +42,7 @@ Exit run_list(Asked<Question>& list, Console& console) {
 
 }  // namespace
 
-extern const Command list_command;
-const Command list_command = asking_command("list", run_list);
+extern const Command command;
+const Command command = asking_command("list", run_list);
 
-}  // namespace allot::app
+}  // namespace allot::app::list_command

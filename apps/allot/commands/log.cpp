@@ -14,7 +14,7 @@
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::log_command {
 namespace {
 
 constexpr std::size_t kShownByDefault = 50;
@@ -237,12 +237,12 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command log_command;
-const Command log_command{
+extern const Command command;
+const Command command{
     "log", "Show what a run did: a line for each attempt of each task.",
     "allot log jobs.toml.journal\n"
     "allot log jobs.toml.journal --status failed    # what went wrong, and where it is said\n"
     "allot log jobs.toml.journal --json | jq .wall_s",
     declared_by(options_of, run_log)};
 
-}  // namespace allot::app
+}  // namespace allot::app::log_command

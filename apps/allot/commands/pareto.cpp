@@ -8,7 +8,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::pareto_command {
 namespace {
 
 using Arguments = Asked<ParetoQuestion>;
@@ -214,7 +214,7 @@ Exit run_pareto(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command pareto_command;
-const Command pareto_command = asking_command("pareto", run_pareto);
+extern const Command command;
+const Command command = asking_command("pareto", run_pareto);
 
-}  // namespace allot::app
+}  // namespace allot::app::pareto_command

@@ -10,7 +10,7 @@
 #include "apps/allot/commands/journal_input.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::plot_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,10 +50,10 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command plot_command;
-const Command plot_command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
-                           "allot plot jobs.toml.journal\n"
-                           "allot plot jobs.toml.journal --out run.html",
-                           declared_by(options_of, run_plot)};
+extern const Command command;
+const Command command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
+                      "allot plot jobs.toml.journal\n"
+                      "allot plot jobs.toml.journal --out run.html",
+                      declared_by(options_of, run_plot)};
 
-}  // namespace allot::app
+}  // namespace allot::app::plot_command

@@ -25,7 +25,7 @@
 #include "apps/allot/terminal/live_block.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::profile_command {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -315,8 +315,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command profile_command;
-const Command profile_command = {
+extern const Command command;
+const Command command = {
     "profile",
     "Measure how fast each task type of a job file runs on each resource, by running it again and again",
     "allot profile jobs.toml              # writes jobs.rates.toml\n"
@@ -324,4 +324,4 @@ const Command profile_command = {
     "allot profile jobs.toml --max-time 5 # quick and less certain",
     declared_by(options_of, profile)};
 
-}  // namespace allot::app
+}  // namespace allot::app::profile_command

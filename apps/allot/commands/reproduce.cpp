@@ -10,7 +10,7 @@
 #include "apps/allot/terminal/text.hpp"
 #include "paper/experiments.hpp"
 
-namespace allot::app {
+namespace allot::app::reproduce_command {
 namespace {
 
 struct Arguments {
@@ -108,11 +108,10 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command reproduce_command;
-const Command reproduce_command{
-    "reproduce", "Run the paper's experiments again, with a report.",
-    "allot reproduce --runs 12                 # a first look, in about a minute\n"
-    "allot reproduce --figure 2 --out figure2  # one figure in full",
-    declared_by(options_of, run_reproduce)};
+extern const Command command;
+const Command command{"reproduce", "Run the paper's experiments again, with a report.",
+                      "allot reproduce --runs 12                 # a first look, in about a minute\n"
+                      "allot reproduce --figure 2 --out figure2  # one figure in full",
+                      declared_by(options_of, run_reproduce)};
 
-}  // namespace allot::app
+}  // namespace allot::app::reproduce_command

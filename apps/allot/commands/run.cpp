@@ -39,7 +39,7 @@
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::run_command {
 namespace {
 
 constexpr std::size_t kMostOutputsShown = 10;
@@ -371,8 +371,8 @@ std::vector<Option> options_of(RunArguments& a) {
 
 }  // namespace
 
-extern const Command run_command;
-const Command run_command = {
+extern const Command command;
+const Command command = {
     "run", "Carry out a job file: each task where the plan wants it, resumable",
     "allot run jobs.toml                       # everything done soonest; again after an interruption\n"
     "allot run jobs.toml -n                    # the commands and the plan\n"
@@ -385,4 +385,4 @@ const Command run_command = {
     "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
     declared_by(options_of, run)};
 
-}  // namespace allot::app
+}  // namespace allot::app::run_command

@@ -10,7 +10,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::simulate_command {
 namespace {
 
 using Arguments = Asked<SimulateQuestion>;
@@ -97,7 +97,7 @@ Exit run_simulate(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command simulate_command;
-const Command simulate_command = asking_command("simulate", run_simulate);
+extern const Command command;
+const Command command = asking_command("simulate", run_simulate);
 
-}  // namespace allot::app
+}  // namespace allot::app::simulate_command

@@ -9,7 +9,7 @@
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/report.hpp"
 
-namespace allot::app {
+namespace allot::app::solve_command {
 namespace {
 
 struct Arguments : Asked<SolveQuestion> {
@@ -56,7 +56,7 @@ Exit run_solve(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command solve_command;
-const Command solve_command = asking_command("solve", run_solve);
+extern const Command command;
+const Command command = asking_command("solve", run_solve);
 
-}  // namespace allot::app
+}  // namespace allot::app::solve_command

@@ -9,7 +9,7 @@
 #include "apps/allot/commands/sweep_run.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::sweep_command {
 namespace {
 
 constexpr std::size_t kMostRowsShown = 40;
@@ -108,11 +108,10 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 }  // namespace
 
-extern const Command sweep_command;
-const Command sweep_command{"sweep",
-                            "Run an experiment of your own: fields of a scenario varied, policies, seeds.",
-                            "allot sweep examples/sweeps/cards.toml\n"
-                            "allot sweep examples/sweeps/random-machines.toml --out machines --json",
-                            declared_by(options_of, run_sweep_file)};
+extern const Command command;
+const Command command{"sweep", "Run an experiment of your own: fields of a scenario varied, policies, seeds.",
+                      "allot sweep examples/sweeps/cards.toml\n"
+                      "allot sweep examples/sweeps/random-machines.toml --out machines --json",
+                      declared_by(options_of, run_sweep_file)};
 
-}  // namespace allot::app
+}  // namespace allot::app::sweep_command

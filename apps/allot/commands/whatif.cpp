@@ -9,7 +9,7 @@
 #include "apps/allot/terminal/report.hpp"
 #include "apps/allot/terminal/text.hpp"
 
-namespace allot::app {
+namespace allot::app::whatif_command {
 namespace {
 
 struct Arguments : Asked<WhatIfQuestion> {
@@ -125,7 +125,7 @@ Exit run_whatif(Arguments& arguments, Console& console) {
 
 }  // namespace
 
-extern const Command whatif_command;
-const Command whatif_command = asking_command("whatif", run_whatif);
+extern const Command command;
+const Command command = asking_command("whatif", run_whatif);
 
-}  // namespace allot::app
+}  // namespace allot::app::whatif_command

@@ -4,7 +4,7 @@
 #include "allot/worker/serve.hpp"
 #include "apps/allot/command.hpp"
 
-namespace allot::app {
+namespace allot::app::worker_command {
 namespace {
 
 Exit run_worker(Console& console) {
@@ -24,9 +24,8 @@ Declared declare() { return {{}, run_worker}; }
 
 }  // namespace
 
-extern const Command worker_command;
-const Command worker_command{"worker", "Run tasks for another allot: the far end of a lane.",
-                             "allot run jobs.toml     # starts it here, or through a resource's `launch`",
-                             declare};
+extern const Command command;
+const Command command{"worker", "Run tasks for another allot: the far end of a lane.",
+                      "allot run jobs.toml     # starts it here, or through a resource's `launch`", declare};
 
-}  // namespace allot::app
+}  // namespace allot::app::worker_command

@@ -79,9 +79,9 @@ std::string list_by_row(const Grid& grid, const Console& console) {
     }
     return table;
   };
-  constexpr std::size_t kNarrowest = 24;
+  constexpr std::size_t kNarrowestText = 24;
   const std::size_t taken = build(0).width() + 2;
-  return build(std::max(kNarrowest, console.width() > taken ? console.width() - taken : 0)).text(console);
+  return build(std::max(kNarrowestText, console.width() > taken ? console.width() - taken : 0)).text(console);
 }
 
 /// Resources side by side, as many as fit, to be read down the columns.

@@ -15,7 +15,7 @@ namespace allot::python {
 namespace {
 
 /// How long the end of the interpreter waits for work that was asked to stop.
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kExitPatience{10};
 
 /// Of the process. Never destroyed: threads may outlive everything else.
 struct Work {
@@ -125,7 +125,7 @@ void end_all() {
     std::unique_lock lock(all.mutex);
     all.ending = true;
     for (StopFlag* const flag : all.flags) *flag = true;
-    ended = all.less.wait_for(lock, kPatience, [&] { return all.under_way == 0; });
+    ended = all.less.wait_for(lock, kExitPatience, [&] { return all.under_way == 0; });
     all.over = !ended;
   }
   // Whoever uses one of them without giving the lock away cannot be at it now.
