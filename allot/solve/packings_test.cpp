@@ -100,7 +100,7 @@ double best_mix(const System& system, const std::vector<std::vector<int>>& packi
   return static_cast<double>(program.solve().value());
 }
 
-Solution planned(const Problem& problem) { return solve(*find_solver("planned"), problem); }
+Solution plan_of(const Problem& problem) { return solve(*find_solver("planned"), problem); }
 
 TEST(Packings, BoundIsTheBestMixOfAllPackings) {
   int checked = 0;
@@ -113,7 +113,7 @@ TEST(Packings, BoundIsTheBestMixOfAllPackings) {
     const System system = random_needs(random, {.most_types = 3, .most_resources = 3, .most_threads = 3});
     const auto packings = AllPackings(system).all();
     if (packings.size() > 300) continue;
-    const Solution found = planned({system, Objective::kThroughput});
+    const Solution found = plan_of({system, Objective::kThroughput});
     const double plain = *found.upper_bound;
     if (!(plain > 0)) continue;
     ++checked;
@@ -145,10 +145,10 @@ System memory_of(double gigabytes, double need) {
 }
 
 TEST(Packings, OneTaskFitsWhereTwoNeedALittleMoreThanThereIs) {
-  const Solution lumpy = planned({memory_of(80, 41), Objective::kThroughput});
+  const Solution lumpy = plan_of({memory_of(80, 41), Objective::kThroughput});
   EXPECT_NEAR(lumpy.performance.value, 800.0 / 41, 1e-9);
   EXPECT_NEAR(lumpy.plan.packing_bound.value(), 10, 1e-6);
-  const Solution even = planned({memory_of(80, 40), Objective::kThroughput});
+  const Solution even = plan_of({memory_of(80, 40), Objective::kThroughput});
   EXPECT_NEAR(even.plan.packing_bound.value(), 20, 1e-6);
 }
 
@@ -163,7 +163,7 @@ TEST(Packings, AreWhatKeepsThreeTypesThatEachHoldTwoOfThreeUnits) {
   const System system({{.name = "host", .servers = 8}}, tasks, Rates(3, 1, {1, 1, 1}),
                       {{.name = "x"}, {.name = "y"}, {.name = "z"}});
   const Problem problem{system, Objective::kThroughput};
-  const Solution found = planned(problem);
+  const Solution found = plan_of(problem);
   EXPECT_NEAR(found.performance.value, 1.5, 1e-9);
   EXPECT_NEAR(found.plan.packing_bound.value(), 1, 1e-6);
   StopPoll poll({}, 1);
@@ -173,7 +173,7 @@ TEST(Packings, AreWhatKeepsThreeTypesThatEachHoldTwoOfThreeUnits) {
 TEST(Packings, OfArrivalsSayWhatPartOfThemIsCarried) {
   const System system = memory_of(80, 41).with_counts(std::vector<Count>{0});
   const Solution found =
-      planned({system, Objective::kThroughput, {}, {{.task = task_type(0), .rate = 15}}, {}});
+      plan_of({system, Objective::kThroughput, {}, {{.task = task_type(0), .rate = 15}}, {}});
   EXPECT_NEAR(found.plan.headroom.value(), 800.0 / 41 / 15, 1e-9);
   EXPECT_NEAR(found.performance.value, 15, 1e-9);
   EXPECT_NEAR(found.plan.packing_bound.value(), 10, 1e-6);
@@ -182,7 +182,7 @@ TEST(Packings, OfArrivalsSayWhatPartOfThemIsCarried) {
 TEST(Packings, HaveNoBoundWhereNoneKeepsTheLimits) {
   std::vector<TaskClass> tasks = memory_of(80, 41).tasks();
   tasks[0].floor = 12;
-  const Solution found = planned({memory_of(80, 41).with_tasks(tasks), Objective::kThroughput});
+  const Solution found = plan_of({memory_of(80, 41).with_tasks(tasks), Objective::kThroughput});
   EXPECT_EQ(found.outcome, Outcome::kOptimal);
   EXPECT_FALSE(found.plan.packing_bound.has_value());
 }
@@ -193,7 +193,7 @@ TEST(Packings, OfManyPairsAreBoundedByRows) {
   int checked = 0;
   for (int draw = 0; draw < 6; ++draw) {
     const System system = random_needs(random, shape);
-    const Solution found = planned({system, Objective::kThroughput});
+    const Solution found = plan_of({system, Objective::kThroughput});
     if (!(*found.upper_bound > 0)) continue;
     ++checked;
     EXPECT_LE(found.plan.packing_bound.value(), *found.upper_bound);
