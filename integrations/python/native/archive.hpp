@@ -170,7 +170,7 @@ void fields(auto& archive, ParetoFrontier& f) {
   archive(f.points, f.advised, f.exhaustive, f.approximate, f.is_planned, f.has_priorities, f.outcome);
 }
 void fields(auto& archive, Change& c) {
-  archive(c.what, c.task, c.resource, c.throughput, c.value, c.gain, c.approximate);
+  archive(c.what, c.task, c.resource, c.capacity, c.throughput, c.value, c.gain, c.price, c.approximate);
 }
 void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
