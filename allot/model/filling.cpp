@@ -8,17 +8,37 @@
 
 namespace allot {
 
-Filling::Filling(const System& system, Of capacities) : begin_{0} {
+namespace {
+
+std::vector<PairId> all_pairs(const System& system) {
+  std::vector<PairId> pairs;
   for (const TaskType i : system.types()) {
-    for (const ResourceId j : system.resource_ids()) {
-      for (const Draw& draw : system.needs(i, j)) {
-        if (system.is_shared(draw.capacity) == (capacities == Of::kShared)) draws_.push_back(draw);
-      }
-      begin_.push_back(draws_.size());
-    }
+    for (const ResourceId j : system.resource_ids()) pairs.push_back({i, j});
   }
-  for (const CapacityId r : system.capacity_ids()) amounts_.push_back(system.amount(r));
-  levels_.assign(begin_.size() - 1, 1.0);
+  return pairs;
+}
+
+}  // namespace
+
+Filling::Filling(const System& system, Of capacities) : Filling(system, capacities, all_pairs(system)) {}
+
+Filling::Filling(const System& system, Of capacities, std::span<const PairId> pairs) : begin_{0} {
+  constexpr std::size_t kUnused = ~std::size_t{0};
+  std::vector<std::size_t> place(system.capacity_count(), kUnused);  // capacities that nobody needs are left out
+  for (const auto [i, j] : pairs) {
+    for (const Draw& draw : system.needs(i, j)) {
+      if (system.is_shared(draw.capacity) != (capacities == Of::kShared)) continue;
+      std::size_t& at = place[index(draw.capacity)];
+      if (at == kUnused) {
+        at = amounts_.size();
+        amounts_.push_back(system.amount(draw.capacity));
+        capacities_.push_back(draw.capacity);
+      }
+      draws_.push_back({capacity_id(at), draw.amount});
+    }
+    begin_.push_back(draws_.size());
+  }
+  levels_.assign(pairs.size(), 1.0);
   used_.resize(amounts_.size());
   rising_.resize(amounts_.size());
   is_full_.resize(amounts_.size());
@@ -41,14 +61,15 @@ double Filling::next_stop(double level) {
   return stop;
 }
 
-std::span<const double> Filling::levels(std::span<const double> tasks) {
+std::span<const double> Filling::levels(std::span<const double> tasks, std::span<const double> taken) {
   tasks_ = tasks;
   active_.clear();
   for (std::size_t pair = 0; pair < levels_.size(); ++pair) {
     levels_[pair] = 1;
     if (tasks[pair] > 0 && begin_[pair] != begin_[pair + 1]) active_.push_back(pair);
   }
-  std::fill(used_.begin(), used_.end(), 0.0);
+  for (std::size_t r = 0; r < used_.size(); ++r)
+    used_[r] = taken.empty() ? 0.0 : std::min(amounts_[r], taken[index(capacities_[r])]);
   double level = 0;
   while (!active_.empty()) {
     level = next_stop(level);

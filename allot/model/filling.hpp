@@ -12,22 +12,31 @@
 
 namespace allot {
 
+/// A task type at a resource.
+struct PairId {
+  TaskType type{};
+  ResourceId resource{};
+};
+
 /// Levels that rise together from 0 until a capacity is used up, where all that need it stop; at most 1.
 /// Keeps its storage, so that filling again allocates nothing. The system need not outlive it.
 class Filling {
  public:
   enum class Of { kHeld, kShared };
   Filling(const System& system, Of capacities);
+  /// As if there were no other pairs. `tasks` and levels are then in this order.
+  Filling(const System& system, Of capacities, std::span<const PairId> pairs);
 
   /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
-  /// the next call.
-  std::span<const double> levels(std::span<const double> tasks);
+  /// the next call. `taken`: of each capacity of the system by others; empty: nothing.
+  std::span<const double> levels(std::span<const double> tasks, std::span<const double> taken = {});
 
  private:
   double next_stop(double level);
 
-  std::vector<Draw> draws_;
+  std::vector<Draw> draws_;         // of capacities as they are numbered here
   std::vector<std::size_t> begin_;  // by pair
+  std::vector<CapacityId> capacities_;  // of the system
   std::vector<double> amounts_;
   std::vector<std::size_t> active_;  // pairs whose level still rises
   std::vector<double> levels_;
@@ -43,6 +52,8 @@ class EvenSharing {
  public:
   explicit EvenSharing(const System& system)
       : held_(system, Filling::Of::kHeld), shared_(system, Filling::Of::kShared) {}
+  EvenSharing(const System& system, std::span<const PairId> pairs)
+      : held_(system, Filling::Of::kHeld, pairs), shared_(system, Filling::Of::kShared, pairs) {}
 
   /// Both row after row, valid until the next call.
   struct Service {

@@ -25,6 +25,10 @@ constexpr double kCarried = 1 - 1e-6;
 /// The part of a resource that is rounding, not a plan.
 constexpr double kNothing = 1e-9;
 
+/// Turns of the plan by which others may be ahead of one that waits for room, before what it needs is kept
+/// for it.
+constexpr double kPassedBy = 2;
+
 /// The part of a type's completions that is rounding, when those of groups are taken from all.
 constexpr double kRounding = 1e-7;
 
@@ -48,6 +52,11 @@ Problem without_limits(Problem problem) {
   problem.system = problem.system.with_tasks(std::move(tasks));
   return problem;
 }
+
+struct PlannedPair {
+  TaskType type{};
+  ResourceId resource{};
+};
 
 /// What is carried out for one population.
 struct HeldPlan {
@@ -220,11 +229,14 @@ class PlannedBinding final : public LateBinding {
     if (plan_ == policy_.plan_number()) return;
     plan_ = policy_.plan_number();
     for (std::vector<std::uint64_t>& parties : taken_) std::fill(parties.begin(), parties.end(), 0);
+    pairs_.clear();
     std::vector<double> weights(policy_.types());
     std::vector<double> seconds(policy_.types());
     for (std::size_t j = 0; j < orders_.size(); ++j) {
-      for (std::size_t i = 0; i < weights.size(); ++i)
+      for (std::size_t i = 0; i < weights.size(); ++i) {
         weights[i] = policy_.share(task_type(i), resource_id(j));
+        if (weights[i] > 0) pairs_.push_back({task_type(i), resource_id(j)});
+      }
       for (std::size_t i = 0; i < seconds.size(); ++i)
         seconds[i] = policy_.seconds_per_task(task_type(i), resource_id(j));
       orders_[j].set_weights(weights);
@@ -235,6 +247,7 @@ class PlannedBinding final : public LateBinding {
   std::optional<TaskType> next(ResourceId j, const Situation& situation, RandomStream&) noexcept override {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
+      if (offer_[i] > 0 && !situation.free.empty() && gives_way(task_type(i), j, situation)) offer_[i] = 0;
     }
     if (const auto planned = orders_[index(j)].next(offer_, situation.now, policy_.idling_helps()))
       return planned;
@@ -269,6 +282,45 @@ class PlannedBinding final : public LateBinding {
   }
 
  private:
+  /// Whether a task must not start, although there is room for it, because others have received less of the
+  /// plan, by what they hold: one elsewhere that could start now and then could not; or one that has been
+  /// passed by for so long that what it waits for is kept for it.
+  bool gives_way(TaskType i, ResourceId j, const Situation& situation) const noexcept {
+    const double reached = orders_[index(j)].reached(i);
+    return std::any_of(pairs_.begin(), pairs_.end(), [&](const PlannedPair& other) {
+      if (other.type == i || situation.ready[index(other.type)] == 0) return false;
+      const ServiceOrder& order = orders_[index(other.resource)];
+      const double behind = reached - order.reached(other.type);
+      if (!(behind > 0) || !order.may_start(other.type, situation.now)) return false;
+      if (!takes_from(i, j, other, situation)) return false;
+      return fits(other, situation) ||
+             behind > kPassedBy * std::max(order.turn(other.type), orders_[index(j)].turn(i));
+    });
+  }
+
+  static bool fits(const PlannedPair& pair, const Situation& situation) noexcept {
+    const auto needs = situation.system->needs(pair.type, pair.resource);
+    return std::all_of(needs.begin(), needs.end(),
+                       [&](const Draw& draw) { return is_enough(draw, 0, situation); });
+  }
+  /// Whether a task of i at j would take what the other needs.
+  static bool takes_from(TaskType i, ResourceId j, const PlannedPair& other,
+                         const Situation& situation) noexcept {
+    const auto theirs = situation.system->needs(other.type, other.resource);
+    for (const Draw& mine : situation.system->needs(i, j)) {
+      for (const Draw& draw : theirs) {
+        if (draw.capacity == mine.capacity && !is_enough(draw, mine.amount, situation)) return true;
+      }
+    }
+    return false;
+  }
+  static bool is_enough(const Draw& draw, double taken, const Situation& situation) noexcept {
+    const System& system = *situation.system;
+    return system.is_shared(draw.capacity) ||
+           draw.amount + taken <=
+               situation.free[index(draw.capacity)] + kNothing * system.amount(draw.capacity);
+  }
+
   /// A server without work of its own takes a task that would wait for longer than it takes here.
   std::optional<TaskType> help_out(ResourceId j, const Situation& situation) const noexcept {
     std::optional<TaskType> best;
@@ -288,6 +340,7 @@ class PlannedBinding final : public LateBinding {
 
   const PlannedPolicy& policy_;
   std::vector<ServiceOrder> orders_;               // one per resource
+  std::vector<PlannedPair> pairs_;                 // that have a part in the plan
   std::vector<Count> offer_;                       // scratch of `next`
   std::vector<std::vector<std::uint64_t>> taken_;  // tasks by type and party
   std::uint64_t plan_ = 0;                         // that the orders know
