@@ -94,8 +94,8 @@ class JointStations {
   void settle(double now, Tell&& tell, TellBusy&& tell_busy) {
     for (const std::size_t g : touched_groups_) {
       Group& group = groups_[g];
+      start_heads(group, now);  // touches this group alone
       group.is_touched = false;
-      start_heads(group, now);
       const bool has_changed = counts_changed(group);
       if (has_changed) fill(g, now);
       for (const std::size_t pair : group.pairs) {
