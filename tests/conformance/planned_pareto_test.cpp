@@ -37,7 +37,7 @@ Scenario with_floors(const Scenario& scenario, const std::vector<double>& least,
     tasks[i].floor = std::max(tasks[i].floor.value_or(0), least[i]);
     if (!worths.empty()) tasks[i].worth = worths[i];
   }
-  out.system = System(scenario.system.resources(), std::move(tasks), scenario.system.rates());
+  out.system = scenario.system.with_tasks(std::move(tasks));
   return out;
 }
 

@@ -70,7 +70,9 @@ struct HeldPlan {
 class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
-      : problem_{system, options.objective}, options_{.stop = options.solve}, plans_(system) {
+      : problem_{system, options.objective},
+        options_{.stop = options.solve, .bound_packings = false},
+        plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     for (const TaskType i : system.types())
       has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
