@@ -15,6 +15,7 @@
 #include "allot/model/filling.hpp"
 #include "allot/model/throughput.hpp"
 #include "allot/simulate/simulate.hpp"
+#include "allot/solve/solver.hpp"
 #include "tests/support/naive_needs.hpp"
 #include "tests/support/packing_rows.hpp"
 #include "tests/support/random_needs.hpp"
@@ -142,9 +143,12 @@ TEST(Needs, ThePartReachedOfWhatPackingsAllow) {
     shape.most_threads = 16;
     const System system = random_needs(random, shape);
     if (!system.has_needs() || system.population() == 0) continue;
-    const double program = packing_value(system, false);
-    const double bound = packing_value(system, true);
+    const Solution plan =
+        solve(*find_solver("planned"), planned_problem(scenario_of(system), Objective::kThroughput));
+    const double program = plan.objective_value;
+    const double bound = plan.plan.packing_bound.value();
     if (!(bound > 0)) continue;
+    EXPECT_LE(bound, packing_value(system, true) * (1 + 1e-6)) << "seed=" << seed;
     SimulateOptions options = quick(4000);
     const SimulationResult result = run(scenario_of(system), "planned", options);
     parts.push_back(result.value.mean / bound);

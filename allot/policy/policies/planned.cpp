@@ -8,6 +8,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/model/throughput.hpp"
 #include "allot/policy/detail/by_population.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/policy/service_order.hpp"
@@ -71,7 +72,7 @@ class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
       : problem_{system, options.objective},
-        options_{.stop = options.solve, .bound_packings = false},
+        options_{.stop = options.solve, .bound_packings = system.has_needs()},
         plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     for (const TaskType i : system.types())
@@ -151,7 +152,7 @@ class PlannedPolicy final : public Policy {
   Solution find() const {
     const SolverInfo& planner = *find_solver("planned");
     Solution plan = solve(planner, problem_, options_);
-    if (plan.outcome != Outcome::kInfeasible) return plan;
+    if (plan.outcome != Outcome::kInfeasible) return of_whole_tasks(std::move(plan));
     Problem less = without_limits(problem_);
     for (Arrivals& stream : less.arrivals)
       stream.rate *= std::min(1.0, plan.plan.headroom.value_or(1)) * kCarried;
@@ -162,6 +163,21 @@ class PlannedPolicy final : public Policy {
         plan.reason + "; planned without limits" +
         (plan.plan.headroom.value_or(1) < 1 ? ", and for as much of the arrivals as can be carried" : "");
     return without;
+  }
+
+  /// The plan that whole tasks can carry out, where it is another one and known.
+  Solution of_whole_tasks(Solution plan) const {
+    const System& system = problem_.system;
+    if (plan.plan.packing_shares.empty() || !problem_.threads.empty() || !problem_.arrivals.empty())
+      return plan;
+    plan.time_shares = plan.plan.packing_shares;
+    plan.performance = evaluate_time_shares(system, plan.time_shares);
+    plan.plan.unserved.clear();
+    for (const TaskType i : system.types()) {
+      if (system.count(i) > 0 && !(plan.performance.throughput_by_task[index(i)] > 0))
+        plan.plan.unserved.push_back(system.task(i).name);
+    }
+    return plan;
   }
 
   HeldPlan held_plan(const Solution& solution) const {

@@ -250,6 +250,7 @@ class PackingProgram {
       bound.most = std::min(bound.most, answer.bound + more);
       if (more <= kSame * std::abs(answer.value) || search_.found().empty()) {
         bound.is_infeasible = answer.columns[parts] > 1e-7;
+        if (!bound.is_infeasible) mixed_ = served_by(answer.columns);
         return bound;
       }
       for (const Packing& packing : search_.found()) {
@@ -259,6 +260,16 @@ class PackingProgram {
       }
     }
     return {};
+  }
+
+  /// Of the best mix, by pair; empty: there is none.
+  std::vector<double> shares() const {
+    if (mixed_.empty()) return {};
+    const System& system = service_.problem().system;
+    std::vector<double> shares(system.type_count() * system.resource_count(), 0.0);
+    for (std::size_t p = 0; p < places_.size(); ++p)
+      shares[index(places_[p].type) * system.resource_count() + index(places_[p].resource)] = mixed_[p];
+    return shares;
   }
 
  private:
@@ -300,6 +311,7 @@ class PackingProgram {
   PackingSearch search_;
   std::vector<std::size_t> rows_;  // per place: no more in service than packings have
   std::size_t mix_ = 0;            // row: packings, in all
+  Packing mixed_;                  // means in service of the best mix
 };
 
 }  // namespace
@@ -333,10 +345,14 @@ std::optional<double> packing_bound_of_rows(const Problem& problem, double plain
   return value_of(service, {answer.bound, answer.status == LinearProgram::Status::kInfeasible}, plain);
 }
 
-std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll) {
+std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll,
+                                    std::vector<double>* shares) {
   if (!problem.system.has_needs()) return plain;
   PackingProgram packings(problem);
-  if (const auto bound = packings.run(poll)) return value_of(packings.service(), *bound, plain);
+  if (const auto bound = packings.run(poll)) {
+    if (shares != nullptr) *shares = packings.shares();
+    return value_of(packings.service(), *bound, plain);
+  }
   return packing_bound_of_rows(problem, plain, poll);
 }
 
