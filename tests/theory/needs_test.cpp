@@ -132,8 +132,171 @@ TEST(Needs, LateBindingNeverOverdrawsWhatIsHeld) {
   EXPECT_GT(held, 0.99);
 }
 
+/// Throughput of a state where whole tasks take turns in short slices: in each, those that have been in service
+/// least come first, and whoever fits starts.
+double in_slices(const System& system, const Assignment& state) {
+  struct Turn {
+    TaskType type;
+    ResourceId resource;
+    double in_service = 0;
+    double done = 0;
+  };
+  constexpr int kSlices = 3000;
+  std::vector<Turn> tasks;
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      for (Count n = 0; n < state(i, j); ++n) tasks.push_back({i, j});
+    }
+  }
+  std::vector<double> shared;
+  for (const CapacityId r : system.capacity_ids())
+    shared.push_back(system.is_shared(r) ? system.amount(r) : 1e300);
+  for (int slice = 0; slice < kSlices; ++slice) {
+    std::stable_sort(tasks.begin(), tasks.end(),
+                     [](const Turn& a, const Turn& b) { return a.in_service < b.in_service; });
+    std::vector<double> left;
+    for (const CapacityId r : system.capacity_ids()) left.push_back(system.amount(r) * (1 + 1e-9));
+    std::vector<NaiveDrawer> drawers;
+    std::vector<Turn*> running;
+    for (Turn& task : tasks) {
+      const auto needs = system.needs(task.type, task.resource);
+      if (!std::all_of(needs.begin(), needs.end(), [&](const Draw& draw) {
+            return system.is_shared(draw.capacity) || draw.amount <= left[index(draw.capacity)];
+          }))
+        continue;
+      NaiveDrawer drawer{std::vector<double>(shared.size(), 0.0), 1};
+      for (const Draw& draw : needs) {
+        if (system.is_shared(draw.capacity)) {
+          drawer.draws[index(draw.capacity)] = draw.amount;
+        } else {
+          left[index(draw.capacity)] -= draw.amount;
+        }
+      }
+      drawers.push_back(std::move(drawer));
+      running.push_back(&task);
+    }
+    naive_fill(drawers, shared);
+    for (std::size_t at = 0; at < running.size(); ++at) {
+      running[at]->in_service += 1;
+      running[at]->done += drawers[at].level;
+    }
+  }
+  double throughput = 0;
+  for (const Turn& task : tasks) throughput += system.rate(task.type, task.resource) * task.done / kSlices;
+  return throughput;
+}
+
+struct Errors {
+  std::vector<double> found;
+  void add(double error) { found.push_back(std::abs(error)); }
+  double mean() const {
+    double sum = 0;
+    for (const double error : found) sum += error;
+    return sum / static_cast<double>(std::max<std::size_t>(1, found.size()));
+  }
+  double worst() const { return found.empty() ? 0 : *std::max_element(found.begin(), found.end()); }
+};
+
+// Under a fixed assignment the counts, and with them the speeds, never change: the formula is exact for every
+// distribution of sizes. How far tasks that take turns as a whole are from it is printed.
+TEST(Needs, TheFormulaIsExactForAFixedAssignment) {
+  Errors exponential;
+  Errors deterministic;
+  Errors lumps;
+  Errors smooth;
+  for (std::uint64_t seed = 1; deterministic.found.size() < 100; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 0xf1c5);
+    const System system = random_needs(random);
+    if (!system.has_needs() || system.population() == 0) continue;
+    const Assignment state = random_placement(system, random);
+    const Performance formula = evaluate(system, state);
+    std::vector<double> tasks(state.values().begin(), state.values().end());
+    const auto error_with = [&](const char* sizes) {
+      SimulateOptions options = quick(10'000);
+      options.replications = 5;
+      options.policy.assignment = state;
+      const SimulationResult result = run(scenario_of(system), "fixed", options, sizes);
+      EXPECT_NEAR(result.throughput.mean, formula.throughput,
+                  5 * result.throughput.half_width.value_or(0) + 1e-3 * formula.throughput);
+      for (const CapacityId r : system.capacity_ids())
+        EXPECT_LE(result.capacity_use[index(r)], system.amount(r) * (1 + 1e-9));
+      return result.throughput.mean / formula.throughput - 1;
+    };
+    exponential.add(error_with("exponential"));
+    deterministic.add(error_with("deterministic"));
+    (has_lumps(system, tasks) ? lumps : smooth).add(in_slices(system, state) / formula.throughput - 1);
+  }
+  std::printf("simulated against the formula: exponential %.3f%% (worst %.3f%%), deterministic %.4f%% (%.4f%%)\n",
+              100 * exponential.mean(), 100 * exponential.worst(), 100 * deterministic.mean(),
+              100 * deterministic.worst());
+  std::printf("whole tasks in slices against the formula: %zu lumpy states %.2f%% (worst %.1f%%), %zu others "
+              "%.3f%% (%.2f%%)\n",
+              lumps.found.size(), 100 * lumps.mean(), 100 * lumps.worst(), smooth.found.size(),
+              100 * smooth.mean(), 100 * smooth.worst());
+  EXPECT_LT(deterministic.mean(), 5e-4);
+  EXPECT_LT(exponential.mean(), 1e-2);
+}
+
+/// The most value of any placement, by looking at all of them.
+double best_by_enumeration(const System& system, Assignment state, std::size_t type = 0) {
+  if (type == system.type_count()) return evaluate(system, state).value;
+  const TaskType i = task_type(type);
+  const auto allowed = system.resources_for(i);
+  double best = 0;
+  const auto place = [&](auto& self, std::size_t at, Count left) -> void {
+    if (at + 1 == allowed.size()) {
+      state(i, allowed[at]) = left;
+      best = std::max(best, best_by_enumeration(system, state, type + 1));
+      return;
+    }
+    for (Count n = 0; n <= left; ++n) {
+      state(i, allowed[at]) = n;
+      self(self, at + 1, left - n);
+    }
+  };
+  place(place, 0, system.count(i));
+  return best;
+}
+
+TEST(Needs, TheExactChainAgreesWithTheSimulator) {
+  std::size_t checked = 0;
+  for (std::uint64_t seed = 1; checked < 30; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 0xc4a1);
+    NeedsShape shape{.most_types = 3, .most_resources = 3, .most_threads = 3, .extreme = false};
+    const System system = random_needs(random, shape);
+    if (!system.has_needs() || system.population() < 2) continue;
+    const char* policy = checked % 2 == 0 ? "random" : "round-robin";
+    const Analysis chain = analyze(system, *find_policy(policy));
+    SimulateOptions options = quick(20'000);
+    options.replications = 8;
+    const SimulationResult result = run(scenario_of(system), policy, options);
+    EXPECT_NEAR(result.throughput.mean, chain.throughput, 5 * result.throughput.half_width.value());
+    EXPECT_NEAR(result.value.mean, chain.value, 5 * result.value.half_width.value() + 1e-9);
+    ++checked;
+  }
+}
+
+// Lemma 1 holds with needs: in a state n value comes at the rate V(n), and the best state can be held.
+TEST(Needs, NoPlacementPolicyBeatsTheBestState) {
+  std::size_t checked = 0;
+  for (std::uint64_t seed = 1; checked < 30; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 0x1e44);
+    NeedsShape shape{.most_types = 3, .most_resources = 3, .most_threads = 3, .extreme = false};
+    const System system = random_needs(random, shape);
+    if (!system.has_needs() || system.population() == 0) continue;
+    const double best =
+        best_by_enumeration(system, Assignment(system.type_count(), system.resource_count()));
+    const OptimalControl control = solve_optimal_control(system);
+    if (control.stopped != StopReason::kNone) continue;
+    EXPECT_NEAR(control.value, best, 1e-6 * best);
+    ++checked;
+  }
+}
+
 TEST(Needs, ThePartReachedOfWhatPackingsAllow) {
-  const char* only = std::getenv("ALLOT_NEEDS_EACH");
   std::vector<double> parts;
   std::vector<double> of_program;
   double above = 0;
@@ -154,7 +317,9 @@ TEST(Needs, ThePartReachedOfWhatPackingsAllow) {
     parts.push_back(result.value.mean / bound);
     of_program.push_back(bound / program);
     above = std::max(above, (result.value.mean - 3 * result.value.half_width.value_or(0)) / bound);
-    if (only != nullptr) std::printf("seed %lu part %.4f bound/program %.4f\n", seed, parts.back(), of_program.back());
+    if (std::getenv("ALLOT_TEST_EACH") != nullptr)
+      std::printf("seed %llu part %.4f bound/program %.4f\n", static_cast<unsigned long long>(seed),
+                  parts.back(), of_program.back());
   }
   double sum = 0;
   double programs = 0;

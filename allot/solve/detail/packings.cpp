@@ -49,11 +49,13 @@ double rounded_by(int k, double part) {
   return std::floor(times) / k;
 }
 
-/// A task type at a resource: what one more task there takes of what is held.
+/// A task type at a resource: what one more task there takes of what is held, and the part of full speed that
+/// it has at most, since it may need more of what is shared than there is.
 struct Place {
   TaskType type{};
   ResourceId resource{};
   std::vector<Draw> held;
+  double speed = 1;
 };
 
 std::vector<Place> places_of(const ServiceProgram& service) {
@@ -66,7 +68,11 @@ std::vector<Place> places_of(const ServiceProgram& service) {
     if (std::any_of(places.begin(), places.end(), is_there)) continue;
     places.push_back({one.type, one.resource, {}});
     for (const Draw& draw : system.needs(one.type, one.resource)) {
-      if (!system.is_shared(draw.capacity)) places.back().held.push_back(draw);
+      if (!system.is_shared(draw.capacity)) {
+        places.back().held.push_back(draw);
+      } else {
+        places.back().speed = std::min(places.back().speed, system.amount(draw.capacity) / draw.amount);
+      }
     }
   }
   return places;
@@ -236,14 +242,15 @@ class PackingProgram {
       std::vector<double> alone(places_.size(), 0.0);
       alone[p] = 1;
       if (!search_.run(alone)) return {};
-      if (!search_.found().empty()) add_packing(search_.found().back(), 0);
+      if (!search_.found().empty()) add_packing(served_by_packing(search_.found().back()), 0);
     }
     Bound bound{fluid.bound, false};
     for (int programs = 0; programs < kMostPrograms; ++programs) {
       const BoundedProgram::Answer answer = program.maximise(poll);
       if (!answer.is_optimal()) return {};
       std::vector<double> prices;
-      for (const std::size_t row : rows_) prices.push_back(std::max(0.0, answer.prices[row]));
+      for (std::size_t p = 0; p < places_.size(); ++p)
+        prices.push_back(std::max(0.0, answer.prices[rows_[p]]) * places_[p].speed);
       const double mix = std::max(0.0, answer.prices[mix_]);
       if (!search_.run(prices)) return {};
       const double more = std::max(0.0, search_.best() - mix);
@@ -256,7 +263,7 @@ class PackingProgram {
       for (const Packing& packing : search_.found()) {
         double worth = 0;
         for (std::size_t p = 0; p < places_.size(); ++p) worth += prices[p] * packing[p];
-        if (worth > mix) add_packing(packing, 0);
+        if (worth > mix) add_packing(served_by_packing(packing), 0);
       }
     }
     return {};
@@ -288,6 +295,11 @@ class PackingProgram {
     for (const ServiceProgram::Served& one : service_.served())
       program.add_entry(rows_[place_of(one)], one.column, 1);
     mix_ = program.add_row(-kInfinity, 1);
+  }
+
+  Packing served_by_packing(Packing packing) const {
+    for (std::size_t p = 0; p < places_.size(); ++p) packing[p] *= places_[p].speed;
+    return packing;
   }
 
   std::size_t add_packing(const Packing& packing, double gain) {
