@@ -24,7 +24,8 @@ Filling::Filling(const System& system, Of capacities) : Filling(system, capaciti
 
 Filling::Filling(const System& system, Of capacities, std::span<const PairId> pairs) : begin_{0} {
   constexpr std::size_t kUnused = ~std::size_t{0};
-  std::vector<std::size_t> place(system.capacity_count(), kUnused);  // capacities that nobody needs are left out
+  std::vector<std::size_t> place(system.capacity_count(),
+                                 kUnused);  // capacities that nobody needs are left out
   for (const auto [i, j] : pairs) {
     for (const Draw& draw : system.needs(i, j)) {
       if (system.is_shared(draw.capacity) != (capacities == Of::kShared)) continue;

@@ -34,8 +34,8 @@ class Filling {
  private:
   double next_stop(double level);
 
-  std::vector<Draw> draws_;         // of capacities as they are numbered here
-  std::vector<std::size_t> begin_;  // by pair
+  std::vector<Draw> draws_;             // of capacities as they are numbered here
+  std::vector<std::size_t> begin_;      // by pair
   std::vector<CapacityId> capacities_;  // of the system
   std::vector<double> amounts_;
   std::vector<std::size_t> active_;  // pairs whose level still rises

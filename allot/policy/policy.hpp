@@ -33,7 +33,8 @@ struct Situation {
   std::span<const Count> waiting;
   double now = 0;
   /// Late binding where tasks have needs: then `waiting` has those alone that could start at the resource
-  /// which asks, and here are all that are ready, and what is free of each capacity, held ones by whole tasks.
+  /// which asks, and here are all that are ready, and what is free of each capacity, held ones by whole
+  /// tasks.
   std::span<const Count> ready;
   std::span<const double> free;
 

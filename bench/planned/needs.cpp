@@ -43,10 +43,10 @@ struct Row {
   const char* policy;
   const char* sizes;
 };
-constexpr Row kRows[] = {{"planned", "exponential"},    {"planned", "deterministic"},
-                         {"planned", "bounded-pareto"}, {"map", "exponential"},
-                         {"min-completion-time", "exponential"}, {"fastest-free", "exponential"},
-                         {"jsq", "exponential"},        {"round-robin", "exponential"}};
+constexpr Row kRows[] = {
+    {"planned", "exponential"}, {"planned", "deterministic"},           {"planned", "bounded-pareto"},
+    {"map", "exponential"},     {"min-completion-time", "exponential"}, {"fastest-free", "exponential"},
+    {"jsq", "exponential"},     {"round-robin", "exponential"}};
 
 }  // namespace
 
@@ -54,9 +54,10 @@ void bench_needs(int systems, std::uint64_t completions) {
   const std::vector<Yardstick> all = random_systems(systems);
   double lumps = 0;
   for (const Yardstick& one : all) lumps += one.bound / one.program;
-  std::printf("Tasks that need several things: value, simulated, as a part of what whole tasks reach at most, "
-              "which is %.1f%% of the program\n  %-38s %9s %10s %9s\n",
-              100 * lumps / systems, "", "mean", "19 of 20", "worst");
+  std::printf(
+      "Tasks that need several things: value, simulated, as a part of what whole tasks reach at most, "
+      "which is %.1f%% of the program\n  %-38s %9s %10s %9s\n",
+      100 * lumps / systems, "", "mean", "19 of 20", "worst");
   for (const Row& row : kRows) {
     const auto sizes = make_distribution(row.sizes);
     std::vector<double> parts;
@@ -64,7 +65,8 @@ void bench_needs(int systems, std::uint64_t completions) {
       SimulateOptions options;
       options.completions = completions;
       options.replications = 4;
-      parts.push_back(simulate(one.scenario, *find_policy(row.policy), *sizes, options).value.mean / one.bound);
+      parts.push_back(simulate(one.scenario, *find_policy(row.policy), *sizes, options).value.mean /
+                      one.bound);
     }
     double sum = 0;
     for (const double part : parts) sum += part;

@@ -86,7 +86,7 @@ class NaiveNeeds {
     std::uint64_t number = 0;
     TaskType type{};
     ResourceId resource{};
-    double work = 0;       ///< seconds left at full speed
+    double work = 0;  ///< seconds left at full speed
     bool in_service = false;
     std::uint64_t entry = 0;
     double speed = 0;
@@ -115,8 +115,9 @@ class NaiveNeeds {
       if (next == nullptr) return fail(now, event.task, "completes, and nothing is in service");
       const double at = now_ + next->work / next->speed;
       if (std::abs(at - now) > tolerance)
-        return fail(now, event.task, "completes; the next to do so is task " + std::to_string(next->number) +
-                                         " at " + std::to_string(at));
+        return fail(now, event.task,
+                    "completes; the next to do so is task " + std::to_string(next->number) + " at " +
+                        std::to_string(at));
       advance(now);
       const auto found = std::find_if(tasks_.begin(), tasks_.end(),
                                       [&](const Task& task) { return task.number == event.task; });

@@ -132,8 +132,8 @@ TEST(Needs, LateBindingNeverOverdrawsWhatIsHeld) {
   EXPECT_GT(held, 0.99);
 }
 
-/// Throughput of a state where whole tasks take turns in short slices: in each, those that have been in service
-/// least come first, and whoever fits starts.
+/// Throughput of a state where whole tasks take turns in short slices: in each, those that have been in
+/// service least come first, and whoever fits starts.
 double in_slices(const System& system, const Assignment& state) {
   struct Turn {
     TaskType type;
@@ -227,13 +227,15 @@ TEST(Needs, TheFormulaIsExactForAFixedAssignment) {
     deterministic.add(error_with("deterministic"));
     (has_lumps(system, tasks) ? lumps : smooth).add(in_slices(system, state) / formula.throughput - 1);
   }
-  std::printf("simulated against the formula: exponential %.3f%% (worst %.3f%%), deterministic %.4f%% (%.4f%%)\n",
-              100 * exponential.mean(), 100 * exponential.worst(), 100 * deterministic.mean(),
-              100 * deterministic.worst());
-  std::printf("whole tasks in slices against the formula: %zu lumpy states %.2f%% (worst %.1f%%), %zu others "
-              "%.3f%% (%.2f%%)\n",
-              lumps.found.size(), 100 * lumps.mean(), 100 * lumps.worst(), smooth.found.size(),
-              100 * smooth.mean(), 100 * smooth.worst());
+  std::printf(
+      "simulated against the formula: exponential %.3f%% (worst %.3f%%), deterministic %.4f%% (%.4f%%)\n",
+      100 * exponential.mean(), 100 * exponential.worst(), 100 * deterministic.mean(),
+      100 * deterministic.worst());
+  std::printf(
+      "whole tasks in slices against the formula: %zu lumpy states %.2f%% (worst %.1f%%), %zu others "
+      "%.3f%% (%.2f%%)\n",
+      lumps.found.size(), 100 * lumps.mean(), 100 * lumps.worst(), smooth.found.size(), 100 * smooth.mean(),
+      100 * smooth.worst());
   EXPECT_LT(deterministic.mean(), 5e-4);
   EXPECT_LT(exponential.mean(), 1e-2);
 }
@@ -287,8 +289,7 @@ TEST(Needs, NoPlacementPolicyBeatsTheBestState) {
     NeedsShape shape{.most_types = 3, .most_resources = 3, .most_threads = 3, .extreme = false};
     const System system = random_needs(random, shape);
     if (!system.has_needs() || system.population() == 0) continue;
-    const double best =
-        best_by_enumeration(system, Assignment(system.type_count(), system.resource_count()));
+    const double best = best_by_enumeration(system, Assignment(system.type_count(), system.resource_count()));
     const OptimalControl control = solve_optimal_control(system);
     if (control.stopped != StopReason::kNone) continue;
     EXPECT_NEAR(control.value, best, 1e-6 * best);
@@ -326,8 +327,10 @@ TEST(Needs, ThePartReachedOfWhatPackingsAllow) {
   for (const double part : parts) sum += part;
   for (const double part : of_program) programs += part;
   std::sort(parts.begin(), parts.end());
-  std::printf("planned with needs: %.4f of the packing bound on average, 19 of 20 above %.4f, worst %.4f; the bound is %.4f of the program\n",
-              sum / 200, parts[10], parts[0], programs / 200);
+  std::printf(
+      "planned with needs: %.4f of the packing bound on average, 19 of 20 above %.4f, worst %.4f; the bound "
+      "is %.4f of the program\n",
+      sum / 200, parts[10], parts[0], programs / 200);
   EXPECT_GE(sum / 200, 0.97);
   EXPECT_LE(above, 1.0);
 }

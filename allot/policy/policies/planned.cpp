@@ -265,8 +265,8 @@ class PlannedBinding final : public LateBinding {
   std::optional<TaskType> next(ResourceId j, const Situation& situation, RandomStream&) noexcept override {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
-      if (offer_[i] > 0 && !situation.free.empty() && gives_way(task_type(i), j, situation)) offer_[i] = 0;
     }
+    if (!situation.free.empty()) give_way(j, situation);
     if (const auto planned = orders_[index(j)].next(offer_, situation.now, policy_.idling_helps()))
       return planned;
     return policy_.idling_helps() ? std::nullopt : help_out(j, situation);
@@ -300,6 +300,12 @@ class PlannedBinding final : public LateBinding {
   }
 
  private:
+  [[gnu::noinline]] void give_way(ResourceId j, const Situation& situation) noexcept {
+    for (std::size_t i = 0; i < offer_.size(); ++i) {
+      if (offer_[i] > 0 && gives_way(task_type(i), j, situation)) offer_[i] = 0;
+    }
+  }
+
   /// Whether a task must not start, although there is room for it, because others have received less of the
   /// plan, by what they hold: one elsewhere that could start now and then could not; or one that has been
   /// passed by for so long that what it waits for is kept for it.

@@ -1,7 +1,6 @@
 #include "allot/simulate/detail/engine.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -38,8 +37,6 @@ class EngineOf final : public Engine {
         system_(setup.scenario->system),
         policy_(*setup.policy),
         sizes_(*setup.sizes),
-        seed_(setup.seed),
-        replication_(setup.replication),
         most_threads_(setup.most_threads),
         poll_(setup.stop != nullptr ? *setup.stop : StopLimits{}),
         types_(system_.type_count()),
@@ -65,7 +62,7 @@ class EngineOf final : public Engine {
     threads_.are_founders();
     if (!setup.policy_is_shared) policy_.set_population(population_);
     if (late_.are_used()) late_.renew();
-    if constexpr (kJoint) prepare_needs();
+    if (kJoint) startable_.assign(types_, 0);
     stations_.emplace(system_,
                       StationsSetup{late_.are_used(), !policy_.time_shares().empty(), setup.exact_shares});
     set_shares();
@@ -178,32 +175,13 @@ class EngineOf final : public Engine {
     schedule_external();
   }
 
-  void prepare_needs() {
-    if (!policy_.time_shares().empty())
-      throw InvalidModel("policy", "it divides servers by time shares, and tasks here need more than a server "
-                                   "of their own; 'planned' takes needs");
-    can_start_.assign(types_, 0);
-  }
-
   void set_shares() {
     if constexpr (!kJoint) stations_->set_shares(policy_, types_, now_);
   }
 
   /// The threads enter the empty system one by one.
   void enter_all(bool random_order) {
-    std::vector<ThreadId> order(threads_.size());
-    std::iota(order.begin(), order.end(), ThreadId{0});
-    if (random_order) {
-      RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
-      for (std::size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
-      // Sizes that never vary keep the rhythm of the start for ever. So each thread begins within a task, at
-      // a random point of it: replications then differ as much as the start can make them.
-      if (sizes_.variance() == 0) {
-        for (Thread& thread : threads_) thread.next_size *= random.uniform();
-      }
-    }
-    for (const ThreadId id : order) {
+    for (const ThreadId id : threads_.entry_order(random_order)) {
       look_at_stop();
       begin(id);
     }
@@ -238,15 +216,10 @@ class EngineOf final : public Engine {
   /// Where tasks have needs: those of each type that could start at the resource now. Whether there are any.
   bool find_startable(std::size_t j) {
     if constexpr (kJoint) {
-      bool any = false;
-      for (std::size_t i = 0; i < types_; ++i) {
-        can_start_[i] = stations_->may_enter(task_type(i), j) ? late_.waiting()[i] : 0;
-        any |= can_start_[i] > 0;
-      }
-      situation_.waiting = can_start_;
+      situation_.waiting = startable_;
       situation_.ready = late_.waiting();
       situation_.free = stations_->free();
-      return any;
+      return stations_->find_startable(j, late_.waiting(), startable_);
     } else {
       return stations_->has_room(j);
     }
@@ -268,7 +241,7 @@ class EngineOf final : public Engine {
       thread.task = tasks_placed_++;
       ++counts_(task_type(thread.type), resource_id(j));
       ++totals_[j];
-      stations_->template enter<Mix::kAny>(j, now_, job_of(*id));
+      stations_->enter_late(j, now_, job_of(*id));
       if (tracer_.is_on()) tracer_.placed(*id, now_);
       took = true;
     }
@@ -465,15 +438,13 @@ class EngineOf final : public Engine {
   const System& system_;
   Policy& policy_;
   const Distribution& sizes_;
-  std::uint64_t seed_;
-  std::uint32_t replication_;
   std::uint64_t most_threads_;
   StopPoll poll_;  // while threads are made and enter
   std::size_t types_;
   std::size_t resources_;
 
   double now_ = 0;
-  double external_ = kNever;  // the next moment that is not a completion
+  double external_ = kNever;          // the next moment that is not a completion
   std::optional<Stations> stations_;  // made once the policy knows the population
   Threads threads_;
 
@@ -493,7 +464,7 @@ class EngineOf final : public Engine {
   OpenClasses open_;
 
   LateLines late_;
-  std::vector<Count> can_start_;  // by type, at the resource that is asked; where tasks have needs
+  std::vector<Count> startable_;  // by type, at the resource that is asked; where tasks have needs
   WindowMeter meter_;
   std::uint64_t until_rebase_ = kRebaseInterval;
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/error.hpp"
 #include "allot/model/filling.hpp"
 #include "allot/model/system.hpp"
 #include "allot/simulate/detail/job.hpp"
@@ -29,7 +30,7 @@ class JointStations {
   using Queue = QueueKind;
   static constexpr bool kJoint = true;
 
-  /// Looks at the system for as long as it lives.
+  /// Looks at the system for as long as it lives. Throws InvalidModel where the policy has time shares.
   JointStations(const System& system, const StationsSetup& setup)
       : system_(system),
         resources_(system.resource_count()),
@@ -44,6 +45,10 @@ class JointStations {
         held_(system.capacity_count(), 0.0),
         kept_(system.capacity_count(), 0.0),
         free_(system.capacity_count()) {
+    if (setup.by_shares)
+      throw InvalidModel("policy",
+                         "it divides servers by time shares, and tasks here need more than a server of "
+                         "their own; 'planned' takes needs");
     for (const CapacityId r : system.capacity_ids()) free_[index(r)] = system.amount(r);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       for (const ResourceId j : groups_[g].resources) group_of_[index(j)] = g;
@@ -86,6 +91,8 @@ class JointStations {
     lines_[j].waiting.push({job, entries_++});
     lines_[j].work += job.work;
   }
+
+  void enter_late(std::size_t j, double now, const Job& job) { enter<Mix::kAny>(j, now, job); }
 
   /// After all changes at one moment. `tell(r, used)` is told how much of each capacity is in use, and
   /// `tell_busy(j, servers)` how many servers of a resource are at work on its own tasks, where that may have
@@ -130,11 +137,17 @@ class JointStations {
     }
   }
 
-  /// Late binding: whether a task of the type could start at the resource now, or may be bound ahead.
-  bool may_enter(TaskType i, std::size_t j) const noexcept {
-    if (!system_.can_run(i, resource_id(j))) return false;
-    return tasks_[j] < system_.resource(resource_id(j)).min_depth ||
-           (lines_[j].waiting.empty() && fits(pair_of(index(i), j)));
+  /// Late binding: of those that are `ready`, by type, the ones that could start at the resource now or may
+  /// be bound ahead. Whether there are any.
+  bool find_startable(std::size_t j, std::span<const Count> ready, std::vector<Count>& startable) const {
+    startable.assign(ready.size(), 0);
+    bool any = false;
+    for (std::size_t i = 0; i < ready.size(); ++i) {
+      if (ready[i] == 0 || !may_enter(task_type(i), j)) continue;
+      startable[i] = ready[i];
+      any = true;
+    }
+    return any;
   }
   double& wake(std::size_t j) noexcept { return wake_[j]; }
   /// Of each capacity, what tasks in service and those who wait at the head of a line leave to others.
@@ -156,6 +169,12 @@ class JointStations {
   }
 
  private:
+  bool may_enter(TaskType i, std::size_t j) const noexcept {
+    if (!system_.can_run(i, resource_id(j))) return false;
+    return tasks_[j] < system_.resource(resource_id(j)).min_depth ||
+           (lines_[j].waiting.empty() && fits(pair_of(index(i), j)));
+  }
+
   /// A type at a resource: the tasks in service, all of the same speed.
   struct Part {
     double speed = 0;
@@ -365,8 +384,8 @@ class JointStations {
   std::vector<std::size_t> touched_groups_;
   std::vector<Count> tasks_;  // by resource, those in line among them
   std::vector<double> wake_;
-  std::vector<double> held_;        // by whole tasks, of each capacity
-  std::vector<double> kept_;        // by those at the head of a line
+  std::vector<double> held_;  // by whole tasks, of each capacity
+  std::vector<double> kept_;  // by those at the head of a line
   std::vector<double> free_;
   std::vector<std::size_t> heads_;  // scratch
   std::vector<double> since_;       // by thread: when its service began

@@ -75,6 +75,10 @@ class SeparateStations {
   [[gnu::always_inline]] void enter(std::size_t j, double now, const Job& job) {
     use_station<kMix>(j, [&](auto& station) { station.enter(now, job); });
   }
+  /// Where tasks are bound late.
+  void enter_late(std::size_t j, double now, const Job& job) {
+    std::get_if<LateStation<Queue>>(&stations_[j])->enter(now, job);
+  }
   /// After all changes at one moment; `then` is told of the station.
   template <Mix kMix, typename Then>
   [[gnu::always_inline]] void settle(std::size_t j, double now, Then&& then) {

@@ -65,7 +65,8 @@ enum class Weights { kEqual, kNeeds };
 void run_there(sg4::NetZone* zone, const System& system, const std::vector<TraceEvent>& events,
                Weights weights, double& worst) {
   static int hosts = 0;
-  sg4::Host* host = zone->create_host("bus" + std::to_string(hosts++), system.amount(capacity_id(1)) * kScale);
+  sg4::Host* host =
+      zone->create_host("bus" + std::to_string(hosts++), system.amount(capacity_id(1)) * kScale);
   host->seal();
   std::map<std::uint64_t, std::vector<Task>> by_thread;
   std::map<std::uint64_t, double> need_of;
@@ -86,12 +87,8 @@ void run_there(sg4::NetZone* zone, const System& system, const std::vector<Trace
         sg4::ExecPtr exec = sg4::this_actor::exec_init(task.operations);
         exec->set_bound(task.need * kScale);
         if (weights == Weights::kNeeds) exec->set_priority(task.need);
-        exec->start();
-        if (task.end < 0) {
-          exec->detach();
-          return;
-        }
         exec->wait();
+        if (task.end < 0) return;
         worst = std::max(worst, std::abs(sg4::Engine::get_clock() - task.end) / task.end);
       }
     });
@@ -112,7 +109,8 @@ int main(int argc, char** argv) {
   const Case cases[] = {{"equal needs, equal weights", true, Weights::kEqual},
                         {"any needs, weights in proportion to needs", false, Weights::kNeeds},
                         {"any needs, equal weights", false, Weights::kEqual}};
-  std::vector<std::vector<double>> worst(std::size(cases), std::vector<double>(static_cast<std::size_t>(systems)));
+  std::vector<std::vector<double>> worst(std::size(cases),
+                                         std::vector<double>(static_cast<std::size_t>(systems)));
   sg4::NetZone* zone = sg4::create_full_zone("zone");
   for (std::size_t kind = 0; kind < std::size(cases); ++kind) {
     for (int seed = 0; seed < systems; ++seed) {
@@ -132,7 +130,8 @@ int main(int argc, char** argv) {
   }
   zone->seal();
   engine.run_until(kEnd);
-  std::printf("Ends of the same tasks in allot and in SimGrid, one shared capacity: largest relative difference\n");
+  std::printf(
+      "Ends of the same tasks in allot and in SimGrid, one shared capacity: largest relative difference\n");
   for (std::size_t kind = 0; kind < std::size(cases); ++kind) {
     std::vector<double>& found = worst[kind];
     std::sort(found.begin(), found.end());
