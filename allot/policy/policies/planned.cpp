@@ -28,7 +28,7 @@ constexpr double kNothing = 1e-9;
 
 /// Turns of the plan by which others may be ahead of one that waits for room, before what it needs is kept
 /// for it.
-constexpr double kPassedBy = 2;
+constexpr double kPassedBy = 4;
 
 /// The part of a type's completions that is rounding, when those of groups are taken from all.
 constexpr double kRounding = 1e-7;

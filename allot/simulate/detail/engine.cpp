@@ -214,26 +214,28 @@ class EngineOf final : public Engine {
   }
 
   /// Where tasks have needs: those of each type that could start at the resource now. Whether there are any.
-  bool find_startable(std::size_t j) {
+  template <typename Taker>
+  bool find_startable(std::size_t j, [[maybe_unused]] const Taker& taker) {
     if constexpr (kJoint) {
       situation_.waiting = startable_;
       situation_.ready = late_.waiting();
       situation_.free = stations_->free();
       return stations_->find_startable(j, late_.waiting(), startable_);
     } else {
-      return stations_->has_room(j);
+      return taker.has_room();
     }
   }
 
   /// A resource with free servers takes tasks that wait; whether anything has changed there.
   bool ask(std::size_t j) {
-    const double wake = std::exchange(stations_->wake(j), kNever);
+    auto&& taker = stations_->taker(j);
+    const double wake = std::exchange(taker.wake, kNever);
     bool took = false;
     situation_.now = now_;
-    while (find_startable(j)) {
+    while (find_startable(j, taker)) {
       const std::optional<ThreadId> id = late_.take(resource_id(j), situation_, policy_random_);
       if (!id) {
-        stations_->wake(j) = late_.ask_again(resource_id(j));
+        taker.wake = late_.ask_again(resource_id(j));
         break;
       }
       Thread& thread = threads_[*id];
@@ -241,11 +243,11 @@ class EngineOf final : public Engine {
       thread.task = tasks_placed_++;
       ++counts_(task_type(thread.type), resource_id(j));
       ++totals_[j];
-      stations_->enter_late(j, now_, job_of(*id));
+      taker.enter(now_, job_of(*id));
       if (tracer_.is_on()) tracer_.placed(*id, now_);
       took = true;
     }
-    return took || stations_->wake(j) != wake;
+    return took || taker.wake != wake;
   }
 
   void ask_and_settle(std::size_t j) {

@@ -92,8 +92,6 @@ class JointStations {
     lines_[j].work += job.work;
   }
 
-  void enter_late(std::size_t j, double now, const Job& job) { enter<Mix::kAny>(j, now, job); }
-
   /// After all changes at one moment. `tell(r, used)` is told how much of each capacity is in use, and
   /// `tell_busy(j, servers)` how many servers of a resource are at work on its own tasks, where that may have
   /// changed.
@@ -149,7 +147,14 @@ class JointStations {
     }
     return any;
   }
-  double& wake(std::size_t j) noexcept { return wake_[j]; }
+  /// Where tasks are bound late: the part of a resource that takes them.
+  struct Taker {
+    JointStations& all;
+    std::size_t j;
+    double& wake;  ///< when to ask again what to take
+    void enter(double now, const Job& job) { all.enter<Mix::kAny>(j, now, job); }
+  };
+  Taker taker(std::size_t j) noexcept { return {*this, j, wake_[j]}; }
   /// Of each capacity, what tasks in service and those who wait at the head of a line leave to others.
   std::span<const double> free() const noexcept { return free_; }
   /// Those at the head of a line who can start do so, before anybody else is asked.

@@ -75,10 +75,6 @@ class SeparateStations {
   [[gnu::always_inline]] void enter(std::size_t j, double now, const Job& job) {
     use_station<kMix>(j, [&](auto& station) { station.enter(now, job); });
   }
-  /// Where tasks are bound late.
-  void enter_late(std::size_t j, double now, const Job& job) {
-    std::get_if<LateStation<Queue>>(&stations_[j])->enter(now, job);
-  }
   /// After all changes at one moment; `then` is told of the station.
   template <Mix kMix, typename Then>
   [[gnu::always_inline]] void settle(std::size_t j, double now, Then&& then) {
@@ -99,9 +95,10 @@ class SeparateStations {
     for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
   }
 
-  /// Late binding: whether the resource may take a task, and when it is to be asked again.
-  bool has_room(std::size_t j) const noexcept { return late(j).has_room(); }
-  double& wake(std::size_t j) noexcept { return std::get_if<LateStation<Queue>>(&stations_[j])->wake; }
+  /// Where tasks are bound late: the station that takes them.
+  LateStation<Queue>& taker(std::size_t j) noexcept {
+    return *std::get_if<LateStation<Queue>>(&stations_[j]);
+  }
 
   /// From now on `started` receives those whose service begins. Calls `use` with those in service where that
   /// is not all who are there, and when each will end.
@@ -118,10 +115,6 @@ class SeparateStations {
   }
 
  private:
-  const LateStation<Queue>& late(std::size_t j) const noexcept {
-    return *std::get_if<LateStation<Queue>>(&stations_[j]);
-  }
-
   Due due_;
   std::vector<Station<Queue>> stations_;
   Mix mix_ = Mix::kAny;
