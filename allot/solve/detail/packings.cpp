@@ -51,11 +51,13 @@ double rounded_by(int k, double part) {
   return std::floor(times) / k;
 }
 
-/// A task type at a resource: what one more task there takes of what is held.
+/// A task type at a resource: what one more task there takes of what is held, and the part of full speed that
+/// it has at most, since it may need more of what is shared than there is.
 struct Place {
   TaskType type{};
   ResourceId resource{};
   std::vector<Draw> held;
+  double speed = 1;
 };
 
 std::vector<Place> places_of(const ServiceProgram& service) {
@@ -68,7 +70,11 @@ std::vector<Place> places_of(const ServiceProgram& service) {
     if (std::any_of(places.begin(), places.end(), is_there)) continue;
     places.push_back({one.type, one.resource, {}});
     for (const Draw& draw : system.needs(one.type, one.resource)) {
-      if (!system.is_shared(draw.capacity)) places.back().held.push_back(draw);
+      if (!system.is_shared(draw.capacity)) {
+        places.back().held.push_back(draw);
+      } else {
+        places.back().speed = std::min(places.back().speed, system.amount(draw.capacity) / draw.amount);
+      }
     }
   }
   return places;
@@ -243,29 +249,41 @@ class PackingProgram {
       std::vector<double> alone(places_.size(), 0.0);
       alone[p] = 1;
       if (!search_.run(alone)) return {};
-      if (!search_.found().empty()) add_packing(search_.found().back(), 0);
+      if (!search_.found().empty()) add_packing(served_by_packing(search_.found().back()), 0);
     }
     Bound bound{fluid.bound, false};
     for (int programs = 0; programs < kMostPrograms; ++programs) {
       const BoundedProgram::Answer answer = program.maximise(poll_);
       if (!answer.is_optimal()) return {};
       std::vector<double> prices;
-      for (const std::size_t row : rows_) prices.push_back(std::max(0.0, answer.prices[row]));
+      for (std::size_t p = 0; p < places_.size(); ++p)
+        prices.push_back(std::max(0.0, answer.prices[rows_[p]]) * places_[p].speed);
       const double mix = std::max(0.0, answer.prices[mix_]);
       if (!search_.run(prices)) return {};
       const double more = std::max(0.0, search_.best() - mix);
       bound.most = std::min(bound.most, answer.bound + more);
       if (more <= kSame * std::abs(answer.value) || search_.found().empty()) {
         bound.is_infeasible = answer.columns[parts] > 1e-7;
+        if (!bound.is_infeasible) mixed_ = served_by(answer.columns);
         return bound;
       }
       for (const Packing& packing : search_.found()) {
         double worth = 0;
         for (std::size_t p = 0; p < places_.size(); ++p) worth += prices[p] * packing[p];
-        if (worth > mix) add_packing(packing, 0);
+        if (worth > mix) add_packing(served_by_packing(packing), 0);
       }
     }
     return {};
+  }
+
+  /// Of the best mix, by pair; empty: there is none.
+  std::vector<double> shares() const {
+    if (mixed_.empty()) return {};
+    const System& system = service_.problem().system;
+    std::vector<double> shares(system.type_count() * system.resource_count(), 0.0);
+    for (std::size_t p = 0; p < places_.size(); ++p)
+      shares[index(places_[p].type) * system.resource_count() + index(places_[p].resource)] = mixed_[p];
+    return shares;
   }
 
  private:
@@ -284,6 +302,11 @@ class PackingProgram {
     for (const ServiceProgram::Served& one : service_.served())
       program.add_entry(rows_[place_of(one)], one.column, 1);
     mix_ = program.add_row(-kInfinity, 1);
+  }
+
+  Packing served_by_packing(Packing packing) const {
+    for (std::size_t p = 0; p < places_.size(); ++p) packing[p] *= places_[p].speed;
+    return packing;
   }
 
   std::size_t add_packing(const Packing& packing, double gain) {
@@ -308,6 +331,7 @@ class PackingProgram {
   PackingSearch search_;
   std::vector<std::size_t> rows_;  // per place: no more in service than packings have
   std::size_t mix_ = 0;            // row: packings, in all
+  Packing mixed_;                  // means in service of the best mix
 };
 
 }  // namespace
@@ -341,10 +365,14 @@ std::optional<double> packing_bound_of_rows(const Problem& problem, double plain
   return value_of(service, {answer.bound, answer.status == LinearProgram::Status::kInfeasible}, plain);
 }
 
-std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll) {
+std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll,
+                                    std::vector<double>* shares) {
   if (!problem.system.has_needs()) return plain;
   PackingProgram packings(problem, poll);
-  if (const auto bound = packings.run()) return value_of(packings.service(), *bound, plain);
+  if (const auto bound = packings.run()) {
+    if (shares != nullptr) *shares = packings.shares();
+    return value_of(packings.service(), *bound, plain);
+  }
   return packing_bound_of_rows(problem, plain, poll);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "allot/base/stop.hpp"
 #include "allot/solve/solution.hpp"
@@ -16,7 +17,9 @@ namespace allot::detail {
 /// are a mix of packings, and the best mix is a linear program with a column for each. Columns are made as
 /// they are needed, each by a search for the packing that is worth most at the prices of the last program.
 /// Where that takes too many steps, the bound is that of `packing_bound_of_rows`.
-std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll);
+/// `shares` receives the means in service of such a mix, by pair; it stays empty where none was found.
+std::optional<double> packing_bound(const Problem& problem, double plain, StopPoll& poll,
+                                    std::vector<double>* shares = nullptr);
 
 /// The same from rows that hold for every packing: for each held capacity r and k = 1..6,
 /// sum of u_k(a_ijr / C_r) x_ij <= 1, where u_k(y) = y if (k + 1) y is whole, else floor((k + 1) y) / k.

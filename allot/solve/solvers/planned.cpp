@@ -369,8 +369,8 @@ class PlannedSearch {
     }
     const bool has_bound = solution_.upper_bound || problem_.system.has_needs();
     if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
-      plan_.packing_bound =
-          detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value), poll_);
+      plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
+                                                  poll_, &plan_.packing_shares);
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();
