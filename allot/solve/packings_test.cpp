@@ -82,7 +82,13 @@ double best_mix(const System& system, const std::vector<std::vector<int>>& packi
   for (std::size_t p = 0; p < pairs; ++p) {
     std::vector<long double> row(size, 0);
     row[p] = 1;
-    for (std::size_t k = 0; k < packings.size(); ++k) row[pairs + k] = -packings[k][p];
+    // A task that needs more of a shared capacity than there is never runs at full speed.
+    long double speed = 1;
+    for (const Draw& draw : system.needs(task_type(p / width), resource_id(p % width))) {
+      if (system.is_shared(draw.capacity))
+        speed = std::min(speed, static_cast<long double>(system.amount(draw.capacity)) / draw.amount);
+    }
+    for (std::size_t k = 0; k < packings.size(); ++k) row[pairs + k] = -packings[k][p] * speed;
     program.at_most(row, 0);
   }
   std::vector<long double> mix(size, 0);
