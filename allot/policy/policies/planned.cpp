@@ -205,12 +205,15 @@ class PlannedPolicy final : public Policy {
         if (completed < kRounding * held.completions[index(i)]) completed = 0;
       }
     }
-    if (!solution.plan.packing_tasks.empty() && problem_.system.has_needs())
-      held.tasks = solution.plan.packing_tasks;
+    // Those that are bound ahead hold nothing yet, and would be counted among those in service.
+    if (!problem_.system.has_depths()) held.tasks = solution.plan.packing_tasks;
     held.shares.assign(types(), resources(), 0.0);
     const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
-      const double room = arrives_[index(i)] ? std::max(kRoom, solution.plan.headroom.value_or(1)) : 1.0;
+      // Where tasks hold much, what is given to one is taken from others.
+      const double most_room =
+          problem_.system.has_needs() ? kRoom : std::max(kRoom, solution.plan.headroom.value_or(1));
+      const double room = arrives_[index(i)] ? most_room : 1.0;
       for (const ResourceId j : problem_.system.resource_ids()) {
         const double servers = static_cast<double>(problem_.system.resource(j).servers);
         held.shares(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
@@ -318,12 +321,10 @@ class PlannedBinding final : public LateBinding {
   }
 
  private:
-  /// What is missing of the tasks that are always in service, or waits ahead.
+  /// What is missing of the tasks that are always in service.
   [[gnu::noinline]] void offer_missing(ResourceId j, const Situation& situation) noexcept {
-    const bool is_ahead = situation.totals[index(j)] < situation.system->resource(j).min_depth;
     for (std::size_t i = 0; i < offer_.size(); ++i) {
-      if (!is_ahead &&
-          !(static_cast<double>(situation.count(task_type(i), j)) < policy_.tasks(task_type(i), j)))
+      if (!(static_cast<double>(situation.count(task_type(i), j)) < policy_.tasks(task_type(i), j)))
         offer_[i] = 0;
     }
   }
