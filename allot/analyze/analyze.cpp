@@ -8,6 +8,7 @@
 #include "allot/analyze/detail/explore.hpp"
 #include "allot/analyze/detail/markov.hpp"
 #include "allot/base/error.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/model/throughput.hpp"
 #include "allot/solve/best.hpp"
 
@@ -51,6 +52,14 @@ Solution best_assignment(const System& system, const StopLimits& stop) {
 /// V(n) of a state, from the formulas of the model.
 double state_value(const System& system, const detail::Content& content) {
   const std::size_t resources = system.resource_count();
+  if (system.has_needs()) {
+    Assignment state(system.type_count(), resources);
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resource_ids())
+        state(i, j) = content.by_type[index(i) * resources + index(j)];
+    }
+    return evaluate(system, state).value;
+  }
   double value = 0;
   for (const ResourceId j : system.resource_ids()) {
     ColumnSums sums;
@@ -191,6 +200,7 @@ Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOp
 
 Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOptions& options,
                  const PolicyOptions& policy_options) {
+  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
   const std::unique_ptr<Policy> policy = named.make(system, policy_options);
   refuse_unknowable(*policy, "'" + named.name + "'");
   std::vector<Count> counts;

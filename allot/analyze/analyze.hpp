@@ -56,8 +56,9 @@ struct Analysis {
 /// type at each resource (and their order in an fcfs queue) with the policy's memory; in state n tasks of
 /// type i complete at j at rate X_ij(n). Resources may be ps or fcfs with any number of servers; under a
 /// policy with time shares, ps only. Throws InvalidModel, with the number of states, when there are too many;
-/// when the policy looks at sizes; and for time shares on an fcfs resource where tasks may wait. Cost: about
-/// a microsecond per transition, then a sparse solve. Thread-safe.
+/// when the policy looks at sizes; for time shares on an fcfs resource where tasks may wait, or with needs;
+/// and for needs that meet an fcfs resource. Cost: about a microsecond per transition, then a sparse solve.
+/// Thread-safe.
 Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOptions& options = {},
                  const PolicyOptions& policy_options = {});
 
@@ -90,8 +91,9 @@ struct OptimalControl {
 OptimalControl solve_optimal_control(const System& system, const AnalyzeOptions& options = {},
                                      std::span<const ThreadGroup> threads = {});
 
-/// The largest long-run value that any policy can reach, by the average-reward decision process. Under
-/// ps with even sharing it equals the best V(n) (Lemma 1); under fcfs it can be larger.
+/// The largest long-run value that any policy can reach which places tasks, by the average-reward decision
+/// process. Under ps with even sharing, needs among it, it equals the best V(n) (Lemma 1); under fcfs it can
+/// be larger.
 double optimal_control(const System& system, const AnalyzeOptions& options = {});
 
 }  // namespace allot

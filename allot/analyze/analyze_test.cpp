@@ -448,5 +448,42 @@ TEST(Analyze, KnowsTheStateOfTheMostValue) {
   EXPECT_GE(differ, 5U);
 }
 
+/// A task on the gpu holds the one core of the cpu, on which another runs; one type may be at either.
+System fed_gpu(Discipline cpu) {
+  std::vector<Resource> machine(2);
+  machine[0].name = "cpu";
+  machine[0].discipline = cpu;
+  machine[1].name = "gpu";
+  std::vector<TaskClass> tasks(2);
+  tasks[0].name = "scan";
+  tasks[0].count = 1;
+  tasks[1].name = "train";
+  tasks[1].count = 1;
+  tasks[1].needs = {{resource_id(1), servers_of(resource_id(0)), 1}};
+  return System(std::move(machine), std::move(tasks), Rates(2, 2, {4, 0, 3, 2}));
+}
+
+// At random, train is at either with probability 1/2 after each completion. Both share the core in either
+// state, at speeds 1/2: train completes at rate 3/2 on the cpu and 1 on the gpu, so it is at the cpu 2/5 of
+// the time.
+TEST(AnalyzeNeeds, HasTheSpeedsOfEvenSharing) {
+  const Analysis chain = analyze(fed_gpu(Discipline::kPs), *find_policy("random"));
+  EXPECT_NEAR(chain.occupancy[2], 0.4, 1e-12);
+  EXPECT_NEAR(chain.throughput_by_task[0], 2, 1e-12);
+  EXPECT_NEAR(chain.throughput_by_task[1], 0.4 * 1.5 + 0.6 * 1, 1e-12);
+  EXPECT_NEAR(optimal_control(fed_gpu(Discipline::kPs)), 3.5, 1e-8);
+}
+
+TEST(AnalyzeNeeds, RefusesThoseThatMeetFcfs) {
+  const System system = fed_gpu(Discipline::kFcfs);
+  try {
+    analyze(system, *find_policy("random"));
+    FAIL() << "taken";
+  } catch (const InvalidModel& error) {
+    EXPECT_THAT(error.what(), HasSubstr("first come, first served"));
+  }
+  EXPECT_THROW(solve_optimal_control(system), InvalidModel);
+}
+
 }  // namespace
 }  // namespace allot

@@ -202,6 +202,52 @@ TEST(CheckPlan, RejectsWorkBeyondThePowerCapHoweverMuchTheIdleMachineTakes) {
   EXPECT_FALSE(plan_verdict_on(json).accepted);
 }
 
+/// Two servers of 10 tasks/s, a task takes half of one and 0.8 of a bus of 1: 1.25 in service.
+Json plan_with_needs() {
+  return Json::parse(R"({
+    "allot_certificate": 1, "service": "planned", "objective": "throughput",
+    "system": {
+      "resources": [{"name": "cpu", "servers": 2, "discipline": "ps", "min_depth": 1}],
+      "tasks": [{"name": "a", "count": 4}], "rates": [[10]], "idle_power": [0], "power": [[1]],
+      "capacities": [{"name": "bus", "amount": 1, "shared": true}],
+      "needs": [[[{"capacity": 0, "amount": 0.5}, {"capacity": 1, "amount": 0.8}]]]},
+    "claim": {"service": {"tasks": [[1.25]], "threads": [], "arrivals": []}, "at_least": 12.5, "at_most": 12.5000001},
+    "prices": {"units": [0, 12.5]}})");
+}
+
+TEST(CheckPlan, MakesARowForEveryCapacity) {
+  EXPECT_TRUE(plan_verdict_on(plan_with_needs()).accepted) << plan_verdict_on(plan_with_needs()).reason;
+  Json json = plan_with_needs();
+  json["claim"]["service"]["tasks"] = {{1.26}};
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("of 'bus', of which there are 1"));
+  json = plan_with_needs();
+  json["system"]["needs"][0][0][1]["amount"] = 0.7;  // then more fit, and the prices prove too much
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("the prices prove a bound of"));
+  json = plan_with_needs();
+  json["system"]["capacities"][0]["amount"] = 1.1;
+  EXPECT_FALSE(plan_verdict_on(json).accepted);
+  // Without needs, each takes one of two servers.
+  json = plan_with_needs();
+  json["system"].erase("needs");
+  EXPECT_THAT(plan_verdict_on(json).reason, HasSubstr("the prices prove a bound of"));
+}
+
+TEST(CheckPlan, RefusesNeedsThatCannotBe) {
+  const auto problem_of = [](const Json& json) { return read_plan_certificate(json.dump()).problem; };
+  Json json = plan_with_needs();
+  json["system"]["needs"][0][0].erase(0);
+  EXPECT_THAT(problem_of(json), HasSubstr("must take servers of the resource where it runs"));
+  json = plan_with_needs();
+  json["system"]["needs"][0][0][1]["capacity"] = 2;
+  EXPECT_THAT(problem_of(json), HasSubstr("needs[0][0][1].capacity"));
+  json = plan_with_needs();
+  json["system"]["needs"][0][0][1]["amount"] = 0;
+  EXPECT_THAT(problem_of(json), HasSubstr("must be above 0"));
+  json = plan_with_needs();
+  json["prices"]["units"] = {1};
+  EXPECT_THAT(problem_of(json), HasSubstr("must have 2 elements"));
+}
+
 TEST(CheckPlan, RejectsAPlanThatReachesMoreThanItsBound) {
   // Within the tolerance of the row, each unit of which is worth as much as 10^9 of the other type's.
   const Json json = Json::parse(R"({

@@ -47,6 +47,38 @@ Group read_group(const Value& value, std::size_t types) {
   return group;
 }
 
+/// One server of its own, where nothing is said.
+auto default_needs(const Machine& machine) {
+  std::vector<std::vector<std::vector<Need>>> needs;
+  for (const auto& row : machine.rates) {
+    needs.emplace_back(row.size());
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      if (row[j] > 0) needs.back()[j].push_back({j, 1});
+    }
+  }
+  return needs;
+}
+
+auto read_needs(const Value& value, const PlanMachine& plan) {
+  const std::size_t width = plan.machine.resources.size();
+  const auto one = [&](const Value& entry) {
+    return Need{index(entry["capacity"], plan.capacity_count()), positive(entry["amount"])};
+  };
+  auto needs = value.list(
+      [&](const Value& row) { return row.list([&](const Value& pair) { return pair.list(one); }, width); },
+      plan.machine.tasks.size());
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    for (std::size_t j = 0; j < width; ++j) {
+      const bool runs = plan.machine.rates[i][j] > 0;
+      const bool takes_servers = std::any_of(needs[i][j].begin(), needs[i][j].end(),
+                                             [j](const Need& need) { return need.capacity == j; });
+      if (runs && !takes_servers) value.fail("a task must take servers of the resource where it runs");
+      if (!runs && !needs[i][j].empty()) value.fail("a task takes something where it cannot run");
+    }
+  }
+  return needs;
+}
+
 PlanMachine read_plan_machine(const Value& value) {
   PlanMachine plan;
   plan.machine = detail::read_machine(value);
@@ -58,6 +90,12 @@ PlanMachine read_plan_machine(const Value& value) {
   plan.max_response = value["tasks"].list([](const Value& task) {
     return task.has("max_response") ? std::optional(positive(task["max_response"])) : std::nullopt;
   });
+  if (value.has("capacities")) {
+    plan.capacities = value["capacities"].list([](const Value& entry) {
+      return Capacity{entry["name"].text(), positive(entry["amount"]), entry["shared"].truth()};
+    });
+  }
+  plan.needs = value.has("needs") ? read_needs(value["needs"], plan) : default_needs(plan.machine);
   if (value.has("threads"))
     plan.groups = value["threads"].list([&](const Value& entry) { return read_group(entry, types); });
   if (value.has("arrivals")) {
@@ -118,7 +156,7 @@ PlanPrices read_plan_prices(const Value& value, const PlanMachine& machine) {
     return value.has(key) ? value[key].list(read, size) : std::vector<double>(size, 0.0);
   };
   PlanPrices prices;
-  prices.units = numbers("units", machine.machine.resources.size(), not_negative);
+  prices.units = numbers("units", machine.capacity_count(), not_negative);
   prices.threads = numbers("threads", types, not_negative);
   prices.group_threads = numbers("group_threads", groups, not_negative);
   prices.stages = Matrix(groups, std::vector<double>(types, 0.0));
@@ -140,6 +178,12 @@ PlanPrices read_plan_prices(const Value& value, const PlanMachine& machine) {
 }
 
 }  // namespace
+
+std::string PlanMachine::name_of_capacity(std::size_t capacity) const {
+  const std::size_t width = machine.resources.size();
+  if (capacity < width) return "servers of '" + machine.resources[capacity].name + "'";
+  return "'" + capacities[capacity - width].name + "'";
+}
 
 bool PlanMachine::has_threads() const {
   return !groups.empty() || std::any_of(machine.tasks.begin(), machine.tasks.end(),

@@ -15,6 +15,22 @@ namespace allot::check {
 
 using Matrix = std::vector<std::vector<double>>;  ///< [type][resource] unless said otherwise
 
+/// What tasks draw on besides the servers of resources.
+struct Capacity {
+  std::string name;
+  double amount = 1;
+  bool shared = false;
+  friend bool operator==(const Capacity&, const Capacity&) = default;
+};
+
+/// What a task in service takes of a capacity. The servers of the resources are capacities, too, and come
+/// first.
+struct Need {
+  std::size_t capacity = 0;
+  double amount = 1;
+  friend bool operator==(const Need&, const Need&) = default;
+};
+
 /// Threads that run their sequence of types over and over.
 struct Group {
   std::string name;
@@ -38,11 +54,17 @@ struct PlanMachine {
   std::vector<double> idle_power;                   ///< per resource: watts of an idle server
   Matrix power;                                     ///< watts of a server at work on the type
   std::vector<std::optional<double>> max_response;  ///< per type
+  std::vector<Capacity> capacities;
+  /// [type][resource]: all that a task takes there, its servers among it; nothing where it cannot run.
+  std::vector<std::vector<std::vector<Need>>> needs;
   std::vector<Group> groups;
   std::vector<Stream> arrivals;
   std::optional<double> power_cap;
   friend bool operator==(const PlanMachine&, const PlanMachine&) = default;
 
+  std::size_t capacity_count() const noexcept { return machine.resources.size() + capacities.size(); }
+  /// "servers of 'cpu'" or "'bus'".
+  std::string name_of_capacity(std::size_t capacity) const;
   /// Whether anything has threads: then arrivals must be carried, rather than as many times as possible.
   bool has_threads() const;
 };
@@ -82,7 +104,7 @@ struct PlanClaim {
 
 /// One number per row of the program. All but `stages`, `streams`, `arrivals` and `shares` are >= 0.
 struct PlanPrices {
-  std::vector<double> units;            ///< per resource
+  std::vector<double> units;            ///< per capacity
   std::vector<double> threads;          ///< per type
   std::vector<double> group_threads;    ///< per group
   Matrix stages;                        ///< [group][type]

@@ -53,7 +53,7 @@ constexpr std::array<Field<TaskClass>, 10> kTask = {{
      .help = "watts of a server at work on this type", .absent = "the `power` of the resource", .unit = "W", .is_for_jobs = false},
     {.key = "needs", .member = &TaskClass::needs,
      .help = "for each resource where it can run: what a task takes of capacities while it is in service. The name of a resource stands for its servers",
-     .absent = "1 of the resource where it runs", .least = kPositive, .is_for_jobs = false},
+     .absent = "1 of the resource where it runs", .least = kPositive, .column = "needs", .is_for_jobs = false},
     {.key = "rates", .member = kRates,
      .help = "tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100",
      .absent = "none", .unit = "tasks/s"},

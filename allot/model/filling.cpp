@@ -33,6 +33,7 @@ Filling::Filling(const System& system, Of capacities, std::span<const PairId> pa
       if (at == kUnused) {
         at = amounts_.size();
         amounts_.push_back(system.amount(draw.capacity));
+        capacities_.push_back(draw.capacity);
       }
       draws_.push_back({capacity_id(at), draw.amount});
     }
@@ -76,14 +77,15 @@ double Filling::next_stop(double level) {
   return stop;
 }
 
-std::span<const double> Filling::levels(std::span<const double> tasks) {
+std::span<const double> Filling::levels(std::span<const double> tasks, std::span<const double> taken) {
   tasks_ = tasks;
   active_.clear();
   for (std::size_t pair = 0; pair < levels_.size(); ++pair) {
     levels_[pair] = 1;
     if (tasks[pair] > 0 && begin_[pair] != begin_[pair + 1]) active_.push_back(pair);
   }
-  std::fill(used_.begin(), used_.end(), 0.0);
+  for (std::size_t r = 0; r < used_.size(); ++r)
+    used_[r] = taken.empty() ? 0.0 : std::min(amounts_[r], taken[index(capacities_[r])]);
   double level = 0;
   while (!active_.empty()) {
     level = next_stop(level);

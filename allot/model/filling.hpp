@@ -30,15 +30,16 @@ class Filling {
   Filling(const System& system, Of capacities, std::span<const PairId> pairs);
 
   /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
-  /// the next call.
-  std::span<const double> levels(std::span<const double> tasks);
+  /// the next call. `taken`: of each capacity of the system by others; empty: nothing.
+  std::span<const double> levels(std::span<const double> tasks, std::span<const double> taken = {});
 
  private:
   void make_room();
   double next_stop(double level);
 
-  std::vector<Draw> draws_;
-  std::vector<std::size_t> begin_;  // by pair
+  std::vector<Draw> draws_;             // of capacities as they are numbered here
+  std::vector<std::size_t> begin_;      // by pair
+  std::vector<CapacityId> capacities_;  // of the system
   std::vector<double> amounts_;
   std::vector<std::size_t> active_;  // pairs whose level still rises
   std::vector<double> levels_;

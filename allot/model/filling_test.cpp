@@ -176,5 +176,48 @@ TEST(Filling, KnowsWhereFcfsLeavesNoFormula) {
       why_no_even_sharing(box(Discipline::kPs, Discipline::kFcfs, {{resource_id(0), capacity_id(0), 4}})));
 }
 
+TEST(Filling, OfSomePairsIsThatOfAllWhereTheOthersHaveNoTasks) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    RandomStream random(seed, 0x50b);
+    const System system = random_needs(random);
+    std::vector<PairId> some;
+    std::vector<double> few;
+    std::vector<double> all;
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resource_ids()) {
+        const bool is_there = system.can_run(i, j) && random.below(2) == 0;
+        all.push_back(is_there ? static_cast<double>(random.below(4)) : 0.0);
+        if (!is_there) continue;
+        some.push_back({i, j});
+        few.push_back(all.back());
+      }
+    }
+    for (const Filling::Of of : {Filling::Of::kHeld, Filling::Of::kShared}) {
+      Filling part(system, of, some);
+      Filling whole(system, of);
+      const std::span<const double> here = part.levels(few);
+      const std::span<const double> there = whole.levels(all);
+      for (std::size_t at = 0; at < some.size(); ++at)
+        EXPECT_NEAR(here[at],
+                    there[index(some[at].type) * system.resource_count() + index(some[at].resource)], 1e-12);
+    }
+  }
+}
+
+TEST(Filling, LeavesToTheOthersWhatIsTaken) {
+  std::vector<Resource> machine(1);
+  machine[0].name = "cpu";
+  machine[0].servers = 4;
+  std::vector<TaskClass> tasks(1);
+  tasks[0].name = "t";
+  const System system(std::move(machine), std::move(tasks), Rates(1, 1, {1}));
+  Filling filling(system, Filling::Of::kHeld);
+  const std::vector<double> eight{8};
+  EXPECT_DOUBLE_EQ(filling.levels(eight)[0], 0.5);
+  EXPECT_DOUBLE_EQ(filling.levels(eight, std::vector<double>{3})[0], 0.125);
+  EXPECT_DOUBLE_EQ(filling.levels(eight, std::vector<double>{4})[0], 0);
+}
+
 }  // namespace
 }  // namespace allot

@@ -32,6 +32,11 @@ struct Situation {
   /// What `counts` has is in service.
   std::span<const Count> waiting;
   double now = 0;
+  /// Late binding where tasks have needs: then `waiting` has those alone that could start at the resource
+  /// which asks, and here are all that are ready, and what is free of each capacity, held ones by whole
+  /// tasks.
+  std::span<const Count> ready;
+  std::span<const double> free;
 
   Count count(TaskType i, ResourceId j) const noexcept { return PairSpan(counts, totals.size())(i, j); }
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }

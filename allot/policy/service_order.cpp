@@ -119,6 +119,11 @@ double ServiceOrder::earliest_start(Account& account) const noexcept {
   return account.tag - kFarAhead * account.mean_service / account.weight;
 }
 
+bool ServiceOrder::may_start(TaskType i, double now) const noexcept {
+  const double ahead = when_ahead_ == WhenAhead::kIdle ? 0.0 : kFarAhead * turn(i);
+  return reached(i) - ahead <= now;
+}
+
 /// What a task was expected to take, which is in service no more.
 double ServiceOrder::take_charge(Account& account) noexcept {
   if (account.in_service == 0) return 0;

@@ -48,6 +48,15 @@ class ServiceOrder {
   /// A task that `next` had started could not be: as if it had never been chosen.
   void given_back(TaskType i);
 
+  /// Under a plan (not kServe): the time by which the plan gives a type as much as it has received, what its
+  /// tasks in service are expected to take among it; and whether a right to its next task has come by now.
+  double reached(TaskType i) const noexcept { return accounts_[index(i)].tag; }
+  bool may_start(TaskType i, double now) const noexcept;
+  /// Mean seconds between two tasks of a type by the plan.
+  double turn(TaskType i) const noexcept {
+    return accounts_[index(i)].mean_service / accounts_[index(i)].weight;
+  }
+
   /// After `next` answered none although tasks wait: when to ask again. Else
   /// absent.
   std::optional<double> idle_until() const noexcept { return idle_until_; }

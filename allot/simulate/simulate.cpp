@@ -11,6 +11,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/memory.hpp"
 #include "allot/base/statistics.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/model/violations.hpp"
 #include "allot/simulate/detail/batches.hpp"
 #include "allot/simulate/detail/engine.hpp"
@@ -429,6 +430,7 @@ Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> 
 
 std::optional<Solution> reference_assignment(const Scenario& scenario, const StopLimits& stop) {
   if (!scenario.is_static() || scenario.system.population() == 0) return {};
+  if (why_no_even_sharing(scenario.system)) return {};
   SolveOptions options;
   options.stop = stop;
   options.stop.steps = kReferenceSteps;

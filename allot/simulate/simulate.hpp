@@ -68,9 +68,11 @@ struct SimulationResult {
   std::vector<Estimate> throughput_by_resource;
   std::vector<Estimate> rounds;  ///< per second, of each group of threads
   std::vector<Estimate> response_time_by_task;
-  std::vector<double> utilization;  ///< mean busy servers / servers
-  double energy_per_task = 0;       ///< joules
-  double edp = 0;                   ///< energy per task * mean response time
+  std::vector<double> utilization;  ///< mean servers that are taken, also by tasks elsewhere / servers
+  /// Mean use of each capacity, the servers of resources first; empty where tasks have no needs.
+  std::vector<double> capacity_use;
+  double energy_per_task = 0;  ///< joules
+  double edp = 0;              ///< energy per task * mean response time
   double little = 0;           ///< mean over the replications of X * E[T], to be compared with `population`
   double little_residual = 0;  ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;

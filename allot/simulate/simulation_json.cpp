@@ -43,6 +43,18 @@ Json response_time_by_task(const System&, const Run& run) {
   return array;
 }
 
+Json capacity_use(const System& system, const Run& run) {
+  if (run.capacity_use.empty()) return {};
+  Json::Array array;
+  for (const CapacityId r : system.capacity_ids()) {
+    Json& entry = array.emplace_back();
+    entry.add("name", system.capacity_name(r));
+    entry.add("amount", system.amount(r));
+    entry.add("used", run.capacity_use[index(r)]);
+  }
+  return array;
+}
+
 // clang-format off
 constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "policy", .help = "The name of the policy.", .kept = [](Run& r) -> Kept { return &r.policy; }},
@@ -69,6 +81,7 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "throughput_by_resource", .json = [](const System&, const Run& r) { return json(r.throughput_by_resource); }},
     {.key = "response_time_by_task", .json = response_time_by_task},
     {.key = "utilization", .kept = [](Run& r) -> Kept { return &r.utilization; }},
+    {.key = "capacity_use", .is_left_out = true, .json = capacity_use},
     {.key = "energy_per_task", .help = "Joules.", .kept = [](Run& r) -> Kept { return &r.energy_per_task; }, .has_value = completes},
     {.key = "edp", .help = "Energy per task times mean response time.", .kept = [](Run& r) -> Kept { return &r.edp; },
      .has_value = completes},

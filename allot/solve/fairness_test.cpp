@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "allot/solve/solver.hpp"
+#include "tests/support/random_needs.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot {
 namespace {
 
 using testing::random_system;
+using testing::with_random_needs;
 
 Solution planned(const Problem& problem) { return solve(*find_solver("planned"), problem); }
 
@@ -23,7 +25,7 @@ System with_level(const System& system, double level) {
     const double wanted = task.priority.value_or(1) * level;
     if (task.count > 0 && wanted > 0) task.floor = std::max(task.floor.value_or(0), wanted);
   }
-  return System(system.resources(), tasks, system.rates());
+  return system.with_tasks(tasks);
 }
 
 // A level is a floor for everybody: each point is what `planned` finds with these floors, the first without
@@ -32,11 +34,13 @@ TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
   int traded = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system = random_system(seed, {.depths = true,
-                                               .floors = seed % 2 == 0,
-                                               .priorities = seed % 3 != 0,
-                                               .zero_priorities = seed % 12 == 4,
-                                               .worths = true});
+    System system = random_system(seed, {.depths = true,
+                                         .floors = seed % 2 == 0,
+                                         .priorities = seed % 3 != 0,
+                                         .zero_priorities = seed % 12 == 4,
+                                         .worths = true});
+    RandomStream needs(seed, 0x9a9);
+    if (needs.below(3) == 0) system = with_random_needs(system, needs);
     const Problem problem{system, Objective::kThroughput};
     const FairnessTrade trade = trade_fairness(problem, 5);
     const Solution best = planned(problem);

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
 
 #include "allot/solve/detail/needs_starts.hpp"
 #include "tests/support/needs_oracle.hpp"
@@ -66,6 +70,77 @@ TEST(FilledState, ForetellsWhatAMoveChanges) {
     }
   }
   EXPECT_GT(seen, 1000);
+}
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Rates moves by groups and by filling everything, and prints what each took.
+void rate_moves(std::size_t most_types, std::size_t most_resources, bool joined) {
+  NeedsShape shape{.most_types = most_types, .most_resources = most_resources, .most_threads = 10};
+  shape.extreme = false;
+  shape.joined = joined;
+  double rated = 0;
+  double by_group = 0;
+  double by_all = 0;
+  double groups = 0;
+  int systems = 0;
+  for (std::uint64_t seed = 0; systems < 20; ++seed) {
+    RandomStream random(seed, 77);
+    const System system = random_needs(random, shape);
+    if (system.type_count() < most_types * 3 / 4 || system.resource_count() < most_resources * 3 / 4)
+      continue;
+    ++systems;
+    const Assignment state = random_placement(system, random);
+    std::vector<std::array<Shift, 2>> moves;
+    for (int tries = 0; tries < 500; ++tries) {
+      if (const auto move = random_move(system, state, random)) moves.push_back(*move);
+    }
+    FilledState filled(system);
+    filled.place(state.values());
+    groups += static_cast<double>(filled.group_count()) / static_cast<double>(system.resource_count());
+    rated += static_cast<double>(moves.size());
+    std::vector<double> changes;
+    changes.reserve(moves.size());
+    by_group += seconds_of([&] {
+      for (const auto& move : moves) changes.push_back(filled.value_change(move));
+    });
+    EvenSharing all(system);
+    std::vector<double> tasks(state.values().begin(), state.values().end());
+    const std::size_t width = system.resource_count();
+    std::vector<double> values;
+    values.reserve(moves.size());
+    by_all += seconds_of([&] {
+      for (const auto& move : moves) {
+        for (const Shift& shift : move)
+          tasks[index(shift.type) * width + index(shift.resource)] += static_cast<double>(shift.n);
+        const auto served = all(tasks).at_full_speed;
+        double value = 0;
+        for (std::size_t at = 0; at < served.size(); ++at)
+          value += served[at] * system.value_rate(task_type(at / width), resource_id(at % width));
+        values.push_back(value);
+        for (const Shift& shift : move)
+          tasks[index(shift.type) * width + index(shift.resource)] -= static_cast<double>(shift.n);
+      }
+    });
+    for (std::size_t at = 0; at < moves.size(); ++at)
+      ASSERT_NEAR(filled.value() + changes[at], values[at], 1e-9 * (1 + values[at]));
+  }
+  std::printf("%2zu x %2zu, %s: %.2f groups a resource, %.0f ns by groups, %.0f ns by filling all\n",
+              most_types, most_resources, joined ? "joined" : "apart", groups / systems,
+              1e9 * by_group / rated, 1e9 * by_all / rated);
+}
+
+TEST(FilledState, RatesMovesByGroupsAsByFillingAll) {
+  for (const bool joined : {true, false}) {
+    rate_moves(4, 4, joined);
+    rate_moves(8, 6, joined);
+    rate_moves(16, 8, joined);
+    rate_moves(32, 16, joined);
+  }
 }
 
 TEST(FilledState, KnowsWhichResourcesHaveToDoWithEachOther) {

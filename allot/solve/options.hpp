@@ -71,6 +71,9 @@ struct SolveOptions {
   double gap_tolerance = 1e-10;
   /// `planned`: find out what relaxing each limit would bring.
   bool price_limits = false;
+  /// `planned`: find out what whole tasks can reach, where tasks need several things. Off where only the plan
+  /// counts.
+  bool bound_packings = true;
   /// `planned`: the basis to start from, and where that of the answer is left. Ignored where the former
   /// problem had other work or other limits; counts, rates, servers, worths and the amounts of limits may
   /// differ.

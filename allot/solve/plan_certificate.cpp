@@ -26,6 +26,22 @@ Json threads_array(const std::vector<ThreadGroup>& groups) {
   return array;
 }
 
+/// What a task takes: by type and resource.
+Json needs_array(const System& system) {
+  Json array = Json::array();
+  for (const TaskType i : system.types()) {
+    Json row = Json::array();
+    for (const ResourceId j : system.resource_ids()) {
+      Json draws = Json::array();
+      for (const Draw& draw : system.needs(i, j))
+        draws.push_back({{"capacity", index(draw.capacity)}, {"amount", draw.amount}});
+      row.push_back(std::move(draws));
+    }
+    array.push_back(std::move(row));
+  }
+  return array;
+}
+
 Json system_object(const System& system, const Problem& problem) {
   Json object = Json::parse(machine_json(system));
   Json idle = Json::array();
@@ -42,6 +58,13 @@ Json system_object(const System& system, const Problem& problem) {
   }
   object["idle_power"] = std::move(idle);
   object["power"] = std::move(power);
+  if (!system.capacities().empty()) {
+    object["capacities"] = Json::array();
+    for (const Capacity& capacity : system.capacities())
+      object["capacities"].push_back(
+          {{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}});
+  }
+  if (system.has_needs()) object["needs"] = needs_array(system);
   if (!problem.threads.empty()) object["threads"] = threads_array(problem.threads);
   if (!problem.arrivals.empty()) {
     object["arrivals"] = Json::array();

@@ -17,7 +17,7 @@ struct PlanService {
 
 /// What one more unit of each limit would add, as an amount: >= 0, but for stages and shares.
 struct PlanPrices {
-  std::vector<double> units;                ///< per resource
+  std::vector<double> units;                ///< per capacity
   std::vector<double> threads;              ///< per type
   std::vector<double> group_threads;        ///< per group
   std::vector<std::vector<double>> stages;  ///< per group and type

@@ -29,6 +29,8 @@ struct ServicePlan {
   std::vector<BindingLimit> limits;
   /// Value per second that whole tasks can reach at most.
   std::optional<double> packing_bound;
+  /// Means in service of a mix of whole tasks that reaches it, row after row; empty where none was found.
+  std::vector<double> packing_shares;
   /// Per group of threads: rounds per second.
   std::vector<double> rounds;
   /// With arrivals: the load that the machine can carry, as a multiple of the load that arrives.

@@ -168,10 +168,12 @@ std::string what_if_json(const System& system, const WhatIf& what_if) {
     Json& entry = changes.emplace_back();
     entry.add("change", to_string(change.what));
     entry.add("resource", change.resource ? Json(system.resource(*change.resource).name) : Json());
+    if (change.what == Change::What::kCapacity) entry.add("capacity", system.capacity_name(*change.capacity));
     entry.add("task", change.task ? Json(system.task(*change.task).name) : Json());
     entry.add("throughput", change.throughput);
     entry.add("value", change.value);
     entry.add("gain", change.gain);
+    if (change.price) entry.add("price", *change.price);
     entry.add("approximate", change.approximate);
   }
   Json object;

@@ -159,6 +159,23 @@ TEST(SolutionJson, NamesWhatEachChangeConcerns) {
   EXPECT_EQ(json.at("changes").at(2).at("task"), "scan");
 }
 
+TEST(SolutionJson, NamesCapacitiesAndTheirPrices) {
+  const System plain = two_by_two(std::nullopt);
+  const System system(plain.resources(), plain.tasks(), plain.rates(), {{.name = "bus"}});
+  WhatIf what_if;
+  what_if.base = answer(system);
+  what_if.changes = {{.what = Change::What::kCapacity,
+                      .throughput = 20,
+                      .value = 40,
+                      .gain = 0.25,
+                      .capacity = capacity_id(2),
+                      .price = 4.5}};
+  const Json json = Json::parse(what_if_json(system, what_if));
+  EXPECT_EQ(json.at("changes").at(0),
+            Json::parse(R"({"change": "capacity", "resource": null, "capacity": "bus",
+      "task": null, "throughput": 20.0, "value": 40.0, "gain": 0.25, "price": 4.5, "approximate": false})"));
+}
+
 TEST(SolutionJson, ParsesWhateverTheNamesAre) {
   std::vector<Resource> resources(1);
   resources[0].name = "quote \" backslash \\ slash /";

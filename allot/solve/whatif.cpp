@@ -23,7 +23,11 @@ template <typename Visits>
 std::vector<Change> possible_changes(const System& system, Visits&& visits) {
   std::vector<Change> changes;
   for (const ResourceId j : system.resource_ids()) {
-    if (system.resource(j).servers < kMaxCount) changes.push_back({Change::What::kServer, std::nullopt, j});
+    if (system.resource(j).servers < kMaxCount)
+      changes.push_back({.what = Change::What::kServer, .resource = j, .capacity = servers_of(j)});
+  }
+  for (const CapacityId r : system.capacity_ids()) {
+    if (!system.is_servers(r)) changes.push_back({.what = Change::What::kCapacity, .capacity = r});
   }
   for (const TaskType i : system.types()) {
     if (!system.resources_for(i).empty() && system.count(i) < kMaxCount) {
@@ -42,6 +46,8 @@ System changed(const System& system, const Change& change) {
   switch (change.what) {
     case Change::What::kServer:
       return system.with_servers(*change.resource, system.resource(*change.resource).servers + 1);
+    case Change::What::kCapacity:
+      return system.with_amount(*change.capacity, system.amount(*change.capacity) + 1);
     case Change::What::kThread: {
       std::vector<Count> counts;
       for (const TaskType i : system.types()) counts.push_back(system.count(i) + (i == *change.task ? 1 : 0));
@@ -106,7 +112,7 @@ WhatIf what_if(const System& system, const SolveOptions& options) {
   const double base = result.base.performance.value;
   for (Change& change : result.changes) {
     if (change.what != Change::What::kThread) {
-      // The base's own answer remains possible when a server or speed is added.
+      // The base's own answer remains possible when a server, a unit or speed is added.
       const System other = changed(system, change);
       const Performance kept = evaluate(other, result.base.assignment);
       if (kept.value > change.value && floor_shortfall(other, kept.throughput_by_task) == 0) {
@@ -136,16 +142,20 @@ WhatIf what_if_planned(const Problem& problem, const SolveOptions& options) {
     return change.what == Change::What::kThread && problem.system.count(*change.task) == 0;
   });
   const double base = result.base.objective_value;
+  SolveOptions each = options;
+  each.bound_packings = false;
   for (std::size_t at = 0; at < possible.size() && !poll.should_stop_now(); ++at) {
     if (options.share_done)
       options.share_done(static_cast<double>(at) / static_cast<double>(possible.size()));
     Change change = possible[at];
     Problem other = problem;
     other.system = changed(problem.system, change);
-    const Solution solution = solve(planned, other, options);
+    const Solution solution = solve(planned, other, each);
     if (solution.outcome != Outcome::kOptimal && solution.outcome != Outcome::kConverged) continue;
     take(change, solution.performance);
     change.gain = base > 0 ? solution.objective_value / base - 1 : 0.0;
+    if (change.capacity && !result.base.plan.capacities.empty())
+      change.price = result.base.plan.capacities[index(*change.capacity)].price;
     result.changes.push_back(change);
   }
   return finished(std::move(result), poll, options);
@@ -155,6 +165,8 @@ std::string_view to_string(Change::What what) noexcept {
   switch (what) {
     case Change::What::kServer:
       return "server";
+    case Change::What::kCapacity:
+      return "capacity";
     case Change::What::kThread:
       return "thread";
     case Change::What::kRate:

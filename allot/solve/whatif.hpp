@@ -11,7 +11,8 @@
 namespace allot {
 
 struct Change {
-  enum class What { kServer, kThread, kRate };  ///< one more server, one more thread, a pair 10% faster
+  /// One more server, one more unit of another capacity, one more thread, a pair 10% faster.
+  enum class What { kServer, kCapacity, kThread, kRate };
   What what = What::kServer;
   std::optional<TaskType> task;        ///< of kThread and kRate
   std::optional<ResourceId> resource;  ///< of kServer and kRate
@@ -19,15 +20,20 @@ struct Change {
   double value = 0;                    ///< of that
   double gain = 0;                     ///< of value, relative to the base
   bool approximate = false;            ///< the changed state has no exact formula
+  std::optional<CapacityId> capacity;  ///< of kServer and kCapacity
+  /// Planned service, of a capacity: what the first part of a unit adds to what is optimised, per unit. A
+  /// whole unit adds no more than that.
+  std::optional<double> price;
 };
 
 struct WhatIf {
   Solution base;
-  std::vector<Change> changes;  ///< largest gain first; ties in the order server, thread, rate, then by index
+  std::vector<Change> changes;            ///< largest gain first; ties in the order server, capacity, thread,
+                                          ///< rate, then by index
   Outcome outcome = Outcome::kConverged;  ///< time_limit or interrupted: `changes` holds those tried so far
 };
 
-/// "server", "thread" or "rate".
+/// "server", "capacity", "thread" or "rate".
 std::string_view to_string(Change::What what) noexcept;
 
 /// How much faster a kRate change makes a pair.

@@ -27,6 +27,8 @@ System after(const System& system, const Change& change) {
     case Change::What::kServer:
       resources[index(*change.resource)].servers += 1;
       break;
+    case Change::What::kCapacity:
+      return system.with_amount(*change.capacity, system.amount(*change.capacity) + 1);
     case Change::What::kThread:
       tasks[index(*change.task)].count += 1;
       break;

@@ -1,19 +1,17 @@
-// How good are the answers under even sharing where tasks have needs, how tight is the bound, and what does
-// it save that a move fills only the groups of resources anew that it touches?
+// How good are the answers under even sharing where tasks have needs, and how tight is the bound?
 //
 // usage: bench_needs [SYSTEMS]   (default 200 per line)
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "allot/model/throughput.hpp"
-#include "allot/solve/detail/filled_state.hpp"
-#include "allot/solve/detail/states.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/needs_oracle.hpp"
 #include "tests/support/random_box.hpp"
 #include "tests/support/random_needs.hpp"
 
@@ -70,7 +68,7 @@ void gaps(const char* title, int systems, bool enumerated, const std::function<S
   int done = 0;
   for (std::uint64_t seed = 1; done < systems; ++seed) {
     const System system = make(seed);
-    const double states = detail::count_states(system);
+    const double states = testing::states_of(system);
     if (!system.has_needs() || (enumerated && (states < 200 || states > 1e5))) continue;
     const double most = enumerated ? solve(*find_solver("exhaustive"), Problem{system}).performance.value
                                    : best_of_many(system);
@@ -106,81 +104,6 @@ void gaps(const char* title, int systems, bool enumerated, const std::function<S
               part(plans, 9));
 }
 
-double seconds_of(const std::function<void()>& work) {
-  const Clock::time_point start = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// One task from one resource to another, rated in three ways.
-void ratings(std::size_t types, std::size_t width, bool joined) {
-  testing::NeedsShape shape;
-  shape.most_types = types;
-  shape.most_resources = width;
-  shape.most_threads = 10;
-  shape.extreme = false;
-  shape.joined = joined;
-  double by_group = 0;
-  double whole = 0;
-  double from_scratch = 0;
-  double rated = 0;
-  double groups = 0;
-  volatile double sink = 0;
-  int systems = 0;
-  for (std::uint64_t seed = 1; systems < 20; ++seed) {
-    RandomStream random(seed, 77);
-    const System system = testing::random_needs(random, shape);
-    if (!system.has_needs() || system.type_count() < types * 3 / 4 || system.resource_count() < width * 3 / 4)
-      continue;
-    ++systems;
-    Assignment state = testing::random_placement(system, random);
-    std::vector<std::array<detail::Shift, 2>> moves;
-    for (int tries = 0; tries < 1000; ++tries) {
-      const TaskType i = task_type(random.below(system.type_count()));
-      const auto allowed = system.resources_for(i);
-      const ResourceId a = allowed[random.below(allowed.size())];
-      const ResourceId b = allowed[random.below(allowed.size())];
-      if (a != b && state(i, a) > 0) moves.push_back({detail::Shift{i, a, -1}, detail::Shift{i, b, 1}});
-    }
-    detail::FilledState filled(system);
-    filled.place(state.values());
-    groups += static_cast<double>(filled.group_count()) / static_cast<double>(system.resource_count());
-    rated += static_cast<double>(moves.size());
-    by_group += seconds_of([&] {
-      for (const auto& move : moves) sink = sink + filled.value_change(move);
-    });
-    EvenSharing sharing(system);
-    std::vector<double> tasks(state.values().begin(), state.values().end());
-    const std::size_t columns = system.resource_count();
-    const auto shift = [&](const std::array<detail::Shift, 2>& move, Count sign) {
-      for (const detail::Shift& one : move) {
-        tasks[index(one.type) * columns + index(one.resource)] += static_cast<double>(sign * one.n);
-        state(one.type, one.resource) += sign * one.n;
-      }
-    };
-    whole += seconds_of([&] {
-      for (const auto& move : moves) {
-        shift(move, 1);
-        const auto served = sharing(tasks).at_full_speed;
-        double value = 0;
-        for (std::size_t at = 0; at < served.size(); ++at)
-          value += served[at] * system.value_rate(task_type(at / columns), resource_id(at % columns));
-        sink = sink + value;
-        shift(move, -1);
-      }
-    });
-    from_scratch += seconds_of([&] {
-      for (const auto& move : moves) {
-        shift(move, 1);
-        sink = sink + evaluate(system, state).value;
-        shift(move, -1);
-      }
-    });
-  }
-  std::printf("  %2zu x %-2zu %-7s %6.2f %12.0f %12.0f %12.0f\n", types, width, joined ? "yes" : "no",
-              groups / systems, 1e9 * by_group / rated, 1e9 * whole / rated, 1e9 * from_scratch / rated);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -197,11 +120,5 @@ int main(int argc, char** argv) {
        [](std::uint64_t seed) { return box_with_needs(seed, {.max_types = 4, .max_count = 6}); });
   gaps("boxes with needs", std::max(1, systems / 4), false,
        [](std::uint64_t seed) { return box_with_needs(seed, {}); });
-  std::printf("\nrating a move, ns: by groups of resources, filling all, evaluate\n");
-  std::printf("  %-7s %-7s %6s %12s %12s %12s\n", "T x R", "joined", "groups", "by group", "all", "evaluate");
-  for (const bool joined : {true, false}) {
-    for (const auto& [types, width] : {std::pair<std::size_t, std::size_t>{4, 4}, {8, 6}, {16, 8}, {32, 16}})
-      ratings(types, width, joined);
-  }
   return 0;
 }

@@ -16,6 +16,7 @@
 #include "allot/simulate/simulate.hpp"
 #include "allot/size/distribution.hpp"
 #include "allot/solve/solver.hpp"
+#include "bench/planned/needs.hpp"
 
 namespace {
 
@@ -291,5 +292,6 @@ int main(int argc, char** argv) {
   late_binding(systems, static_cast<std::uint64_t>(completions));
   stages(std::max(1, systems / 2), static_cast<std::uint64_t>(completions));
   rivals(systems, static_cast<std::uint64_t>(completions), files);
+  bench_needs(systems, static_cast<std::uint64_t>(completions));
   return 0;
 }

@@ -25,12 +25,12 @@ export interface Placement {
   alternatives: Alternative[];
 }
 
-/** A resource under a plan. */
+/** The servers of a resource, or another capacity, under a plan. */
 export interface CapacityUse {
   name: string;
   amount: number;
   used: number;
-  /** What one more server would add to what is optimised. */
+  /** What one more unit would add to what is optimised. */
   price: number;
 }
 
@@ -70,6 +70,8 @@ export interface Solution {
   time_shares?: number[][];
   binding?: string[];
   capacity_use?: CapacityUse[];
+  /** No whole tasks have more value. */
+  packing_bound?: number;
   limits?: BindingLimit[];
   rounds?: number[];
   headroom?: number;

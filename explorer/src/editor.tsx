@@ -5,9 +5,10 @@ import {linesOf, type Diagnostic} from './answers';
 import {resourceFields, taskFields, type FieldInfo} from './fields';
 import {percent} from './format';
 import {Details, Mark, NumberField, Stepper} from './inputs';
+import {Needs} from './needs';
 import {Chip, Scroller, Slider} from './parts';
 import {
-  addGroup, addResource, addTask, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, placeOf, removeResource, removeTask, sharesOf,
+  addCapacity, addGroup, addResource, addTask, hasNeeds, hasPriorities, isNumber, isStepped, kMostPairs, numberOf, pairsOf, placeOf, removeResource, removeTask, sharesOf,
   showField, stepRate, withPair, withPriorities, withRate, withResource, withTask, type Draft, type Field,
 } from './scenario';
 import {PowerCap, Stages} from './stages';
@@ -104,6 +105,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
   const taskDetails = kTaskDetails.filter(({key}) => isInUse(key, draft.tasks.some((task) => task[key as 'worth'] !== undefined)) || more);
   const hasCap = isInUse('power_cap', draft.power_cap !== undefined);
   const hasPowers = isInUse('powers', draft.tasks.some(({power}) => power.some((watts) => watts !== undefined))) || hasCap;
+  const drawsOn = isInUse('needs', draft.capacities.length > 0 || hasNeeds(draft)) || more;
   const resourceDetails = kResourceDetails.filter(({key}) => more || (hasPowers && kPowers.includes(key)));
   const largest = Math.max(0, ...draft.tasks.flatMap(({rates}) => rates.map((rate) => numberOf(rate, 0))));
   const scale = scaleFor(largest);
@@ -127,7 +129,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
   // Those that no field can show.
   const loose = diagnostics.filter((diagnostic) => {
     const [list = '', index, key] = placeOf(draft, diagnostic).split('.');
-    if (list === 'groups' || list === 'power_cap') return false;
+    if (list === 'groups' || list === 'capacities' || list === 'power_cap') return false;
     return list === '' || (index !== undefined && key !== undefined && !kShown.includes(key));
   });
 
@@ -162,7 +164,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
       </div>
       <p class="quiet">
         Rates are in tasks per second. Type them, step them with the arrow keys, or drag the bar below; leave a rate empty where a
-        type cannot run. Tick “all fields” to say what a type is worth, its limits, arrivals and powers.
+        type cannot run. Tick “all fields” to say what a type is worth and needs, its limits, arrivals and powers.
       </p>
       <Scroller label="Rates by task type and resource">
         <table class="editor">
@@ -331,6 +333,7 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
         </table>
       </Scroller>
       <Wishes draft={draft} fields={taskDetails} withHome={more} marks={marks} onChange={onChange} />
+      {drawsOn && <Needs draft={draft} marks={marks} onChange={onChange} />}
       {(more || hasCap) && <PowerCap draft={draft} marks={marks} onChange={onChange} />}
       <Stages draft={draft} marks={marks} onChange={onChange} />
       <p class="group">
@@ -339,6 +342,12 @@ export function Editor({draft, marks, diagnostics, notes, onChange}: EditorProps
         </button>
         <button type="button" disabled={isFull(addResource(draft))} onClick={() => onChange(addResource(draft), '')}>
           + resource
+        </button>
+        <button
+          type="button" title="Something that tasks draw on besides the resource where they run: cores, memory, a bus"
+          onClick={() => onChange(addCapacity(draft), '')}
+        >
+          + capacity
         </button>
         <button type="button" title="Threads that run several task types, one after the other" onClick={() => onChange(addGroup(draft), '')}>
           + stages

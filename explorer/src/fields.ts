@@ -50,6 +50,21 @@ export const resourceFields: FieldInfo[] = [
   {"key": "idle_power", "kind": "number", "unit": "W", "help": "watts of one idle server", "default": 0.0, "words": [], "least": 0},
 ];
 
+export interface DraftCapacity {
+  /** a capacity is known by it; no resource has the same name */
+  name: string;
+  /** how much of it there is */
+  amount: Field;
+  /** whether all go on, more slowly, when it is overdrawn; else who does not get it waits */
+  shared: boolean;
+}
+
+export const capacityFields: FieldInfo[] = [
+  {"key": "name", "kind": "text", "unit": "", "help": "a capacity is known by it; no resource has the same name", "default": "", "words": [], "least": 0},
+  {"key": "amount", "kind": "number", "unit": "", "help": "how much of it there is", "default": 1.0, "words": [], "least": 0},
+  {"key": "shared", "kind": "flag", "unit": "", "help": "whether all go on, more slowly, when it is overdrawn; else who does not get it waits", "default": false, "words": [], "least": 0},
+];
+
 export interface DraftTask {
   /** a task is known by it */
   name: string;
@@ -67,6 +82,8 @@ export interface DraftTask {
   max_response: Field;
   /** watts of a server at work on this type, by resource in their order */
   power: Field[];
+  /** for each resource where it can run: what a task takes of capacities while it is in service. The name of a resource stands for its servers; by resource, then by capacity: the servers of every resource, then the others */
+  needs: Field[][];
   /** tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100, by resource in their order */
   rates: Field[];
 }
@@ -80,6 +97,7 @@ export const taskFields: FieldInfo[] = [
   {"key": "worth", "kind": "number", "unit": "", "help": "the value of one completion", "default": 1.0, "words": [], "least": 0},
   {"key": "max_response", "kind": "number", "unit": "s", "help": "mean seconds from ready to done, at most this", "default": null, "words": [], "least": 0},
   {"key": "power", "kind": "by_resource", "unit": "W", "help": "watts of a server at work on this type", "default": null, "words": [], "least": 0},
+  {"key": "needs", "kind": "needs", "unit": "", "help": "for each resource where it can run: what a task takes of capacities while it is in service. The name of a resource stands for its servers", "default": null, "words": [], "least": 0},
   {"key": "rates", "kind": "by_resource", "unit": "tasks/s", "help": "tasks per second of one unit that works on nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100", "default": null, "words": [], "least": 0},
 ];
 

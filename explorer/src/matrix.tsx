@@ -3,7 +3,7 @@ import type {Solution} from './answers';
 import {typeColour} from './colours';
 import {number} from './format';
 import {Chip, Scroller} from './parts';
-import {numberOf, type Draft} from './scenario';
+import {hasNeeds, numberOf, type Draft} from './scenario';
 
 export interface Cell {
   i: number;
@@ -33,7 +33,7 @@ export function Matrix({solution, draft, selected, onSelect}: {
       <table class="assignment" id="assignment">
         <thead>
           <tr>
-            <th scope="col" class="corner">{isPlan ? 'units at work' : 'threads at'}</th>
+            <th scope="col" class="corner">{!isPlan ? 'threads at' : hasNeeds(draft) ? 'in service at' : 'units at work'}</th>
             {solution.resources.map((name) => <th scope="col" key={name}><span class="brief" title={name}>{name}</span></th>)}
           </tr>
         </thead>

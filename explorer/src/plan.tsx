@@ -9,7 +9,7 @@ import {capital, duration, number, percent, perSecond, valueWords} from './forma
 import type {Library} from './library';
 import {canRun, kLeastUnits, Matrix, noRate, type Cell} from './matrix';
 import {Chip, Scroller} from './parts';
-import {hasPriorities, numberOf, sharesOf, showField, valueUnit, withLevel, type Draft, type ValueUnit} from './scenario';
+import {hasNeeds, hasPriorities, numberOf, sharesOf, showField, valueUnit, withLevel, type Draft, type ValueUnit} from './scenario';
 import {flowsOf, type FirstAnswer} from './study';
 import type {Benches} from './workbench';
 
@@ -47,14 +47,15 @@ function verdict(plan: Solution, unit: ValueUnit): string {
 }
 
 /** What a cell of the plan means, in sentences. */
-function reasons(plan: Solution, flows: number[][], {i, j}: Cell, isAble: boolean): string[] {
+function reasons(plan: Solution, flows: number[][], {i, j}: Cell, isAble: boolean, isAlone: boolean): string[] {
   const [task, resource] = [plan.tasks[i]!, plan.resources[j]!];
   if (!isAble) return [noRate(task, resource)];
   const units = plan.time_shares?.[i]?.[j] ?? 0;
   if (units < kLeastUnits) return [`No time of ${resource} goes to “${task}”: for this objective, the plan is no worse without it.`];
   const all = plan.throughput_by_task[i] ?? 0;
   const here = flows[i]?.[j] ?? 0;
-  return [`On average ${number(units, 3)} units of ${resource} work on “${task}”. They complete ${perSecond(here)}, ${percent(here / Math.max(all, 1e-300))} of all “${task}”.`];
+  const who = isAlone ? `${number(units, 3)} units of ${resource} work on “${task}”. They` : `${number(units, 3)} tasks of “${task}” are in service at ${resource}. They`;
+  return [`On average ${who} complete ${perSecond(here)}, ${percent(here / Math.max(all, 1e-300))} of all “${task}”.`];
 }
 
 export function PlanResults({library, benches, draft, answer, plan, even, onAim, onDraft}: PlanProps) {
@@ -85,6 +86,7 @@ export function PlanResults({library, benches, draft, answer, plan, even, onAim,
           ? 'There are no threads, so there is nothing to plan.'
           : verdict(plan, unit)}
       </p>
+      <Packed plan={plan} draft={draft} />
       <Unserved plan={plan} priorities={hasPriorities(draft)} onAim={onAim} />
       <Details library={library} benches={benches} draft={draft} answer={answer} plan={plan} even={even} onAim={onAim} onDraft={onDraft} />
     </>
@@ -105,6 +107,20 @@ function Conflict({plan}: {plan: Solution}) {
       )}
       {plan.headroom !== undefined && <p>Of the arrivals {percent(Math.min(1, plan.headroom))} could be carried.</p>}
     </div>
+  );
+}
+
+/** What is held cannot be split: whole tasks may reach less than the plan. */
+function Packed({plan, draft}: {plan: Solution; draft: Draft}) {
+  if (!hasNeeds(draft) || plan.objective !== 'throughput') return null;
+  const {packing_bound: most} = plan;
+  if (most !== undefined && most >= plan.value * (1 - 1e-6)) return null;
+  return (
+    <p class="quiet" id="packed" data-bound={most ?? ''}>
+      {most === undefined
+        ? 'Whole tasks cannot keep all limits, for what they hold cannot be split.'
+        : `Whole tasks reach at most ${valueWords(most, valueUnit(draft))}, for what they hold cannot be split.`}
+    </p>
   );
 }
 
@@ -143,10 +159,13 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
     <div class="pieces">
       <div>
         <h3>Plan</h3>
-        <p class="quiet">How many units of a resource work on each type, on average. Choose a cell to read it.</p>
+        <p class="quiet">
+          {hasNeeds(draft) ? 'How many tasks of each type are in service at a resource,' : 'How many units of a resource work on each type,'} on average.
+          Choose a cell to read it.
+        </p>
         <Matrix solution={plan} draft={draft} selected={cell} onSelect={setSelected} />
         <div class="why" id="why" aria-live="polite">
-          {cell !== null && reasons(plan, flows, cell, canRun(draft, cell)).map((line) => <p key={line}>{line}</p>)}
+          {cell !== null && reasons(plan, flows, cell, canRun(draft, cell), !hasNeeds(draft)).map((line) => <p key={line}>{line}</p>)}
         </div>
       </div>
       <Capacities plan={plan} draft={draft} />
@@ -181,7 +200,7 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
   );
 }
 
-/** What is used of each resource, and what one more unit of it would bring. */
+/** What is used of each capacity, and what one more unit of it would bring. */
 function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
   const {verb, unit} = gainWords(plan, draft);
   const worthWords = verb === 'saves' ? 'would save' : unit.startsWith('to ') ? 'would add' : 'is worth';
@@ -189,6 +208,8 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
   const showsPower =
     draft.power_cap !== undefined || plan.objective === 'energy' || draft.resources.some(({power, idle_power}) => (power ?? idle_power) !== undefined);
   const isDear = ({price}: CapacityUse) => price > 1e-9 * Math.abs(plan.objective_value);
+  const hasOthers = capacities.length > plan.resources.length;
+  const oneMore = (name: string) => (plan.resources.includes(name) ? `One more server of ${name}` : `One more unit of ${name}`);
   const dearest = capacities.reduce<CapacityUse | null>((best, use) => (isDear(use) && use.price > (best?.price ?? 0) ? use : best), null);
   return (
     <div>
@@ -197,7 +218,8 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
         <table class="plain" id="capacities">
           <thead>
             <tr>
-              <th scope="col">resource</th><th scope="col">servers</th><th scope="col">busy</th><th scope="col">one more {verb}<br />{unit}</th>
+              <th scope="col">{hasOthers ? 'capacity' : 'resource'}</th><th scope="col">{hasOthers ? 'units' : 'servers'}</th>
+              <th scope="col">{hasOthers ? 'used' : 'busy'}</th><th scope="col">one more {verb}<br />{unit}</th>
             </tr>
           </thead>
           <tbody>
@@ -214,8 +236,8 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
       </Scroller>
       <p class="quiet">
         {dearest === null
-          ? 'One more server would change nothing that is optimised: threads or limits hold the plan back.'
-          : `One more server of ${dearest.name} ${worthWords} ${number(dearest.price)} ${unit}, as long as the same limits hold the plan back.`}
+          ? `One more ${hasOthers ? 'unit' : 'server'} would change nothing that is optimised: threads or limits hold the plan back.`
+          : `${oneMore(dearest.name)} ${worthWords} ${number(dearest.price)} ${unit}, as long as the same limits hold the plan back.`}
         {showsPower && plan.mean_power !== undefined && ` Mean power: ${number(plan.mean_power)} W${draft.power_cap === undefined ? '' : ` of at most ${showField(draft.power_cap)} W`}.`}
       </p>
     </div>

@@ -8,6 +8,7 @@ import priorities from '../../examples/priorities.toml?raw';
 import fair from '../../examples/plans/fair.toml?raw';
 import latency from '../../examples/plans/latency.toml?raw';
 import load from '../../examples/plans/load.toml?raw';
+import needs from '../../examples/plans/needs.toml?raw';
 import power from '../../examples/plans/power.toml?raw';
 import stages from '../../examples/plans/stages.toml?raw';
 import worth from '../../examples/plans/worth.toml?raw';
@@ -41,7 +42,7 @@ const random = (id: string, label: string, hint: string, options: Record<string,
 
 const planned: Partial<Aim> = {service: 'planned', objective: 'throughput'};
 
-/** Those of the guide "Say what you want". */
+/** Those of the guides "Say what you want" and "Tasks that need several things". */
 export const wishes: Preset[] = [
   file('worth', 'This kind is worth more', 'A “detect” is worth ten “resize”: change its worth, and see who gets the GPU.', worth, planned),
   file('latency', 'Stay below this latency', '“search” must be done within 50 ms on average: “Limits” says what that costs.', latency, planned),
@@ -49,6 +50,7 @@ export const wishes: Preset[] = [
   file('power', 'Stay below this power', 'Raise the power cap, or choose “Energy”.', power, planned),
   file('stages', 'Decode, then detect, then encode', 'Finished frames count: change the stages of a round.', stages, planned),
   file('load', 'Will it carry that load?', 'Tasks come from outside: the plan says how many times this load the machine can carry.', load, planned),
+  file('needs', 'Tasks that need several things', 'GPU tasks hold a core and memory, and share the bus: change what a task takes, or how much there is.', needs, planned),
 ];
 
 export const presets: Preset[] = [

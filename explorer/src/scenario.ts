@@ -2,7 +2,8 @@
 // says what is the matter with them.
 import type {Diagnostic, ScenarioFile} from './answers';
 import {
-  groupFields, resourceFields, taskFields, type DraftFile, type DraftGroup, type DraftResource, type DraftTask as FileTask, type FieldInfo,
+  capacityFields, groupFields, resourceFields, taskFields, type DraftCapacity, type DraftFile, type DraftGroup, type DraftResource,
+  type DraftTask as FileTask, type FieldInfo,
 } from './fields';
 
 /** A number, or the text that was typed instead of one. Absent: not given. */
@@ -15,6 +16,8 @@ export interface DraftTask extends FileTask {
 
 export interface Draft extends DraftFile {
   resources: DraftResource[];
+  /** What tasks draw on besides the servers of resources. */
+  capacities: DraftCapacity[];
   tasks: DraftTask[];
   /** Threads that run several task types, one after the other. */
   groups: DraftGroup[];
@@ -42,7 +45,7 @@ export const showField = (field: Field): string => (field === undefined ? '' : S
 export const numberOf = (field: Field, otherwise: number): number => (typeof field === 'number' ? field : otherwise);
 
 /** Numbers that are shown though nobody has given them. */
-const kStepped = ['servers', 'count'];
+const kStepped = ['servers', 'count', 'amount'];
 export const isNumber = ({kind}: FieldInfo): boolean => kind === 'number' || kind === 'whole';
 export const isStepped = ({key}: FieldInfo): boolean => kStepped.includes(key);
 
@@ -50,12 +53,21 @@ const fieldOf = (value: unknown): Field => (typeof value === 'number' || typeof 
 
 type Entry = Record<string, unknown>;
 
+/** What tasks can draw on, in the order of the library: the servers of every resource, then the other capacities. */
+export const capacityNames = ({resources, capacities}: Pick<Draft, 'resources' | 'capacities'>): string[] =>
+  [...resources, ...capacities].map(({name}) => name);
+
 /** An entry of the file with every field of its table, by what it says. */
-function entryOf(fields: FieldInfo[], file: Entry, resources: string[] = []): Entry {
+function entryOf(fields: FieldInfo[], file: Entry, resources: string[] = [], capacities: string[] = []): Entry {
   const valueOf = (info: FieldInfo): unknown => {
     const value = file[info.key];
     if (isNumber(info)) return fieldOf(value ?? (isStepped(info) ? info.default : undefined));
     if (info.kind === 'by_resource') return resources.map((name) => fieldOf((value as Entry | undefined)?.[name]));
+    if (info.kind === 'needs') {
+      const taken = (name: string): Entry | undefined => (value as Record<string, Entry> | undefined)?.[name];
+      return resources.map((name) => capacities.map((capacity) => fieldOf(taken(name)?.[capacity])));
+    }
+    if (info.kind === 'flag') return Boolean(value ?? info.default);
     if (info.kind === 'tasks') return value ?? [];
     return String(value ?? info.default ?? '');
   };
@@ -64,12 +76,13 @@ function entryOf(fields: FieldInfo[], file: Entry, resources: string[] = []): En
 
 export const newResource = (name: string): DraftResource => entryOf(resourceFields, {name}) as unknown as DraftResource;
 
-const taskOf = (file: Entry, resources: string[], arrivals: Field): DraftTask =>
-  ({...entryOf(taskFields, file, resources), arrivals}) as unknown as DraftTask;
+const taskOf = (file: Entry, resources: string[], capacities: string[], arrivals: Field): DraftTask =>
+  ({...entryOf(taskFields, file, resources, capacities), arrivals}) as unknown as DraftTask;
 
 /** From a scenario that the library has read, so it has the shape that it should. */
 export function draftOf(file: ScenarioFile): Draft {
-  const {name, power_cap, resources, tasks, threads = [], arrivals = [], ...rest} = file;
+  const {name, power_cap, resources, capacities = [], tasks, threads = [], arrivals = [], ...rest} = file;
+  const others = (capacities as Entry[]).map((capacity) => entryOf(capacityFields, capacity) as unknown as DraftCapacity);
   const names = resources.map((resource) => String(resource.name));
   // Streams of one type add up.
   const arriving = (task: unknown): Field => {
@@ -80,7 +93,8 @@ export function draftOf(file: ScenarioFile): Draft {
     name: name ?? '',
     power_cap: fieldOf(power_cap),
     resources: resources.map((resource) => entryOf(resourceFields, resource) as unknown as DraftResource),
-    tasks: tasks.map((task) => taskOf(task, names, arriving(task.name))),
+    capacities: others,
+    tasks: tasks.map((task) => taskOf(task, names, [...names, ...others.map((capacity) => capacity.name)], arriving(task.name))),
     groups: (threads as Entry[]).map((group) => entryOf(groupFields, group) as unknown as DraftGroup),
     rest,
     preset: '',
@@ -96,13 +110,22 @@ const withoutAbsent = (entries: Entry): Entry =>
 export function fileOf(draft: Draft): ScenarioFile {
   const byResource = (values: Field[]): Entry =>
     Object.fromEntries(draft.resources.flatMap((resource, j) => (values[j] === undefined ? [] : [[resource.name, values[j]]])));
+  const names = capacityNames(draft);
+  const taken = (amounts: Field[]): Entry | undefined => {
+    const given = amounts.flatMap((amount, r) => (amount === undefined ? [] : [[names[r]!, amount]]));
+    return given.length === 0 ? undefined : Object.fromEntries(given);
+  };
+  const byPair = (needs: Field[][]): Entry =>
+    withoutAbsent(Object.fromEntries(draft.resources.map((resource, j) => [resource.name, taken(needs[j] ?? [])])));
   return {
     ...withoutAbsent({name: draft.name, power_cap: draft.power_cap}),
     resources: draft.resources.map(({name, ...resource}) => ({name, ...withoutAbsent({...resource})})),
-    tasks: draft.tasks.map(({name, rates, power, arrivals: _, ...task}) => ({
+    ...withoutAbsent({capacities: draft.capacities.map(({name, shared, ...capacity}) => ({name, ...withoutAbsent({...capacity}), ...(shared ? {shared} : {})}))}),
+    tasks: draft.tasks.map(({name, rates, power, needs, arrivals: _, ...task}) => ({
       name,
       ...withoutAbsent({...task}),
       ...(power.some((watts) => watts !== undefined) ? {power: byResource(power)} : {}),
+      ...(hasAny(needs) ? {needs: byPair(needs)} : {}),
       rates: byResource(rates),
     })),
     ...withoutAbsent({
@@ -113,15 +136,29 @@ export function fileOf(draft: Draft): ScenarioFile {
   };
 }
 
+const hasAny = (needs: Field[][]): boolean => needs.some((amounts) => amounts.some((amount) => amount !== undefined));
+
+/** Whether some task takes anything but one server of the resource where it runs. */
+export const hasNeeds = ({tasks}: Draft): boolean => tasks.some(({needs}) => hasAny(needs));
+
 export const textOf = (draft: Draft): string => JSON.stringify(fileOf(draft));
 
 /** The task types with arrivals, in the order of the file. */
 const streamsOf = (draft: Draft): DraftTask[] => draft.tasks.filter(({arrivals}) => arrivals !== undefined);
 
+/** Resource and capacity of a place below the needs of a task; null where there is none such. */
+function needOf(draft: Draft, path: string): string | null {
+  const names = [...path.matchAll(/(?:^|\.)(?:"((?:[^"\\]|\\.)*)"|([^."]+))/gs)].map((part) => part[1]?.replace(/\\(.)/g, '$1') ?? part[2]);
+  if (names[0] !== 'needs') return null;
+  const j = draft.resources.findIndex(({name}) => name === names[1]);
+  const r = capacityNames(draft).indexOf(names[2] ?? '');
+  return j < 0 || r < 0 ? null : `${j}.${r}`;
+}
+
 /** Where a diagnostic belongs: a key such as `tasks.1.rates.0`, `resources.0.servers`, `power_cap` or `` for the whole. */
 export function placeOf(draft: Draft, diagnostic: Diagnostic): string {
   if (diagnostic.place === 'power_cap') return 'power_cap';
-  const match = /^(tasks|resources|threads|arrivals)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(diagnostic.place);
+  const match = /^(tasks|resources|capacities|threads|arrivals)(?:\[(\d+)\])?(?:\.(.*))?$/s.exec(diagnostic.place);
   if (match === null) return '';
   const [, list, index, path = ''] = match;
   if (index === undefined) return '';
@@ -130,6 +167,8 @@ export function placeOf(draft: Draft, diagnostic: Diagnostic): string {
     return i < 0 ? '' : `tasks.${i}.arrivals`;
   }
   if (list === 'threads') return path.startsWith('sequence') ? `groups.${index}.sequence` : `groups.${index}${path === '' ? '' : `.${path}`}`;
+  const need = list === 'tasks' ? needOf(draft, path) : null;
+  if (need !== null) return `tasks.${index}.needs.${need}`;
   const pair = /^(rates|power)\.(?:"((?:[^"\\]|\\.)*)"|(.*))$/s.exec(path);
   if (pair !== null && list === 'tasks') {
     const name = pair[2]?.replace(/\\(.)/g, '$1') ?? pair[3];
@@ -215,8 +254,20 @@ export function stepRate(draft: Draft, i: number, j: number, direction: 1 | -1):
 export const addResource = (draft: Draft): Draft => ({
   ...draft,
   resources: [...draft.resources, newResource(freeName(draft.resources.map(({name}) => name), 'resource '))],
-  tasks: draft.tasks.map((task) => ({...task, rates: [...task.rates, 1], power: [...task.power, undefined]})),
+  tasks: draft.tasks.map((task) => ({
+    ...task,
+    rates: [...task.rates, 1],
+    power: [...task.power, undefined],
+    needs: withCapacityAt([...task.needs, nothingOf(draft)], draft.resources.length),
+  })),
 });
+
+const nothingOf = (draft: Draft): Field[] => capacityNames(draft).map(() => undefined);
+
+/** One more capacity, of which nothing is taken as yet. */
+const withCapacityAt = (needs: Field[][], at: number): Field[][] =>
+  needs.map((amounts) => [...amounts.slice(0, at), undefined, ...amounts.slice(at)]);
+const withoutCapacityAt = (needs: Field[][], at: number): Field[][] => needs.map((amounts) => amounts.filter((_, r) => r !== at));
 
 export const removeResource = (draft: Draft, j: number): Draft => ({
   ...draft,
@@ -226,6 +277,7 @@ export const removeResource = (draft: Draft, j: number): Draft => ({
     home: task.home === draft.resources[j]?.name ? '' : task.home,
     rates: task.rates.filter((_, at) => at !== j),
     power: task.power.filter((_, at) => at !== j),
+    needs: withoutCapacityAt(task.needs.filter((_, at) => at !== j), j),
   })),
 });
 
@@ -237,8 +289,34 @@ export const addTask = (draft: Draft): Draft => {
     ...(hasPriorities(draft) ? {priority: 1} : {}),
     rates,
   };
-  return {...draft, tasks: [...draft.tasks, taskOf(task, draft.resources.map(({name}) => name), undefined)]};
+  return {...draft, tasks: [...draft.tasks, taskOf(task, draft.resources.map(({name}) => name), capacityNames(draft), undefined)]};
 };
+
+/** What a task takes of a capacity at a resource. */
+export const withNeed = (draft: Draft, i: number, j: number, r: number, amount: Field): Draft =>
+  withTask(draft, i, {
+    needs: draft.tasks[i]!.needs.map((amounts, at) => (at === j ? amounts.map((old, other) => (other === r ? amount : old)) : amounts)),
+  });
+
+export const addCapacity = (draft: Draft): Draft => ({
+  ...draft,
+  capacities: [
+    ...draft.capacities,
+    entryOf(capacityFields, {name: freeName(draft.capacities.map(({name}) => name), 'capacity '), amount: 1}) as unknown as DraftCapacity,
+  ],
+  tasks: draft.tasks.map((task) => ({...task, needs: withCapacityAt(task.needs, capacityNames(draft).length)})),
+});
+
+export const withCapacity = (draft: Draft, k: number, change: Partial<DraftCapacity>): Draft => ({
+  ...draft,
+  capacities: draft.capacities.map((capacity, at) => (at === k ? {...capacity, ...change} : capacity)),
+});
+
+export const removeCapacity = (draft: Draft, k: number): Draft => ({
+  ...draft,
+  capacities: draft.capacities.filter((_, at) => at !== k),
+  tasks: draft.tasks.map((task) => ({...task, needs: withoutCapacityAt(task.needs, draft.resources.length + k)})),
+});
 
 export const removeTask = (draft: Draft, i: number): Draft => ({
   ...draft,

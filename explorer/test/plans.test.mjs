@@ -70,9 +70,9 @@ describe('plans are those of the command', () => {
 
   test('stages, loads, limits and powers', async () => {
     await open(tab);
-    for (const name of ['stages', 'load', 'latency', 'power', 'worth']) {
+    for (const name of ['stages', 'load', 'latency', 'power', 'worth', 'needs']) {
       const scenario = await asJson(`plans/${name}.toml`);
-      if (['latency', 'worth'].includes(name)) await page.check('input[name=service][value=planned]');
+      if (['latency', 'worth', 'needs'].includes(name)) await page.check('input[name=service][value=planned]');
       else await page.check('input[name=objective][value=throughput]');
       const expected = allot('solve', scenario, '--service', 'planned', '--explain');
       assertClose(await objectiveValue(), expected.objective_value, kPlans, name);
@@ -380,6 +380,71 @@ describe('value against the least-served type', () => {
   });
 });
 
+describe('needs', () => {
+  const need = (name) => page.locator(`[aria-label="${name}"]`);
+
+  test('are typed, kept, undone, and count in the plan', async () => {
+    await open(tab);
+    await preset('needs');
+    const first = await objectiveValue();
+    assertClose(await valueOf(page, '#packed', 'data-bound'), allot('solve', await scenarioText(), '--service', 'planned').packing_bound, kPlans, 'packings');
+    await page.fill('[id="capacities.1.amount"]', '0.5');
+    await settled(page);
+    const expected = allot('solve', await scenarioText(), '--service', 'planned');
+    assert.ok(expected.value < first);
+    assertClose(await objectiveValue(), expected.objective_value, kPlans, 'half of the bus');
+    for (const {name, price, used} of expected.capacity_use) {
+      assertClose(await valueOf(page, `#capacities tr[data-name="${name}"]`, 'data-price'), price, kPlans, `price of ${name}`);
+      assert.ok(used <= 24 + 1e-9);
+    }
+    await need('cpu taken by pack on cpu').fill('2');
+    assert.deepEqual((await scenarioInAddress(page)).tasks[2].needs, {cpu: {cpu: 2}});
+    await page.click('button:has-text("Undo")');
+    assert.deepEqual((await scenarioInAddress(page)).tasks[2].needs, {cpu: {cpu: 4}});
+    await need('cpu taken by pack on cpu').fill('');
+    assert.equal((await scenarioInAddress(page)).tasks[2].needs, undefined);
+  });
+
+  test('are built up from nothing, and follow what is renamed and removed', async () => {
+    await open(tab);
+    await preset('workstation');
+    assert.equal(await page.locator('#needs').count(), 0);
+    await page.click('button:has-text("+ capacity")');
+    await page.fill('[id="capacities.0.name"]', 'bus');
+    await page.check('.capacity:has([id="capacities.0.name"]) input[type=checkbox]');
+    await need('bus taken by decode on gpu').fill('0.4');
+    await need('cpu taken by decode on gpu').fill('1');
+    let scenario = await scenarioInAddress(page);
+    assert.deepEqual(scenario.capacities, [{name: 'bus', amount: 1, shared: true}]);
+    const decode = () => scenario.tasks.find(({name}) => name === 'decode').needs;
+    assert.deepEqual(decode(), {gpu: {cpu: 1, bus: 0.4}});
+    await page.fill('[id="resources.0.name"]', 'cores');
+    await page.fill('[id="capacities.0.name"]', 'link');
+    scenario = await scenarioInAddress(page);
+    assert.deepEqual(decode(), {gpu: {cores: 1, link: 0.4}});
+    await page.click('button:has-text("+ resource")');
+    scenario = await scenarioInAddress(page);
+    assert.deepEqual(decode(), {gpu: {cores: 1, link: 0.4}});
+    await page.click('[aria-label="Remove resource cores"]');
+    scenario = await scenarioInAddress(page);
+    assert.deepEqual(decode(), {gpu: {link: 0.4}});
+    await page.click('[aria-label="Remove capacity link"]');
+    scenario = await scenarioInAddress(page);
+    assert.equal(scenario.capacities, undefined);
+    assert.equal(decode(), undefined);
+  });
+
+  test('that cannot be are told where they stand', async () => {
+    await open(tab);
+    await preset('needs');
+    await need('memory taken by train on gpu').fill('25');
+    assert.match(await page.textContent('[id="mark-tasks.1.needs.1.2"]'), /24/);
+    await need('memory taken by train on gpu').fill('10');
+    await page.fill('[id="capacities.0.amount"]', '-1');
+    assert.ok((await page.textContent('[id="mark-capacities.0.amount"]')).length > 0);
+  });
+});
+
 describe('the link and a reload', () => {
   test('keep service, objective and what energy keeps', async () => {
     await open(tab);
@@ -418,7 +483,7 @@ describe('the link and a reload', () => {
 
   test('keep worths, limits, stages and arrivals', async () => {
     await open(tab);
-    for (const id of ['worth', 'latency', 'power', 'stages', 'load']) {
+    for (const id of ['worth', 'latency', 'power', 'stages', 'load', 'needs']) {
       await preset(id);
       const before = await scenarioText();
       const answer = await objectiveValue();
@@ -444,7 +509,7 @@ describe('everybody', () => {
         await page.emulateMedia({colorScheme});
         await open(tab);
         await allFields();
-        for (const id of ['worth', 'latency', 'fair', 'power', 'stages', 'load', 'workstation']) {
+        for (const id of ['worth', 'latency', 'fair', 'power', 'stages', 'load', 'needs', 'workstation']) {
           await preset(id);
           if (id === 'workstation') await page.check('input[name=service][value=planned]');
           if (id === 'power') await aimFor('energy');

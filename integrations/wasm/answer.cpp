@@ -13,6 +13,7 @@
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/simulate/trace.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/fairness.hpp"
@@ -251,9 +252,16 @@ std::string flows(const Call& call, const Said& said) {
   const System system = (node != nullptr ? scenario_of(call) : static_scenario_of(call)).system;
   std::vector<double> time_shares;
   if (node != nullptr) time_shares = said.matrix(*node, system.type_count(), system.resource_count());
-  const PairSpan shares(time_shares, system.resource_count());
   std::optional<Assignment> assignment;
   if (time_shares.empty()) assignment = assignment_of(said, said.find("assignment"), system);
+  if (assignment && system.has_needs()) {
+    const std::vector<double> tasks(assignment->values().begin(), assignment->values().end());
+    EvenSharing sharing(system);
+    const std::span<const double> served = sharing(tasks).at_full_speed;
+    time_shares.assign(served.begin(), served.end());
+    assignment.reset();
+  }
+  const PairSpan shares(time_shares, system.resource_count());
   Json rows = Json::array();
   for (std::size_t i = 0; i < system.type_count(); ++i) rows.push_back(Json::array());
   for (const ResourceId j : system.resource_ids()) {

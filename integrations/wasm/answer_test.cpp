@@ -91,7 +91,7 @@ TEST(Answer, RefusesOptionsThatMakeNoSense) {
 }
 
 TEST(Answer, FlowsSumToTheThroughputs) {
-  for (const char* name : {"paper-2gp1sa.toml", "fcfs-differs.toml", "biglittle.toml"}) {
+  for (const char* name : {"paper-2gp1sa.toml", "fcfs-differs.toml", "biglittle.toml", "plans/needs.toml"}) {
     const std::string scenario = example(name);
     const Json solution = ask("solve", scenario);
     const Json flows = ask("flows", scenario, {{"assignment", solution["assignment"]}});

@@ -42,6 +42,34 @@ TEST(Messages, SayWhichFileIsForWhichCommand) {
               R"({"scenario": "a.toml", "policies": ["map"], "vary": []})");
 }
 
+/// GPU tasks that a core feeds, and tasks that are slow everywhere.
+std::string fed_gpu(const std::string& discipline, const std::string& count, const std::string& memory) {
+  return R"({"resources": [{"name": "cpu", "servers": 2, "discipline": ")" + discipline +
+         R"("}, {"name": "gpu", "servers": 2}], "capacities": [{"name": "memory", "amount": 80}], "tasks": [
+    {"name": "a", "priority": 1, "rates": {"cpu": 2, "gpu": 9}, "count": )" +
+         count + R"(, "needs": {"gpu": {"cpu": 1, "memory": )" + memory + R"(}}},
+    {"name": "b", "priority": 1, "rates": {"cpu": 0.1, "gpu": 0.1}, "count": )" +
+         count + "}]}";
+}
+
+TEST(Messages, SayWhatIsForTasksWithNeeds) {
+  const std::string queued = fed_gpu("fcfs", "3", "40");
+  for (const char* command : {"solve", "certify", "whatif", "pareto"})
+    expect_said({command, "-"}, 3, "meet first come, first served at 'cpu', for which even sharing", queued);
+  EXPECT_EQ(Process(allot_words({"solve", "-", "--service", "planned"})).input(queued).run().status, 0);
+  const std::string shared = fed_gpu("ps", "3", "40");
+  expect_said({"solve", "-", "--solver", "slsqp"}, 2, "use 'local' or 'exact'", shared);
+  expect_said({"solve", "-", "--solver", "weighted"}, 2, "use 'planned'", shared);
+  expect_said({"certify", "-", "--proof", "never.json"}, 3, "--service planned", shared);
+  const auto certified = [](const std::string& count, const std::string& memory) {
+    return Process(allot_words({"certify", "-"})).input(fed_gpu("ps", count, memory)).run().out;
+  };
+  EXPECT_THAT(certified("1", "40"), HasSubstr("Proven optimal"));
+  EXPECT_THAT(certified("5", "41"), HasSubstr("counted in the same way"));
+  EXPECT_THAT(certified("90000", "40"),
+              AllOf(HasSubstr("of the optimum, proven"), HasSubstr("planned service")));
+}
+
 TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {
   EXPECT_EQ(run_allot({"solve", kWorkstation, "--time-limit", "10m"}).status, 0);
   EXPECT_EQ(run_allot({"certify", kWorkstation, "--time-limit", "1.5h", "--gap", "5%"}).status, 0);

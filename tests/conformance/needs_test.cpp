@@ -13,7 +13,6 @@
 
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
-#include "allot/solve/detail/states.hpp"
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
@@ -41,7 +40,7 @@ void for_each_system(int systems, std::uint64_t stream, const NeedsShape& shape,
   for (std::uint64_t seed = 0; systems > 0; ++seed) {
     RandomStream random(seed, stream);
     const System system = with_limits(random_needs(random, shape), random);
-    const double states = detail::count_states(system);
+    const double states = testing::states_of(system);
     if (!system.has_needs() || system.population() == 0 || states < least_states || states > kMostStates)
       continue;
     --systems;
@@ -162,6 +161,46 @@ TEST(Needs, BranchAndPriceIsExactWhereNothingIsJoined) {
   EXPECT_GE(tables, 150);
 }
 
+/// Resources on which nothing but single servers is drawn become fcfs.
+System with_queues(const System& system) {
+  std::vector<Resource> machine = system.resources();
+  for (const ResourceId j : system.resource_ids()) {
+    bool plain = true;
+    for (const TaskType i : system.types()) {
+      const auto draws = system.needs(i, j);
+      plain = plain && (draws.empty() || (draws.size() == 1 && draws.front().amount == 1));
+    }
+    if (plain) machine[index(j)].discipline = Discipline::kFcfs;
+  }
+  return system.with_resources(std::move(machine));
+}
+
+TEST(Needs, StandBesideQueuesThatTheyDoNotMeet) {
+  NeedsShape shape{.extreme = false, .joined = false};
+  int queues = 0;
+  for_each_system(150, 7, shape, 2, [&](const System& shared, RandomStream&) {
+    const System system = with_queues(shared);
+    if (system == shared) return;
+    ++queues;
+    std::optional<double> most;
+    NeedsOracle(system).visit([&](const Assignment& state) {
+      const Performance here = evaluate(system, state);
+      if (floor_shortfall(system, here.throughput_by_task) == 0)
+        most = std::max(most.value_or(0), here.value);
+    });
+    const Solution exact = found_by("exact", system);
+    if (!most) {
+      EXPECT_EQ(exact.outcome, Outcome::kInfeasible);
+      return;
+    }
+    EXPECT_NEAR(found_by("exhaustive", system).performance.value, *most, 1e-9 * *most);
+    EXPECT_NEAR(exact.performance.value, *most, 1e-9 * *most);
+    EXPECT_GE(*exact.upper_bound, *most * (1 - 1e-12));
+    EXPECT_GE(found_by("local", system).performance.value, *most * 0.9);
+  });
+  EXPECT_GE(queues, 20);
+}
+
 TEST(Needs, PrioritiesAreMatchedAsWellAsEnumerationMatchesThem) {
   double mis = 0;
   double local = 0;
@@ -218,7 +257,7 @@ TEST(Needs, LargerSystemsAreProvenWhereNothingIsJoined) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 5);
     const System system = random_needs(random, shape);
-    if (!system.has_needs() || detail::count_states(system) < 1e5) continue;
+    if (!system.has_needs() || testing::states_of(system) < 1e5) continue;
     ++systems;
     const Solution exact = found_by("exact", system);
     const double value = exact.performance.value;

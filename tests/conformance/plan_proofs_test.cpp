@@ -57,13 +57,18 @@ Scenario extreme_scenario(std::uint64_t seed) {
     if (scenario.threads.empty() && random.below(2) == 0) task.worth *= stretch(6);
     if (task.count > 0 && random.below(4) == 0) task.count *= 100'000;
     if (task.floor && random.below(3) == 0) *task.floor *= stretch(6);
+    for (Need& need : task.needs) {
+      if (random.below(4) != 0) continue;
+      need.amount *= system.is_shared(need.capacity) ? stretch(4) : std::pow(10.0, -random.uniform(0, 4));
+    }
   }
   for (Resource& resource : resources) {
     if (random.below(4) == 0) resource.servers *= 1000;
     if (random.below(4) == 0) resource.idle_power *= stretch(3);
   }
-  scenario.system = System(std::move(resources), std::move(tasks),
-                           Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  scenario.system =
+      System(std::move(resources), std::move(tasks),
+             Rates(system.type_count(), system.resource_count(), std::move(rates)), system.capacities());
   return scenario;
 }
 
@@ -158,6 +163,7 @@ TEST(PlanProofs, WhatIsProvenOptimalKeepsEveryLimitHoweverFarApartTheNumbersLie)
       double watts = 0;
       double taken = 0;
       double idle = 0;
+      std::vector<double> used(system.capacity_count(), 0.0);
       for (const ResourceId j : system.resource_ids())
         idle += system.resource(j).idle_power * static_cast<double>(system.resource(j).servers);
       for (const TaskType i : system.types()) {
@@ -165,12 +171,16 @@ TEST(PlanProofs, WhatIsProvenOptimalKeepsEveryLimitHoweverFarApartTheNumbersLie)
         for (const ResourceId j : system.resources_for(i)) {
           const double x = found.time_shares[index(i) * system.resource_count() + index(j)];
           completed += x * system.rate(i, j);
-          const double more = x * (system.power(i, j) - system.resource(j).idle_power);
+          const double more =
+              x * system.servers_taken(i, j) * (system.power(i, j) - system.resource(j).idle_power);
+          for (const Draw& draw : system.needs(i, j)) used[index(draw.capacity)] += x * draw.amount;
           watts += more;
           taken += std::max(0.0, more);
         }
         EXPECT_GE(completed, system.task(i).floor.value_or(0) * (1 - 1e-8)) << system.task(i).name;
       }
+      for (const CapacityId r : system.capacity_ids())
+        EXPECT_LE(used[index(r)], system.amount(r) * (1 + 1e-8)) << system.capacity_name(r);
       if (scenario.power_cap) {
         const double left = *scenario.power_cap - idle;
         EXPECT_LE(watts, left + 1e-8 * std::max(std::abs(left), taken) + 1e-12 * idle);
@@ -241,15 +251,24 @@ Scenario scenario_of(const check::PlanMachine& plan) {
     task.max_response = plan.max_response[i];
     for (std::size_t j = 0; j < resources.size(); ++j) {
       if (plan.machine.rates[i][j] > 0) task.power.push_back({resource_id(j), plan.power[i][j]});
+      for (const check::Need& need : plan.needs[i][j])
+        task.needs.push_back({resource_id(j), capacity_id(need.capacity), need.amount});
     }
     tasks.push_back(std::move(task));
     rates.insert(rates.end(), plan.machine.rates[i].begin(), plan.machine.rates[i].end());
   }
   const std::size_t types = tasks.size();
   const std::size_t width = resources.size();
-  Scenario scenario{"", System(std::move(resources), std::move(tasks), Rates(types, width, std::move(rates))),
-                    {}, {},
-                    {}, {},
+  std::vector<Capacity> capacities;
+  for (const check::Capacity& capacity : plan.capacities)
+    capacities.push_back({capacity.name, capacity.amount, capacity.shared});
+  Scenario scenario{"",
+                    System(std::move(resources), std::move(tasks), Rates(types, width, std::move(rates)),
+                           std::move(capacities)),
+                    {},
+                    {},
+                    {},
+                    {},
                     {}};
   for (const check::Group& group : plan.groups) {
     ThreadGroup own{group.count, {}, group.worth, group.max_response, group.name};

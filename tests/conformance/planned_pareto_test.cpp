@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "allot/base/error.hpp"
@@ -37,7 +38,7 @@ Scenario with_floors(const Scenario& scenario, const std::vector<double>& least,
     tasks[i].floor = std::max(tasks[i].floor.value_or(0), least[i]);
     if (!worths.empty()) tasks[i].worth = worths[i];
   }
-  out.system = System(scenario.system.resources(), std::move(tasks), scenario.system.rates());
+  out.system = scenario.system.with_tasks(std::move(tasks));
   return out;
 }
 
@@ -200,11 +201,16 @@ TEST(PlannedPareto, PointsAreNumbersWhateverTheScenario) {
     for (const ParetoPoint& point : frontier.points) {
       EXPECT_TRUE(std::isfinite(point.value) && std::isfinite(point.throughput) &&
                   std::isfinite(point.priority_error) && std::isfinite(point.least_served));
-      std::vector<double> used(scenario.system.resource_count(), 0.0);
-      for (std::size_t at = 0; at < point.time_shares.size(); ++at)
-        used[at % used.size()] += point.time_shares[at];
-      for (std::size_t j = 0; j < used.size(); ++j)
-        EXPECT_LE(used[j], static_cast<double>(scenario.system.resources()[j].servers) * (1 + 1e-3));
+      const System& system = scenario.system;
+      std::vector<double> used(system.capacity_count(), 0.0);
+      for (std::size_t at = 0; at < point.time_shares.size(); ++at) {
+        const auto [i, j] = std::div(static_cast<long>(at), static_cast<long>(system.resource_count()));
+        for (const Draw& draw :
+             system.needs(task_type(static_cast<std::size_t>(i)), resource_id(static_cast<std::size_t>(j))))
+          used[index(draw.capacity)] += draw.amount * point.time_shares[at];
+      }
+      for (const CapacityId r : system.capacity_ids())
+        EXPECT_LE(used[index(r)], system.amount(r) * (1 + 1e-3));
     }
   }
 }

@@ -38,8 +38,9 @@ Scenario drifted(const Scenario& scenario, std::uint64_t seed) {
       rates.push_back(system.rate(i, j) * random.uniform(0.9, 1.1));
   }
   Scenario out = scenario;
-  out.system = System(system.resources(), std::move(tasks),
-                      Rates(system.type_count(), system.resource_count(), std::move(rates)));
+  out.system =
+      System(system.resources(), std::move(tasks),
+             Rates(system.type_count(), system.resource_count(), std::move(rates)), system.capacities());
   return out;
 }
 

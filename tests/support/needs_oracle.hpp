@@ -124,6 +124,17 @@ class NeedsOracle {
   std::vector<std::vector<long double>> needs_;  // by pair, then by capacity
 };
 
+/// How many placements there are, least depths not considered.
+inline double states_of(const System& system) {
+  double states = 1;
+  for (const TaskType i : system.types()) {
+    const double others = static_cast<double>(system.resources_for(i).size()) - 1;
+    for (double k = 1; k <= others && system.count(i) > 0; ++k)
+      states *= (static_cast<double>(system.count(i)) + k) / k;
+  }
+  return std::round(states);
+}
+
 /// The same system, now and then with floors that some state meets, least depths and priorities.
 inline System with_limits(const System& system, RandomStream& random) {
   std::vector<Resource> machine = system.resources();

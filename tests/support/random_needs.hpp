@@ -82,6 +82,36 @@ inline System random_needs(RandomStream& random, const NeedsShape& shape = {}) {
                 std::move(capacities));
 }
 
+/// The system with needs of all kinds on top of what it has.
+inline System with_random_needs(const System& system, RandomStream& random, bool may_be_extreme = true) {
+  const bool is_extreme = may_be_extreme && random.below(8) == 0;
+  const auto spread = [&](double low, double high) {
+    return is_extreme ? std::pow(10.0, random.uniform(-4, 4)) : random.uniform(low, high);
+  };
+  std::vector<Capacity> capacities;
+  for (std::size_t k = random.below(4); k > 0; --k)
+    capacities.push_back({"c" + std::to_string(k), spread(0.5, 6), random.below(2) == 0});
+  std::vector<TaskClass> tasks = system.tasks();
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      const auto need = [&](CapacityId r, double amount) { tasks[index(i)].needs.push_back({j, r, amount}); };
+      for (const ResourceId other : system.resource_ids()) {
+        if (random.below(other == j ? 3 : 6) != 0) continue;
+        const auto servers = static_cast<double>(system.resource(other).servers);
+        need(servers_of(other), random.below(3) == 0 ? servers * random.uniform(0.05, 1)
+                                                     : 1 + std::floor(random.uniform(0, servers - 1)));
+      }
+      for (std::size_t c = 0; c < capacities.size(); ++c) {
+        if (random.below(2) == 0) continue;
+        const double amount = spread(0.1, 2);
+        need(capacity_id(system.resource_count() + c),
+             capacities[c].shared ? amount : std::min(amount, capacities[c].amount));
+      }
+    }
+  }
+  return System(system.resources(), std::move(tasks), system.rates(), std::move(capacities));
+}
+
 /// Every thread somewhere where it can run.
 inline Assignment random_placement(const System& system, RandomStream& random) {
   Assignment state(system.type_count(), system.resource_count());

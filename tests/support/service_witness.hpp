@@ -10,6 +10,7 @@
 #include "allot/base/random.hpp"
 #include "allot/model/scenario.hpp"
 #include "tests/support/dense_simplex.hpp"
+#include "tests/support/random_needs.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot::testing {
@@ -62,7 +63,18 @@ inline Scenario random_scenario(std::uint64_t seed) {
       scenario.arrivals.push_back({i, random.uniform(0.1, 4)});
   }
   scenario.system = base.with_resources(std::move(resources)).with_tasks(std::move(tasks));
+  RandomStream needs(seed, 0x9a8);
+  if (needs.below(2) == 0) scenario.system = with_random_needs(scenario.system, needs);
   return scenario;
+}
+
+/// What a task takes of a capacity, read from what was written down: one server of its own unless said
+/// otherwise.
+inline long double need_of(const System& system, std::size_t type, std::size_t resource, CapacityId r) {
+  for (const Need& need : system.tasks()[type].needs) {
+    if (index(need.resource) == resource && need.capacity == r) return need.amount;
+  }
+  return index(r) == resource ? 1 : 0;
 }
 
 /// The program of planned service for the value, written down anew: limits may be missed, at a price.
@@ -139,7 +151,8 @@ inline Witness witness_of(const Scenario& scenario) {
   long double most = 1;
   for (const Variable& v : x)
     most += rate(v) * static_cast<long double>(system.worth(task_type(v.type))) *
-            static_cast<long double>(system.resources()[v.resource].servers);
+            static_cast<long double>(system.resources()[v.resource].servers) /
+            need_of(system, v.type, v.resource, capacity_id(v.resource));
   for (std::size_t k = 0; k < scenario.threads.size(); ++k) most += 1000 * scenario.threads[k].worth;
   std::vector<long double> objective(size, 0);
   for (std::size_t v = 0; v < x.size(); ++v) {
@@ -163,10 +176,12 @@ inline Witness witness_of(const Scenario& scenario) {
     stream.row.resize(size, 0);
     program.at_most(stream.row, stream.least);
   }
-  for (std::size_t j = 0; j < system.resource_count(); ++j) {
+  for (const CapacityId r : system.capacity_ids()) {
     std::vector<long double> row(size, 0);
-    for (std::size_t v = 0; v < x.size(); ++v) row[v] = x[v].resource == j ? 1 : 0;
-    program.at_most(row, static_cast<long double>(system.resources()[j].servers));
+    for (std::size_t v = 0; v < x.size(); ++v) row[v] = need_of(system, x[v].type, x[v].resource, r);
+    const std::size_t width = system.resource_count();
+    program.at_most(row, index(r) < width ? static_cast<long double>(system.resources()[index(r)].servers)
+                                          : system.capacities()[index(r) - width].amount);
   }
   for (std::size_t i = 0; i < system.type_count(); ++i) {
     std::vector<long double> row(size, 0);
@@ -199,7 +214,8 @@ inline Witness witness_of(const Scenario& scenario) {
       for (const ResourceNumber& own : task.power) {
         if (index(own.resource) == x[v].resource) watts = own.value;
       }
-      row[v] = watts - static_cast<long double>(system.resources()[x[v].resource].idle_power);
+      row[v] = (watts - static_cast<long double>(system.resources()[x[v].resource].idle_power)) *
+               need_of(system, x[v].type, x[v].resource, capacity_id(x[v].resource));
     }
     if (static_cast<long double>(*scenario.power_cap) < idle) return {};
     program.at_most(row, static_cast<long double>(*scenario.power_cap) - idle);

@@ -43,6 +43,12 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
       resources_(system.resource_count()),
       ordered_(resources_, false),
       classes_at_(resources_) {
+  if (system.has_needs()) {
+    if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
+    if (!weights_.by_task.empty())
+      throw InvalidModel("policy", "the exact chain knows time shares only where tasks need a single server");
+    sharing_.emplace(system);
+  }
   for (std::size_t j = 0; j < resources_; ++j) {
     for (std::uint32_t c = 0; c < classes_.size(); ++c) {
       if (classes_[c].most > 0 && rate_per_unit(c, j) > 0) classes_at_[j].push_back(c);
@@ -173,8 +179,21 @@ void Network::remove(Content& content, std::uint32_t c, std::size_t j) const {
   count(content, c, j, -1);
 }
 
+std::span<const double> Network::speeds(const Content& content) const {
+  speeds_.assign(content.by_type.begin(), content.by_type.end());
+  for (std::size_t pair = 0; pair < speeds_.size(); ++pair) {
+    if (system_->resource(resource_id(pair % resources_)).discipline == Discipline::kFcfs) speeds_[pair] = 0;
+  }
+  const std::span<const double> served = (*sharing_)(speeds_).at_full_speed;
+  for (std::size_t pair = 0; pair < speeds_.size(); ++pair) {
+    if (speeds_[pair] > 0) speeds_[pair] = served[pair] / speeds_[pair];
+  }
+  return speeds_;
+}
+
 void Network::completions(const Content& content, std::vector<Completion>& out) const {
   out.clear();
+  const std::span<const double> speeds_here = sharing_ ? speeds(content) : std::span<const double>();
   for (std::size_t j = 0; j < resources_; ++j) {
     if (content.totals[j] == 0) continue;
     if (!weights_.by_task.empty()) {
@@ -187,7 +206,11 @@ void Network::completions(const Content& content, std::vector<Completion>& out) 
     const std::vector<Count>& working = ordered_[j] ? content.served : content.by_class;
     for (const std::uint32_t c : classes_at_[j]) {
       const Count n = working[at(c, j)];
-      if (n > 0) out.push_back({c, resource_id(j), unit * static_cast<double>(n) * rate_per_unit(c, j)});
+      if (n == 0) continue;
+      const bool is_filled =
+          !speeds_here.empty() && system_->resource(resource_id(j)).discipline == Discipline::kPs;
+      const double each = is_filled ? speeds_here[at(index(classes_[c].type), j)] : unit;
+      out.push_back({c, resource_id(j), each * static_cast<double>(n) * rate_per_unit(c, j)});
     }
   }
 }

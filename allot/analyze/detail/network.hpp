@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "allot/analyze/detail/state_table.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/model/scenario.hpp"
 #include "allot/model/system.hpp"
 #include "allot/policy/policy.hpp"
@@ -52,11 +54,13 @@ struct Completion {
   double rate = 0;
 };
 
-/// Packs and unpacks states, and knows the rates in them. Under ps, and where nobody can wait or only one
+/// Packs and unpacks states, and knows the rates in them, also those that needs make depend on what is
+/// elsewhere; therefore not thread-safe. Under ps, and where nobody can wait or only one
 /// class can be, the counts say everything; at other fcfs resources the state holds who is served and the
 /// queue in its order.
 class Network {
  public:
+  /// Throws InvalidModel where the counts would not say everything about needs.
   Network(const System& system, std::vector<TaskClassInChain> classes, ServiceWeights weights = {});
 
   const System& system() const noexcept { return *system_; }
@@ -89,6 +93,8 @@ class Network {
   }
   std::size_t at(std::size_t c, std::size_t j) const noexcept { return c * resources_ + j; }
   void count(Content& content, std::uint32_t c, std::size_t j, Count change) const;
+  /// Where tasks have needs: the part of full speed that a task of each type has at each resource under ps.
+  std::span<const double> speeds(const Content& content) const;
   void weighted_completions(const Content& content, std::size_t j, std::vector<Completion>& out) const;
 
   const System* system_;
@@ -97,6 +103,8 @@ class Network {
   std::size_t resources_;
   std::vector<bool> ordered_;
   std::vector<std::vector<std::uint32_t>> classes_at_;  ///< by resource: the classes that can be there
+  mutable std::optional<EvenSharing> sharing_;          ///< where tasks have needs
+  mutable std::vector<double> speeds_;                  ///< scratch of `speeds`
 };
 
 }  // namespace allot::detail

@@ -6,6 +6,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/base/words.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/solve/solution_json.hpp"
 
 namespace allot {
@@ -73,6 +74,7 @@ void SolutionQuestion::answer_with(const SolverInfo& solver, Objective objective
   options.keep_proof = false;
   if (solution.is_planned) {
     if (!scenario->is_static() || scenario->power_cap || objective != Objective::kThroughput) return;
+    if (why_no_even_sharing(system)) return;
     even = solve(default_solver(Objective::kThroughput), Problem{system, Objective::kThroughput}, options);
     if (even->outcome == Outcome::kTimeLimit || even->outcome == Outcome::kInterrupted) even.reset();
     return;

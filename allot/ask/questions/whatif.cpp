@@ -28,18 +28,19 @@ std::string WhatIfQuestion::json() const { return what_if_json(scenario->system,
 namespace questions {
 
 extern const QuestionInfo whatif;
-const QuestionInfo whatif{"whatif",
-                          "Show what one more server or thread, or a 10% faster pair, would be worth.",
-                          "allot whatif examples/workstation.toml\n"
-                          "allot whatif examples/workstation.toml --top 5",
-                          make_question<WhatIfQuestion>,
-                          ProgressKind::kShare,
-                          "WhatIf",
-                          "The largest gain comes first.\n"
-                          "\n"
-                          ">>> import allot\n"
-                          ">>> allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0].change\n"
-                          "'server'"};
+const QuestionInfo whatif{
+    "whatif",
+    "Show what one more server, unit of a capacity or thread, or a 10% faster pair, would be worth.",
+    "allot whatif examples/workstation.toml\n"
+    "allot whatif examples/workstation.toml --top 5",
+    make_question<WhatIfQuestion>,
+    ProgressKind::kShare,
+    "WhatIf",
+    "The largest gain comes first.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0].change\n"
+    "'server'"};
 
 }  // namespace questions
 }  // namespace allot

@@ -19,7 +19,7 @@ class PlanAnswer {
         plan_(certificate.machine),
         machine_(plan_.machine),
         service_(*certificate.claim.service),
-        used_(machine_.resources.size(), 0),
+        used_(plan_.capacity_count(), 0),
         counted_(machine_.tasks.size(), 0),
         all_(machine_.tasks.size(), 0),
         watts_(idle_power(plan_)) {}
@@ -60,10 +60,11 @@ class PlanAnswer {
              ", which cannot run it");
       }
       const mpq_class x = exact(row[j]);
-      used_[j] += x;
+      for (const Need& need : plan_.needs[i][j]) used_[need.capacity] += exact(need.amount) * x;
       threads += x;
       completed += x * exact(machine_.rates[i][j]);
-      const mpq_class watts = x * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
+      const mpq_class watts =
+          x * servers_taken(plan_, i, j) * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
       watts_ += watts;
       if (watts > 0) taken_ += watts;
     }
@@ -100,7 +101,7 @@ class PlanAnswer {
       }
       for (const std::size_t i : group.sequence) {
         const mpq_class excess = completed[i] - exact(visits(group, i)) * *rounds;
-        if (excess > tolerance() * most_alone(machine_, i, group.count))
+        if (excess > tolerance() * most_alone(plan_, i, group.count))
           fail("the stages of " + name + " do not complete equally many rounds");
       }
       require_at_most(threads, exact(group.count), "the threads of " + name);
@@ -131,9 +132,8 @@ class PlanAnswer {
   }
 
   void keep_limits() {
-    for (std::size_t j = 0; j < used_.size(); ++j)
-      require_at_most(used_[j], exact(machine_.resources[j].servers),
-                      "servers of " + quoted(machine_.resources[j].name));
+    for (std::size_t r = 0; r < used_.size(); ++r)
+      require_at_most(used_[r], amount_of(plan_, r), plan_.name_of_capacity(r));
     for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
       const Task& task = machine_.tasks[i];
       require_at_least(all_[i], exact(task.floor), "completions of " + quoted(task.name));
@@ -240,7 +240,7 @@ class PlanAnswer {
   const PlanMachine& plan_;
   const Machine& machine_;
   const PlanService& service_;
-  std::vector<mpq_class> used_;     // per resource
+  std::vector<mpq_class> used_;     // per capacity
   std::vector<mpq_class> counted_;  // completions per type, of threads of its own
   std::vector<mpq_class> all_;      // completions per type, whosever
   std::vector<mpq_class> rounds_;   // per group

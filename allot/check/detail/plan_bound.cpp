@@ -9,6 +9,18 @@
 namespace allot::check::detail {
 namespace {
 
+/// The most tasks of a type that can be in service at a resource.
+mpq_class most_in_service(const PlanMachine& plan, std::size_t i, std::size_t j, const mpq_class& threads,
+                          bool has_any_number) {
+  std::optional<mpq_class> most;
+  if (!has_any_number) most = threads;
+  for (const Need& need : plan.needs[i][j]) {
+    const mpq_class fit = amount_of(plan, need.capacity) / exact(need.amount);
+    if (!most || fit < *most) most = fit;
+  }
+  return *most;
+}
+
 /// For any prices, the limits of the rows cost their prices, and what a column gains beyond what it pays is
 /// gained at most as often as the column can be large.
 class PlanBound {
@@ -34,8 +46,8 @@ class PlanBound {
   bool aims_at(PlanObjective objective) const { return gains_ && certificate_.objective == objective; }
 
   void pay_rows() {
-    for (std::size_t j = 0; j < machine_.resources.size(); ++j)
-      bound_ += exact(prices_.units[j]) * exact(machine_.resources[j].servers);
+    for (std::size_t r = 0; r < plan_.capacity_count(); ++r)
+      bound_ += exact(prices_.units[r]) * amount_of(plan_, r);
     for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
       const mpq_class count = exact(machine_.tasks[i].count);
       bound_ += exact(prices_.threads[i]) * count;
@@ -64,10 +76,13 @@ class PlanBound {
     const mpq_class per_watt = exact(prices_.power) + (aims_at(PlanObjective::kPower) ? 1 : 0);
     for (std::size_t j = 0; j < machine_.resources.size(); ++j) {
       if (machine_.rates[i][j] == 0) continue;
-      mpq_class gained = exact(machine_.rates[i][j]) * per_completion - per_thread - exact(prices_.units[j]);
-      if (per_watt != 0) gained -= per_watt * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
-      const std::int64_t servers = machine_.resources[j].servers;
-      add_column(gained, exact(threads < 0 ? servers : std::min(threads, servers)));
+      mpq_class gained = exact(machine_.rates[i][j]) * per_completion - per_thread;
+      for (const Need& need : plan_.needs[i][j])
+        gained -= exact(prices_.units[need.capacity]) * exact(need.amount);
+      if (per_watt != 0)
+        gained -=
+            per_watt * servers_taken(plan_, i, j) * (exact(plan_.power[i][j]) - exact(plan_.idle_power[j]));
+      add_column(gained, most_in_service(plan_, i, j, exact(threads), threads < 0));
     }
   }
 
@@ -101,7 +116,7 @@ class PlanBound {
         const mpq_class stage = exact(prices_.stages[k][i]);
         round += exact(times) * stage;
         serve(i, common(i) - stage, exact(prices_.group_threads[k]), group.count);
-        const mpq_class alone = most_alone(machine_, i, group.count) / exact(times);
+        const mpq_class alone = most_alone(plan_, i, group.count) / exact(times);
         if (!most || alone < *most) most = alone;
       }
       add_column(round, *most);
@@ -116,7 +131,7 @@ class PlanBound {
       if (stream.rate == 0) continue;
       carried -= exact(prices_.streams[s]) * exact(stream.rate);
       serve(stream.task, common(stream.task) + exact(prices_.streams[s]), 0, -1);
-      const mpq_class alone = most_alone(machine_, stream.task, -1) / exact(stream.rate);
+      const mpq_class alone = most_alone(plan_, stream.task, -1) / exact(stream.rate);
       if (!most || alone < *most) most = alone;
     }
     if (!most) return;
@@ -141,13 +156,13 @@ class PlanBound {
     for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
       const Task& task = machine_.tasks[i];
       if (task.count > 0 && weight_of(task) > 0)
-        part(weight_of(task), prices_.levels[i], most_alone(machine_, i, task.count));
+        part(weight_of(task), prices_.levels[i], most_alone(plan_, i, task.count));
     }
     for (std::size_t k = 0; k < plan_.groups.size(); ++k) {
       const Group& group = plan_.groups[k];
       std::optional<mpq_class> rounds;
       for (const std::size_t i : group.sequence) {
-        const mpq_class alone = most_alone(machine_, i, group.count) / exact(visits(group, i));
+        const mpq_class alone = most_alone(plan_, i, group.count) / exact(visits(group, i));
         if (!rounds || alone < *rounds) rounds = alone;
       }
       part(1, prices_.group_levels[k], *rounds);
@@ -158,9 +173,12 @@ class PlanBound {
   mpq_class most_completions() const {
     mpq_class most = 0;
     for (std::size_t j = 0; j < machine_.resources.size(); ++j) {
-      double fastest = 0;
-      for (const auto& row : machine_.rates) fastest = std::max(fastest, row[j]);
-      most += exact(fastest) * exact(machine_.resources[j].servers);
+      mpq_class fastest = 0;  // per server
+      for (std::size_t i = 0; i < machine_.tasks.size(); ++i) {
+        if (machine_.rates[i][j] > 0)
+          fastest = std::max<mpq_class>(fastest, exact(machine_.rates[i][j]) / servers_taken(plan_, i, j));
+      }
+      most += fastest * exact(machine_.resources[j].servers);
     }
     return most;
   }
@@ -260,18 +278,34 @@ std::optional<mpq_class> constant_of_tangents(const PlanCertificate& certificate
 
 }  // namespace
 
-mpq_class most_alone(const Machine& machine, std::size_t type, std::int64_t threads) {
+mpq_class amount_of(const PlanMachine& machine, std::size_t capacity) {
+  const std::size_t width = machine.machine.resources.size();
+  if (capacity < width) return exact(machine.machine.resources[capacity].servers);
+  return exact(machine.capacities[capacity - width].amount);
+}
+
+mpq_class servers_taken(const PlanMachine& machine, std::size_t type, std::size_t resource) {
+  mpq_class taken = 0;
+  for (const Need& need : machine.needs[type][resource]) {
+    if (need.capacity == resource) taken += exact(need.amount);
+  }
+  return taken;
+}
+
+mpq_class most_alone(const PlanMachine& plan, std::size_t type, std::int64_t threads) {
+  const Machine& machine = plan.machine;
   std::vector<std::size_t> fastest(machine.resources.size());
   std::iota(fastest.begin(), fastest.end(), std::size_t{0});
   std::stable_sort(fastest.begin(), fastest.end(), [&](std::size_t a, std::size_t b) {
     return machine.rates[type][a] > machine.rates[type][b];
   });
   mpq_class most = 0;
+  mpq_class left = exact(threads);
   for (const std::size_t j : fastest) {
-    const std::int64_t servers = machine.resources[j].servers;
-    const std::int64_t units = threads < 0 ? servers : std::min(threads, servers);
-    most += exact(units) * exact(machine.rates[type][j]);
-    if (threads >= 0) threads -= units;
+    if (machine.rates[type][j] == 0) break;
+    const mpq_class units = most_in_service(plan, type, j, left, threads < 0);
+    most += units * exact(machine.rates[type][j]);
+    left -= units;
   }
   return most;
 }

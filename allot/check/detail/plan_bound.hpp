@@ -10,7 +10,13 @@
 namespace allot::check::detail {
 
 /// What a machine completes of a type with so many threads (negative: any number) and nothing else to do.
-mpq_class most_alone(const Machine& machine, std::size_t type, std::int64_t threads);
+mpq_class most_alone(const PlanMachine& machine, std::size_t type, std::int64_t threads);
+
+/// What there is of a capacity.
+mpq_class amount_of(const PlanMachine& machine, std::size_t capacity);
+
+/// The servers of its resource that a task takes there.
+mpq_class servers_taken(const PlanMachine& machine, std::size_t type, std::size_t resource);
 
 /// How often a group visits a type in a round.
 std::int64_t visits(const Group& group, std::size_t type);

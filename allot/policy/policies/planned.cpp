@@ -8,6 +8,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/model/throughput.hpp"
 #include "allot/policy/detail/by_population.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/policy/service_order.hpp"
@@ -24,6 +25,10 @@ constexpr double kRoom = 1.05;
 constexpr double kCarried = 1 - 1e-6;
 /// The part of a resource that is rounding, not a plan.
 constexpr double kNothing = 1e-9;
+
+/// Turns of the plan by which others may be ahead of one that waits for room, before what it needs is kept
+/// for it.
+constexpr double kPassedBy = 4;
 
 /// The part of a type's completions that is rounding, when those of groups are taken from all.
 constexpr double kRounding = 1e-7;
@@ -49,6 +54,11 @@ Problem without_limits(Problem problem) {
   return problem;
 }
 
+struct PlannedPair {
+  TaskType type{};
+  ResourceId resource{};
+};
+
 /// What is carried out for one population.
 struct HeldPlan {
   PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
@@ -61,7 +71,9 @@ struct HeldPlan {
 class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
-      : problem_{system, options.objective}, options_{.stop = options.solve}, plans_(system) {
+      : problem_{system, options.objective},
+        options_{.stop = options.solve, .bound_packings = system.has_needs()},
+        plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     for (const TaskType i : system.types())
       has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
@@ -141,7 +153,7 @@ class PlannedPolicy final : public Policy {
   Solution find() const {
     const SolverInfo& planner = *find_solver("planned");
     Solution plan = solve(planner, problem_, options_);
-    if (plan.outcome != Outcome::kInfeasible) return plan;
+    if (plan.outcome != Outcome::kInfeasible) return of_whole_tasks(std::move(plan));
     Problem less = without_limits(problem_);
     for (Arrivals& stream : less.arrivals)
       stream.rate *= std::min(1.0, plan.plan.headroom.value_or(1)) * kCarried;
@@ -152,6 +164,21 @@ class PlannedPolicy final : public Policy {
         plan.reason + "; planned without limits" +
         (plan.plan.headroom.value_or(1) < 1 ? ", and for as much of the arrivals as can be carried" : "");
     return without;
+  }
+
+  /// The plan that whole tasks can carry out, where it is another one and known.
+  Solution of_whole_tasks(Solution plan) const {
+    const System& system = problem_.system;
+    if (plan.plan.packing_shares.empty() || !problem_.threads.empty() || !problem_.arrivals.empty())
+      return plan;
+    plan.time_shares = plan.plan.packing_shares;
+    plan.performance = evaluate_time_shares(system, plan.time_shares);
+    plan.plan.unserved.clear();
+    for (const TaskType i : system.types()) {
+      if (system.count(i) > 0 && !(plan.performance.throughput_by_task[index(i)] > 0))
+        plan.plan.unserved.push_back(system.task(i).name);
+    }
+    return plan;
   }
 
   HeldPlan held_plan(const Solution& solution) const {
@@ -221,11 +248,14 @@ class PlannedBinding final : public LateBinding {
     if (plan_ == policy_.plan_number()) return;
     plan_ = policy_.plan_number();
     for (std::vector<std::uint64_t>& parties : taken_) std::fill(parties.begin(), parties.end(), 0);
+    pairs_.clear();
     std::vector<double> weights(policy_.types());
     std::vector<double> seconds(policy_.types());
     for (std::size_t j = 0; j < orders_.size(); ++j) {
-      for (std::size_t i = 0; i < weights.size(); ++i)
+      for (std::size_t i = 0; i < weights.size(); ++i) {
         weights[i] = policy_.share(task_type(i), resource_id(j));
+        if (weights[i] > 0) pairs_.push_back({task_type(i), resource_id(j)});
+      }
       for (std::size_t i = 0; i < seconds.size(); ++i)
         seconds[i] = policy_.seconds_per_task(task_type(i), resource_id(j));
       orders_[j].set_weights(weights);
@@ -237,6 +267,7 @@ class PlannedBinding final : public LateBinding {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
     }
+    if (!situation.free.empty()) give_way(j, situation);
     if (const auto planned = orders_[index(j)].next(offer_, situation.now, policy_.idling_helps()))
       return planned;
     return policy_.idling_helps() ? std::nullopt : help_out(j, situation);
@@ -270,6 +301,51 @@ class PlannedBinding final : public LateBinding {
   }
 
  private:
+  [[gnu::noinline]] void give_way(ResourceId j, const Situation& situation) noexcept {
+    for (std::size_t i = 0; i < offer_.size(); ++i) {
+      if (offer_[i] > 0 && gives_way(task_type(i), j, situation)) offer_[i] = 0;
+    }
+  }
+
+  /// Whether a task must not start, although there is room for it, because others have received less of the
+  /// plan, by what they hold: one elsewhere that could start now and then could not; or one that has been
+  /// passed by for so long that what it waits for is kept for it.
+  bool gives_way(TaskType i, ResourceId j, const Situation& situation) const noexcept {
+    const double reached = orders_[index(j)].reached(i);
+    return std::any_of(pairs_.begin(), pairs_.end(), [&](const PlannedPair& other) {
+      if (other.type == i || situation.ready[index(other.type)] == 0) return false;
+      const ServiceOrder& order = orders_[index(other.resource)];
+      const double behind = reached - order.reached(other.type);
+      if (!(behind > 0) || !order.may_start(other.type, situation.now)) return false;
+      if (!takes_from(i, j, other, situation)) return false;
+      return fits(other, situation) ||
+             behind > kPassedBy * std::max(order.turn(other.type), orders_[index(j)].turn(i));
+    });
+  }
+
+  static bool fits(const PlannedPair& pair, const Situation& situation) noexcept {
+    const auto needs = situation.system->needs(pair.type, pair.resource);
+    return std::all_of(needs.begin(), needs.end(),
+                       [&](const Draw& draw) { return is_enough(draw, 0, situation); });
+  }
+  /// Whether a task of i at j would take what the other needs.
+  static bool takes_from(TaskType i, ResourceId j, const PlannedPair& other,
+                         const Situation& situation) noexcept {
+    const auto theirs = situation.system->needs(other.type, other.resource);
+    for (const Draw& mine : situation.system->needs(i, j)) {
+      for (const Draw& draw : theirs) {
+        if (draw.capacity == mine.capacity && !is_enough(draw, mine.amount, situation)) return true;
+      }
+    }
+    return false;
+  }
+  static bool is_enough(const Draw& draw, double taken, const Situation& situation) noexcept {
+    const System& system = *situation.system;
+    return system.is_shared(draw.capacity) ||
+           draw.amount + taken <=
+               situation.free[index(draw.capacity)] + kNothing * system.amount(draw.capacity);
+  }
+
   /// A server without work of its own takes a task that would wait for longer than it takes here.
   std::optional<TaskType> help_out(ResourceId j, const Situation& situation) const noexcept {
     std::optional<TaskType> best;
@@ -289,6 +365,7 @@ class PlannedBinding final : public LateBinding {
 
   const PlannedPolicy& policy_;
   std::vector<ServiceOrder> orders_;               // one per resource
+  std::vector<PlannedPair> pairs_;                 // that have a part in the plan
   std::vector<Count> offer_;                       // scratch of `next`
   std::vector<std::vector<std::uint64_t>> taken_;  // tasks by type and party
   std::uint64_t plan_ = 0;                         // that the orders know

@@ -1,14 +1,15 @@
 #include "allot/simulate/detail/engine.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/simulate/detail/joint_stations.hpp"
 #include "allot/simulate/detail/late_lines.hpp"
 #include "allot/simulate/detail/open_classes.hpp"
-#include "allot/simulate/detail/stations.hpp"
+#include "allot/simulate/detail/separate_stations.hpp"
 #include "allot/simulate/detail/threads.hpp"
 #include "allot/simulate/detail/tracer.hpp"
 #include "allot/simulate/detail/window_meter.hpp"
@@ -26,31 +27,26 @@ constexpr std::uint32_t kMostOthers = 256;
 /// Threads born at one moment that take longer than the caller may wait to look at the clock.
 constexpr Count kManyAtOnce = 100'000;
 
-/// Which stations a loop may meet. Where all are of one kind, it need not ask.
-enum class Mix { kAny, kShared, kSingle };
-
-template <typename Queue, typename Due>
+template <typename Stations>
 class EngineOf final : public Engine {
  public:
+  static constexpr bool kJoint = Stations::kJoint;
+
   explicit EngineOf(const EngineSetup& setup)
       : scenario_(*setup.scenario),
         system_(setup.scenario->system),
         policy_(*setup.policy),
         sizes_(*setup.sizes),
-        seed_(setup.seed),
-        replication_(setup.replication),
-        exact_shares_(setup.exact_shares),
         most_threads_(setup.most_threads),
         poll_(setup.stop != nullptr ? *setup.stop : StopLimits{}),
         types_(system_.type_count()),
         resources_(system_.resource_count()),
-        due_(resources_),
         threads_(sizes_, setup.seed, setup.replication),
         policy_random_(setup.seed, stream_id(Purpose::kPolicy, setup.replication)),
         looks_at_sizes_(setup.policy->looks_at_sizes()),
         open_(setup.scenario->arrivals, setup.seed, setup.replication),
         late_(setup.policy->bind_late(), types_, setup.scenario->threads.size()),
-        meter_(types_, resources_, setup.scenario->threads),
+        meter_(types_, resources_, kJoint ? system_.capacity_count() : 0, setup.scenario->threads),
         tracer_(system_, threads_, late_.are_used()) {
     counts_.assign(types_, resources_, 0);
     totals_.assign(resources_, 0);
@@ -66,15 +62,19 @@ class EngineOf final : public Engine {
     threads_.are_founders();
     if (!setup.policy_is_shared) policy_.set_population(population_);
     if (late_.are_used()) late_.renew();
-    make_stations();
+    if (kJoint) startable_.assign(types_, 0);
+    stations_.emplace(system_,
+                      StationsSetup{late_.are_used(), !policy_.time_shares().empty(), setup.exact_shares});
+    set_shares();
     enter_all(setup.random_start);
+    settle_joint();
     begin_window();
   }
 
   std::uint64_t run(std::uint64_t completions) override {
     const bool plain = constant_ && !tracer_.is_on() && !looks_at_sizes_ && !late_.are_used();
     if (!plain) return run_loop<false, Mix::kAny>(completions);
-    switch (mix_) {
+    switch (stations_->mix()) {
       case Mix::kShared:
         return run_loop<true, Mix::kShared>(completions);
       case Mix::kSingle:
@@ -91,29 +91,35 @@ class EngineOf final : public Engine {
     std::uint64_t done = 0;
     std::uint32_t others = 0;
     while (done < completions && others < kMostOthers) {
-      const std::size_t j = due_.first();
-      const double at = due_.due(j);
+      const std::size_t slot = stations_->first();
+      const double at = stations_->due(slot);
       if (at >= external_) {
         if (external_ == kNever) break;
         now_ = external_;
         external_event();
+        settle_joint();
         ++others;
         continue;
       }
       now_ = at;
       ThreadId id = 0;
-      if (!use_station<kMix>(j, [&](auto& station) { return station.leave(at, id); })) {
+      const std::size_t j = stations_->resource_of(slot);
+      if (!stations_->template leave<kMix>(slot, at, id)) {
         ask_and_settle(j);
+        settle_joint();
         ++others;
         continue;
       }
       complete<kPlain, kMix>(id, j);
+      settle_joint();
       ++done;
     }
     return done;
   }
 
-  bool dry() const noexcept override { return external_ == kNever && due_.due(due_.first()) == kNever; }
+  bool dry() const noexcept override {
+    return external_ == kNever && stations_->due(stations_->first()) == kNever;
+  }
   double now() const noexcept override { return now_; }
   const Window& counted() const noexcept override { return meter_.counted(); }
   double response_sum() const noexcept override { return meter_.response_sum(); }
@@ -128,7 +134,7 @@ class EngineOf final : public Engine {
     return meter_.end(now_, threads_.ages(now_), threads_.oldest(now_));
   }
 
-  void set_trace(TraceSink* sink) override { tracer_.begin(sink, stations_, now_); }
+  void set_trace(TraceSink* sink) override { tracer_.begin(sink, *stations_, now_); }
 
  private:
   ThreadId new_thread(TaskType type) {
@@ -169,51 +175,13 @@ class EngineOf final : public Engine {
     schedule_external();
   }
 
-  void make_stations() {
-    const bool weighted = !policy_.time_shares().empty();
-    for (const Resource& resource : system_.resources()) {
-      if (late_.are_used()) {
-        stations_.emplace_back(LateStation<Queue>(resource));
-      } else {
-        stations_.push_back(make_station<Queue>(resource, types_, weighted, exact_shares_));
-      }
-    }
-    const auto all_are = [&](std::size_t kind) {
-      return std::all_of(stations_.begin(), stations_.end(),
-                         [&](const Station<Queue>& station) { return station.index() == kind; });
-    };
-    mix_ = all_are(0) ? Mix::kShared : all_are(1) ? Mix::kSingle : Mix::kAny;
-    set_shares(stations_, policy_, types_, now_);
-  }
-
-  /// Calls `use` with the station of a resource.
-  template <Mix kMix, typename Use>
-  [[gnu::always_inline]] decltype(auto) use_station(std::size_t j, Use&& use) {
-    Station<Queue>& station = stations_[j];
-    if constexpr (kMix == Mix::kAny) {
-      return with_station(station, use);
-    } else {
-      constexpr std::size_t kKind = kMix == Mix::kShared ? 0 : 1;
-      if (station.index() != kKind) __builtin_unreachable();
-      return use(*std::get_if<kKind>(&station));
-    }
+  void set_shares() {
+    if constexpr (!kJoint) stations_->set_shares(policy_, types_, now_);
   }
 
   /// The threads enter the empty system one by one.
   void enter_all(bool random_order) {
-    std::vector<ThreadId> order(threads_.size());
-    std::iota(order.begin(), order.end(), ThreadId{0});
-    if (random_order) {
-      RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
-      for (std::size_t left = order.size(); left > 1; --left)
-        std::swap(order[left - 1], order[random.below(left)]);
-      // Sizes that never vary keep the rhythm of the start for ever. So each thread begins within a task, at
-      // a random point of it: replications then differ as much as the start can make them.
-      if (sizes_.variance() == 0) {
-        for (Thread& thread : threads_) thread.next_size *= random.uniform();
-      }
-    }
-    for (const ThreadId id : order) {
+    for (const ThreadId id : threads_.entry_order(random_order)) {
       look_at_stop();
       begin(id);
     }
@@ -245,16 +213,29 @@ class EngineOf final : public Engine {
     late_.wait(thread.type, thread.group, id);
   }
 
+  /// Where tasks have needs: those of each type that could start at the resource now. Whether there are any.
+  template <typename Taker>
+  bool find_startable(std::size_t j, [[maybe_unused]] const Taker& taker) {
+    if constexpr (kJoint) {
+      situation_.waiting = startable_;
+      situation_.ready = late_.waiting();
+      situation_.free = stations_->free();
+      return stations_->find_startable(j, late_.waiting(), startable_);
+    } else {
+      return taker.has_room();
+    }
+  }
+
   /// A resource with free servers takes tasks that wait; whether anything has changed there.
   bool ask(std::size_t j) {
-    auto& station = *std::get_if<LateStation<Queue>>(&stations_[j]);
-    const double wake = std::exchange(station.wake, kNever);
+    auto&& taker = stations_->taker(j);
+    const double wake = std::exchange(taker.wake, kNever);
     bool took = false;
     situation_.now = now_;
-    while (station.has_room()) {
+    while (find_startable(j, taker)) {
       const std::optional<ThreadId> id = late_.take(resource_id(j), situation_, policy_random_);
       if (!id) {
-        station.wake = late_.ask_again(resource_id(j));
+        taker.wake = late_.ask_again(resource_id(j));
         break;
       }
       Thread& thread = threads_[*id];
@@ -262,21 +243,34 @@ class EngineOf final : public Engine {
       thread.task = tasks_placed_++;
       ++counts_(task_type(thread.type), resource_id(j));
       ++totals_[j];
-      station.enter(now_, job_of(*id));
+      taker.enter(now_, job_of(*id));
       if (tracer_.is_on()) tracer_.placed(*id, now_);
       took = true;
     }
-    return took || station.wake != wake;
+    return took || taker.wake != wake;
   }
 
   void ask_and_settle(std::size_t j) {
-    if (late_.are_used()) ask(j);
-    settle(j);
+    if constexpr (kJoint) {
+      if (late_.are_used()) ask_all();
+    } else {
+      if (late_.are_used()) ask(j);
+      settle(j);
+    }
   }
 
   void ask_all() {
-    for (std::size_t j = 0; j < resources_; ++j) {
-      if (ask(j)) settle(j);
+    if constexpr (kJoint) {
+      stations_->begin_asking(now_);
+      // Where one gave way to a task elsewhere, which has been taken by now, it may take another.
+      for (std::uint64_t before = ~tasks_placed_; before != tasks_placed_;) {
+        before = tasks_placed_;
+        for (std::size_t j = 0; j < resources_; ++j) ask(j);
+      }
+    } else {
+      for (std::size_t j = 0; j < resources_; ++j) {
+        if (ask(j)) settle(j);
+      }
     }
   }
 
@@ -293,7 +287,7 @@ class EngineOf final : public Engine {
     const TaskType type = task_type(thread.type);
     if (!kPlain && looks_at_sizes_) {
       for (std::size_t j = 0; j < resources_; ++j) {
-        remaining_[j] = with_station(stations_[j], [&](auto& station) { return station.remaining(now_); });
+        remaining_[j] = stations_->remaining(j, now_);
       }
     }
     const std::size_t j = index(policy_.place(type, situation_, memory_, policy_random_));
@@ -303,8 +297,7 @@ class EngineOf final : public Engine {
     thread.task = tasks_placed_++;
     ++counts_(type, resource_id(j));
     ++totals_[j];
-    const Job job = job_of(id);
-    use_station<kMix>(j, [&](auto& station) { station.enter(now_, job); });
+    stations_->template enter<kMix>(j, now_, job_of(id));
     if (!kPlain && tracer_.is_on()) tracer_.placed(id, now_);
     return j;
   }
@@ -316,16 +309,26 @@ class EngineOf final : public Engine {
 
   template <bool kPlain, Mix kMix>
   [[gnu::always_inline]] void settle_here(std::size_t j) {
-    double busy = 0;
-    use_station<kMix>(j, [&](auto& station) {
-      station.settle(now_);
-      due_.set(j, station.due);
-      busy = station.busy;
-      if constexpr (kPlain && kMany && requires { station.next_thread(); })
-        threads_.fetch(station.next_thread());
-    });
-    meter_.set_busy(j, busy, now_);
-    if (!kPlain && tracer_.is_on()) tracer_.started(now_);
+    if constexpr (!kJoint) {
+      double busy = 0;
+      stations_->template settle<kMix>(j, now_, [&](auto& station) {
+        busy = station.busy;
+        if constexpr (kPlain && kMany && requires { station.next_thread(); })
+          threads_.fetch(station.next_thread());
+      });
+      meter_.set_busy(j, busy, now_);
+      if (!kPlain && tracer_.is_on()) tracer_.started(now_);
+    }
+  }
+
+  /// All that has happened at this moment, where it concerns several resources at once.
+  [[gnu::always_inline]] void settle_joint() {
+    if constexpr (kJoint) {
+      stations_->settle(
+          now_, [&](std::size_t r, double used) { meter_.set_used(r, used, now_); },
+          [&](std::size_t j, double busy) { meter_.set_busy(j, busy, now_); });
+      if (tracer_.is_on()) tracer_.started(now_);
+    }
   }
 
   template <bool kPlain, Mix kMix>
@@ -382,7 +385,7 @@ class EngineOf final : public Engine {
     policy_.set_population(population_);
     if (late_.are_used()) late_.renew();
     if (policy_.time_shares().empty()) return;
-    set_shares(stations_, policy_, types_, now_);
+    set_shares();
     for (std::size_t j = 0; j < resources_; ++j) settle(j);
   }
 
@@ -428,28 +431,23 @@ class EngineOf final : public Engine {
 
   void rebase() noexcept {
     until_rebase_ = kRebaseInterval;
-    for (Station<Queue>& station : stations_) with_station(station, [](auto& s) { s.rebase(); });
+    stations_->rebase();
   }
 
-  static constexpr bool kMany = std::is_same_v<Queue, HeapQueue>;
+  static constexpr bool kMany = std::is_same_v<typename Stations::Queue, HeapQueue>;
 
   const Scenario& scenario_;
   const System& system_;
   Policy& policy_;
   const Distribution& sizes_;
-  std::uint64_t seed_;
-  std::uint32_t replication_;
-  bool exact_shares_;
   std::uint64_t most_threads_;
   StopPoll poll_;  // while threads are made and enter
   std::size_t types_;
   std::size_t resources_;
 
   double now_ = 0;
-  double external_ = kNever;  // the next moment that is not a completion
-  Due due_;
-  std::vector<Station<Queue>> stations_;
-  Mix mix_ = Mix::kAny;
+  double external_ = kNever;          // the next moment that is not a completion
+  std::optional<Stations> stations_;  // made once the policy knows the population
   Threads threads_;
 
   PerPair<Count> counts_;
@@ -468,6 +466,7 @@ class EngineOf final : public Engine {
   OpenClasses open_;
 
   LateLines late_;
+  std::vector<Count> startable_;  // by type, at the resource that is asked; where tasks have needs
   WindowMeter meter_;
   std::uint64_t until_rebase_ = kRebaseInterval;
 
@@ -475,19 +474,24 @@ class EngineOf final : public Engine {
   std::uint64_t tasks_placed_ = 0;
 };
 
+template <template <typename, typename> class Stations>
+std::unique_ptr<Engine> make_engine_with(const EngineSetup& setup, std::size_t slots) {
+  // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
+  // pile up any number.
+  const bool few_tasks = threads_of(*setup.scenario) <= 64 && setup.scenario->arrivals.empty();
+  const bool few_slots = slots <= 12;
+  if (few_tasks && few_slots) return std::make_unique<EngineOf<Stations<ScanQueue, DueScan>>>(setup);
+  if (few_tasks) return std::make_unique<EngineOf<Stations<ScanQueue, DueTree>>>(setup);
+  if (few_slots) return std::make_unique<EngineOf<Stations<HeapQueue, DueScan>>>(setup);
+  return std::make_unique<EngineOf<Stations<HeapQueue, DueTree>>>(setup);
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const EngineSetup& setup) {
   const System& system = setup.scenario->system;
-  const double threads = threads_of(*setup.scenario);
-  // Looking at everything is faster than any structure for some tens of tasks and resources. Open classes may
-  // pile up any number.
-  const bool few_tasks = threads <= 64 && setup.scenario->arrivals.empty();
-  const bool few_resources = system.resource_count() <= 12;
-  if (few_tasks && few_resources) return std::make_unique<EngineOf<ScanQueue, DueScan>>(setup);
-  if (few_tasks) return std::make_unique<EngineOf<ScanQueue, DueTree>>(setup);
-  if (few_resources) return std::make_unique<EngineOf<HeapQueue, DueScan>>(setup);
-  return std::make_unique<EngineOf<HeapQueue, DueTree>>(setup);
+  if (!system.has_needs()) return make_engine_with<SeparateStations>(setup, system.resource_count());
+  return make_engine_with<JointStations>(setup, (system.type_count() + 1) * system.resource_count());
 }
 
 }  // namespace allot::detail

@@ -21,7 +21,8 @@ struct Window {
   std::vector<std::vector<std::uint64_t>>
       steps;                             ///< completions by group of threads and step of its sequence
   std::vector<double> response_by_type;  ///< sums of response times
-  std::vector<double> busy;              ///< unit-seconds per resource
+  std::vector<double> busy;              ///< unit-seconds per resource, on tasks of its own
+  std::vector<double> used;              ///< of each capacity, by all, times seconds; where tasks have needs
   double population_integral = 0;        ///< task-seconds in the system
   /// Relative error of: sum of T over completions = integral of the population + ages at the start - at the
   /// end.

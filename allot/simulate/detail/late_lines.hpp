@@ -57,7 +57,8 @@ class LateLines {
   }
 
   /// Whose task a free server of the resource takes now.
-  std::optional<ThreadId> take(ResourceId j, const Situation& situation, RandomStream& random) {
+  [[gnu::always_inline]] std::optional<ThreadId> take(ResourceId j, const Situation& situation,
+                                                      RandomStream& random) {
     if (all_waiting_ == 0) return std::nullopt;
     const std::optional<TaskType> type = binding_->next(j, situation, random);
     if (!type) return std::nullopt;

@@ -145,6 +145,7 @@ class FifoQueue {
     ring_[(head_ + size_) & (ring_.size() - 1)] = item;
     ++size_;
   }
+  const Item& front() const noexcept { return ring_[head_]; }
   Item pop() noexcept {
     const Item item = ring_[head_];
     head_ = (head_ + 1) & (ring_.size() - 1);

@@ -233,7 +233,7 @@ using Station = std::variant<SharedStation<Queue>, SingleStation, OrderedStation
 
 /// Calls `use` with the station that it is; a plain switch, which compilers can see through.
 template <typename Queue, typename Use>
-decltype(auto) with_station(Station<Queue>& station, Use&& use) {
+[[gnu::always_inline]] inline decltype(auto) with_station(Station<Queue>& station, Use&& use) {
   switch (station.index()) {
     case 0:
       return use(*std::get_if<0>(&station));

@@ -29,7 +29,8 @@ struct Totals {
         by_resource(work.system.resource_count()),
         response_by_task(work.system.type_count()),
         rounds(work.threads.size()),
-        busy(work.system.resource_count()) {}
+        busy(work.system.resource_count()),
+        used(work.system.has_needs() ? work.system.capacity_count() : 0) {}
 
   void add(const Window& window) {
     values.push_back(rate(value_in(window, scenario), window.seconds));
@@ -51,6 +52,7 @@ struct Totals {
       by_resource[j].push_back(rate(static_cast<double>(done), window.seconds));
       busy[j] += window.busy[j];
     }
+    for (std::size_t r = 0; r < used.size(); ++r) used[r] += window.used[r];
     responses.push_back(response / static_cast<double>(window.completions));
     seconds += window.seconds;
     tasks += static_cast<double>(window.completions);
@@ -66,6 +68,7 @@ struct Totals {
   std::vector<std::vector<double>> response_by_task;
   std::vector<std::vector<double>> rounds;
   std::vector<double> busy;
+  std::vector<double> used;
   double seconds = 0;
   double tasks = 0;
   double population = 0;
@@ -98,6 +101,8 @@ class Summary {
       result.response_time_by_task.resize(types);
       result.rounds.resize(measured_.scenario.threads.size());
       result.utilization.resize(resources);
+      if (measured_.scenario.system.has_needs())
+        result.capacity_use.resize(measured_.scenario.system.capacity_count());
       return result;
     }
     Totals totals(measured_.scenario);
@@ -166,9 +171,10 @@ class Summary {
       const Resource& resource = measured_.scenario.system.resource(j);
       const double units = static_cast<double>(resource.servers) * totals.seconds;
       const double busy = totals.busy[index(j)];
-      result.utilization.push_back(rate(busy, units));
+      result.utilization.push_back(rate(totals.used.empty() ? busy : totals.used[index(j)], units));
       energy += busy * resource.power + (units - busy) * resource.idle_power;
     }
+    for (const double used : totals.used) result.capacity_use.push_back(rate(used, totals.seconds));
     result.energy_per_task = energy / totals.tasks;
     result.edp = result.energy_per_task * result.response_time.mean;
     for (std::size_t r = 0; r < used_.size(); ++r) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,22 @@ class Threads {
 
   /// Those added so far were there from the start.
   void are_founders() noexcept { founders_ = births_; }
+
+  /// The order in which they enter, as they were added or at random.
+  std::vector<ThreadId> entry_order(bool is_random) {
+    std::vector<ThreadId> order(threads_.size());
+    std::iota(order.begin(), order.end(), ThreadId{0});
+    if (!is_random) return order;
+    RandomStream random(seed_, stream_id(Purpose::kStart, replication_));
+    for (std::size_t left = order.size(); left > 1; --left)
+      std::swap(order[left - 1], order[random.below(left)]);
+    // Sizes that never vary keep the rhythm of the start for ever. So each thread begins within a task, at a
+    // random point of it: replications then differ as much as the start can make them.
+    if (sizes_.variance() == 0) {
+      for (Thread& thread : threads_) thread.next_size *= random.uniform();
+    }
+    return order;
+  }
 
   /// The size of the thread's next task.
   [[gnu::always_inline]] double next_size(ThreadId id) noexcept {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "allot/model/system.hpp"
-#include "allot/simulate/detail/stations.hpp"
 #include "allot/simulate/detail/threads.hpp"
 #include "allot/simulate/trace.hpp"
 
@@ -21,8 +20,8 @@ class Tracer {
 
   /// From now on, first of those who are in the system already: when they were placed, and when their service
   /// began.
-  template <typename Queue>
-  void begin(TraceSink* sink, std::vector<Station<Queue>>& stations, double now) {
+  template <typename Stations>
+  void begin(TraceSink* sink, Stations& stations, double now) {
     sink_ = sink;
     std::vector<TraceEvent> events;
     for (ThreadId id = 0; id < threads_.size(); ++id) {
@@ -31,21 +30,17 @@ class Tracer {
       events.push_back(event_of(TraceEvent::What::kPlace, id, thread.entered));
       if (serves_at_once(id)) events.push_back(event_of(TraceEvent::What::kStart, id, thread.entered));
     }
-    for (Station<Queue>& station : stations) {
-      with_station(station, [&](auto& s) {
-        if constexpr (requires { s.started; }) {
-          s.started = &started_;
-          s.for_each_running([&](ThreadId id, double end) {
-            // Who runs does so without a break, so the beginning follows from the end, but for rounding.
-            const Thread& thread = threads_[id];
-            const double work =
-                thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
-            const double start = std::clamp(end - work, thread.entered, now);
-            events.push_back(event_of(TraceEvent::What::kStart, id, start));
-          });
-        }
-      });
-    }
+    stations.watch(started_, [&](ThreadId id, double time) {
+      const Thread& thread = threads_[id];
+      double start = time;
+      if constexpr (!Stations::kJoint) {
+        // Who runs does so without a break, so the beginning follows from the end, but for rounding.
+        const double work =
+            thread.size * system_.seconds_per_task(task_type(thread.type), resource_id(thread.resource));
+        start = std::clamp(time - work, thread.entered, now);
+      }
+      events.push_back(event_of(TraceEvent::What::kStart, id, start));
+    });
     std::stable_sort(events.begin(), events.end(), [](const TraceEvent& a, const TraceEvent& b) {
       if (a.time != b.time) return a.time < b.time;
       return a.task != b.task ? a.task < b.task : a.what < b.what;

@@ -17,11 +17,19 @@ namespace allot::detail {
 
 class WindowMeter {
  public:
-  WindowMeter(std::size_t types, std::size_t resources, std::span<const ThreadGroup> groups)
-      : types_(types), resources_(resources), busy_(resources), busy_since_(resources) {
+  /// `capacities`: whose use is measured besides, or 0.
+  WindowMeter(std::size_t types, std::size_t resources, std::size_t capacities,
+              std::span<const ThreadGroup> groups)
+      : types_(types),
+        resources_(resources),
+        busy_(resources),
+        busy_since_(resources),
+        used_(capacities),
+        used_since_(capacities) {
     window_.completions_by_pair.assign(types, resources, 0);
     window_.response_by_type.assign(types, 0.0);
     window_.busy.assign(resources, 0.0);
+    window_.used.assign(capacities, 0.0);
     for (const ThreadGroup& group : groups) window_.steps.emplace_back(group.sequence.size(), 0);
   }
 
@@ -34,6 +42,8 @@ class WindowMeter {
     std::fill(window_.response_by_type.begin(), window_.response_by_type.end(), 0.0);
     std::fill(window_.busy.begin(), window_.busy.end(), 0.0);
     std::fill(busy_since_.begin(), busy_since_.end(), now);
+    std::fill(window_.used.begin(), window_.used.end(), 0.0);
+    std::fill(used_since_.begin(), used_since_.end(), now);
     responses_.clear();
     population_integral_ = 0;
     population_since_ = now;
@@ -43,6 +53,7 @@ class WindowMeter {
   /// To be told of the population first.
   const Window& end(double now, double ages, double oldest) {
     for (std::size_t j = 0; j < resources_; ++j) account_busy(j, busy_[j], now);
+    for (std::size_t r = 0; r < used_.size(); ++r) set_used(r, used_[r], now);
     window_.seconds = now - start_;
     window_.completions = completions_;
     window_.population_integral = population_integral_;
@@ -66,6 +77,13 @@ class WindowMeter {
   /// So many units of the resource are busy from now on.
   [[gnu::always_inline]] void set_busy(std::size_t j, double busy, double now) noexcept {
     if (busy != busy_[j]) account_busy(j, busy, now);
+  }
+
+  /// So much of the capacity is in use from now on.
+  void set_used(std::size_t r, double used, double now) noexcept {
+    window_.used[r] += used_[r] * (now - used_since_[r]);
+    used_since_[r] = now;
+    used_[r] = used;
   }
 
   /// The population was this until now.
@@ -98,6 +116,8 @@ class WindowMeter {
   double start_ = 0;
   std::vector<double> busy_;
   std::vector<double> busy_since_;
+  std::vector<double> used_;
+  std::vector<double> used_since_;
   double population_integral_ = 0;
   double population_since_ = 0;
   double ages_at_start_ = 0;

@@ -1,6 +1,8 @@
 #include "allot/solve/detail/joined_search.hpp"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "allot/solve/detail/column_table.hpp"
 #include "allot/solve/detail/filled_state.hpp"
@@ -22,6 +24,13 @@ bool is_feasible(const System& system, const Assignment& assignment) {
 }
 
 }  // namespace
+
+bool has_inexact_queues(const System& system) {
+  if (!system.has_needs()) return system.approximate();
+  std::vector<TaskClass> tasks = system.tasks();
+  for (TaskClass& task : tasks) task.needs.clear();
+  return system.with_tasks(std::move(tasks)).approximate();
+}
 
 bool is_sum_of_columns(const System& system, std::uint64_t steps) {
   if (!system.has_needs()) return true;

@@ -14,6 +14,10 @@ inline constexpr const char* kFluidLevels =
     "nothing is proven about whole tasks: some held needs do not fill their capacity, so what is in service "
     "there, and the bound, are those of fluid levels";
 
+/// Whether some state has no exact formula for another reason than held needs: tasks of different rates wait
+/// for several fcfs servers.
+bool has_inexact_queues(const System& system);
+
 /// Whether the value of every state is a sum over resources that have few enough contents to be looked at, in
 /// so many steps.
 bool is_sum_of_columns(const System& system, std::uint64_t steps);

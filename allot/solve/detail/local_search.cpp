@@ -50,10 +50,9 @@ std::uint64_t steps_per_rating(const System& system) noexcept {
   return system.type_count() * system.resource_count() * system.capacity_count() / kFilledInAStep;
 }
 
-bool LocalSearch::should_stop() {
-  if (steps_per_rating_ > 0) poll_.spend((evaluations_ - evaluations_paid_) * steps_per_rating_);
+void LocalSearch::pay() {
+  poll_.spend((evaluations_ - evaluations_paid_) * steps_per_rating_);
   evaluations_paid_ = evaluations_;
-  return poll_.should_stop();
 }
 
 void LocalSearch::apply(SearchState& state, const Exchange& exchange) {

@@ -51,7 +51,11 @@ class LocalSearch {
   void turn(SearchState& state, RandomStream& random);
   void apply(SearchState& state, const Exchange& exchange);
   bool advances(SearchState& state);
-  bool should_stop();
+  void pay();
+  bool should_stop() {
+    if (steps_per_rating_ > 0) pay();
+    return poll_.should_stop();
+  }
 
   /// A type at a resource.
   struct Spot {

@@ -23,9 +23,8 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
   assert(is_placement(system, assignment));
   system_ = &system;
   objective_ = objective;
-  has_needs_ = system.has_needs();
-  is_plain_ = is_linear(objective) && !system.has_floors() && !has_needs_;
-  if (has_needs_) filled_ = FilledState(system);
+  filled_ = system.has_needs() ? std::make_unique<FilledState>(system) : nullptr;
+  is_plain_ = is_linear(objective) && !system.has_floors() && !filled_;
   counts_.assign(assignment.values().begin(), assignment.values().end());
   columns_.resize(system.resource_count());
   scale_ = 0;
@@ -38,14 +37,14 @@ void SearchState::reset(const System& system, Objective objective, const Assignm
     for (const TaskType i : system.types()) fastest = std::max(fastest, system.value_rate(i, j));
     scale_ += fastest * static_cast<double>(std::min(column.servers, system.reach(j)));
   }
-  if (has_needs_) scale_ = most_value(system);
+  if (filled_) scale_ = most_value(system);
   if (!(scale_ > 0)) scale_ = 1;
   tolerance_ = is_linear(objective) ? 1e-12 * scale_ : 1e-13;
   refresh();
 }
 
 void SearchState::restart(const Assignment& assignment) {
-  if (!has_needs_) return reset(*system_, objective_, assignment);
+  if (!filled_) return reset(*system_, objective_, assignment);
   counts_.assign(assignment.values().begin(), assignment.values().end());
   refresh();
 }
@@ -60,14 +59,14 @@ void SearchState::refresh() {
     }
     settle(j);
   }
-  if (has_needs_) filled_.place(counts_);
+  if (filled_) filled_->place(counts_);
   const double value = this->value();
   if (!is_plain_) {
     by_task_.assign(system_->type_count(), 0.0);
     scratch_.resize(system_->type_count());
   }
-  if (has_needs_) {
-    filled_.throughputs(by_task_);
+  if (filled_) {
+    filled_->throughputs(by_task_);
   } else if (!is_plain_) {
     for (const ResourceId j : system_->resource_ids()) {
       const Column& column = columns_[index(j)];
@@ -96,7 +95,7 @@ double SearchState::value_of(const std::vector<double>& by_task) const noexcept 
 }
 
 double SearchState::value() const noexcept {
-  if (has_needs_) return filled_.value();
+  if (filled_) return filled_->value();
   double x = 0;
   for (const Column& column : columns_) x += column.value;
   return x;
@@ -188,13 +187,13 @@ void SearchState::foresee_shift(ResourceId j, const ColumnSums& sums, TaskType i
 }
 
 double SearchState::needs_cost_change(std::span<const Shift> shifts) const {
-  if (is_linear(objective_) && !system_->has_floors()) return -filled_.value_change(shifts);
-  filled_.throughputs_after(shifts, scratch_);
+  if (is_linear(objective_) && !system_->has_floors()) return -filled_->value_change(shifts);
+  filled_->throughputs_after(shifts, scratch_);
   return cost_of(scratch_.data(), value_of(scratch_)) - cost_;
 }
 
 double SearchState::general_cost_change(const Exchange& e) const noexcept {
-  if (has_needs_) return needs_cost_change(shifts_of(e));
+  if (filled_) return needs_cost_change(shifts_of(e));
   std::copy(by_task_.begin(), by_task_.end(), scratch_.begin());
   for (const bool at_source : {true, false}) {
     const ResourceId j = at_source ? e.a : e.b;
@@ -218,7 +217,7 @@ bool SearchState::keeps_depths(const Chain& c) const noexcept {
 
 double SearchState::cost_change(const Chain& c) const noexcept {
   if (c.d == c.a) return cost_change(Exchange{c.i, c.a, c.b, c.n, c.k, c.out});
-  if (has_needs_) {
+  if (filled_) {
     return needs_cost_change(std::array{Shift{c.i, c.a, -c.n}, Shift{c.i, c.b, c.n}, Shift{c.k, c.b, -c.out},
                                         Shift{c.k, c.d, c.out}});
   }
@@ -258,10 +257,10 @@ void SearchState::apply(const Chain& c) noexcept {
 }
 
 void SearchState::apply(const Exchange& e) noexcept {
-  if (has_needs_) {
-    filled_.apply(shifts_of(e));
-    filled_.throughputs(by_task_);
-    cost_ = cost_of(by_task_.data(), filled_.value());
+  if (filled_) {
+    filled_->apply(shifts_of(e));
+    filled_->throughputs(by_task_);
+    cost_ = cost_of(by_task_.data(), filled_->value());
   } else {
     cost_ += cost_change(e);
     if (!is_plain_) by_task_.swap(scratch_);  // where cost_change left X_i after the exchange

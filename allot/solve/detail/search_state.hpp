@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -82,14 +83,14 @@ class SearchState {
 
   /// Change of the value when tasks of one type move, everything else staying.
   double value_change(TaskType i, ResourceId a, ResourceId b, Count n) const {
-    return has_needs_ ? filled_.value_change(std::array{Shift{i, a, -n}, Shift{i, b, n}})
-                      : change(i, a, -n) + change(i, b, n);
+    return filled_ ? filled_->value_change(std::array{Shift{i, a, -n}, Shift{i, b, n}})
+                   : change(i, a, -n) + change(i, b, n);
   }
 
   /// How many more tasks of a type a resource can take without anybody's having to wait; below 0 where some
   /// wait.
   Count room(TaskType i, ResourceId j) const noexcept {
-    return has_needs_ ? filled_.room(i, j) : columns_[index(j)].servers - columns_[index(j)].sums.tasks;
+    return filled_ ? filled_->room(i, j) : columns_[index(j)].servers - columns_[index(j)].sums.tasks;
   }
 
   /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
@@ -160,9 +161,8 @@ class SearchState {
   std::vector<Column> columns_;
   std::vector<double> by_task_;          // X_i, kept only when the cost needs it
   mutable std::vector<double> scratch_;  // X_i after an exchange
-  bool has_needs_ = false;
-  mutable FilledState filled_;  // where tasks have needs, in place of the values of columns
-  std::uint32_t stale_ = 0;     // moves since the sums were last made afresh
+  std::unique_ptr<FilledState> filled_;  // where tasks have needs, in place of the values of columns
+  std::uint32_t stale_ = 0;              // moves since the sums were last made afresh
 };
 
 }  // namespace allot::detail

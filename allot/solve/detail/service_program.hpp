@@ -106,6 +106,7 @@ class ServiceProgram {
   /// The largest part or multiple of the arrivals, in an answer to `aim_at_headroom`.
   double carried(const std::vector<double>& columns) const { return columns[*arrivals_]; }
   double mean_power(const std::vector<double>& columns) const;
+  double extra_power(const Served& one) const;  ///< watts of a task in service beyond those of idle servers
   /// What the machine completes of a type with so many threads and nothing else to do.
   double most_alone(TaskType i, double threads) const;
   double idle_power() const noexcept { return static_cast<double>(idle_power_); }
@@ -127,8 +128,7 @@ class ServiceProgram {
   /// Columns for a type on every resource that can run it. They stand in `flow` with their rates.
   void serve(TaskType i, double threads, std::optional<std::size_t> threads_row,
              std::optional<std::size_t> flow, Work work, std::size_t at = 0);
-  double extra_power(const Served& one) const;  ///< watts of a task in service beyond those of idle servers
-  double rounding_of_power(double cap) const;   ///< what `power_left` may be off
+  double rounding_of_power(double cap) const;  ///< what `power_left` may be off
   /// Tasks/s of a type that has no threads; nothing where it has, or nothing arrives.
   std::optional<double> arriving(TaskType i) const;
   void limit(Limit::Kind kind, std::size_t at, std::size_t row, double amount);

@@ -31,7 +31,7 @@ class Shown {
     plan_.arrivals.assign(problem_.arrivals.size(), std::vector<double>(system_.resource_count(), 0.0));
     std::vector<std::vector<double>> by_stage(problem_.threads.size(),
                                               std::vector<double>(system_.type_count(), 0.0));
-    std::vector<double> used(system_.resource_count(), 0.0);
+    std::vector<double> used(system_.capacity_count(), 0.0);
     std::vector<double> threads(system_.type_count(), 0.0);
     std::vector<double> group_threads(problem_.threads.size(), 0.0);
     for (const ServiceProgram::Served& one : service.served()) {
@@ -41,8 +41,9 @@ class Shown {
       const double completed = system_.rate(one.type, one.resource) * x;
       const std::size_t pair = index(one.type) * system_.resource_count() + index(one.resource);
       all_[index(one.type)] += completed;
-      used[index(one.resource)] += x;
-      const double watts = system_.power(one.type, one.resource) - system_.resource(one.resource).idle_power;
+      for (const Draw& draw : system_.needs(one.type, one.resource))
+        used[index(draw.capacity)] += draw.amount * x;
+      const double watts = service.extra_power(one);
       watts_ += watts * x;
       taken_ += std::max(0.0, watts * x);
       watts_size_ += std::abs(watts * x);
@@ -59,9 +60,10 @@ class Shown {
         by_stream_[one.at] += completed;
       }
     }
-    for (const ResourceId j : system_.resource_ids())
-      require(used[index(j)] <= static_cast<double>(system_.resource(j).servers) * (1 + kTolerance),
-              "the servers of " + quote::name(system_.resource(j).name));
+    for (const CapacityId r : system_.capacity_ids())
+      require(used[index(r)] <= system_.amount(r) * (1 + kTolerance),
+              (system_.is_servers(r) ? "the servers of " : "the capacity ") +
+                  quote::name(system_.capacity_name(r)));
     for (const TaskType i : system_.types())
       require(threads[index(i)] <= static_cast<double>(system_.count(i)) * (1 + kTolerance),
               "the threads of " + quote::name(system_.task(i).name));

@@ -105,7 +105,7 @@ class BranchAndPrice {
     keep_proof(solution);
     if (evaluate(system_, *incumbent_).approximate) {
       if (solution.outcome == Outcome::kOptimal) solution.outcome = Outcome::kConverged;
-      solution.reason = system_.has_needs()
+      solution.reason = !detail::has_inexact_queues(system_)
                             ? detail::kFluidLevels
                             : "nothing is proven about this assignment: tasks of different rates wait at an "
                               "fcfs resource with several servers, which has no exact formula";
@@ -427,7 +427,7 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   }
   if (!detail::is_sum_of_columns(system, options.stop.steps)) return detail::search_joined(problem, options);
   Solution best = BranchAndPrice(problem, options).run();
-  if (best.proven_optimal || !system.approximate() || system.has_needs()) return best;
+  if (best.proven_optimal || !detail::has_inexact_queues(system)) return best;
   SolveOptions few = options;
   few.settings.set("max_states", kFewStates);
   take_better(system, best, find_solver("exhaustive")->search(problem, few));

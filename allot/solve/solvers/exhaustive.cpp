@@ -105,12 +105,13 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
   } else if (champion.missing() > 0) {
     solution.outcome = Outcome::kInfeasible;
     solution.reason = "no assignment meets every floor";
-  } else if (system.has_needs() && evaluate(system, solution.assignment).approximate) {
-    if (is_linear(problem.objective)) solution.upper_bound = evaluate(system, solution.assignment).value;
-    solution.reason = detail::kFluidLevels;
-  } else if (!system.approximate() || system.has_needs()) {
-    solution.outcome = Outcome::kOptimal;
-    solution.proven_optimal = true;
+  } else if (!detail::has_inexact_queues(system)) {
+    if (evaluate(system, solution.assignment).approximate) {
+      solution.reason = detail::kFluidLevels;
+    } else {
+      solution.outcome = Outcome::kOptimal;
+      solution.proven_optimal = true;
+    }
     if (is_linear(problem.objective)) {
       solution.upper_bound = evaluate(system, solution.assignment).value;
     }

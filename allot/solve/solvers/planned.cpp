@@ -21,6 +21,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/solve/detail/outcome.hpp"
+#include "allot/solve/detail/packings.hpp"
 #include "allot/solve/detail/service_program.hpp"
 #include "allot/solve/detail/service_proof.hpp"
 #include "allot/solve/solver.hpp"
@@ -189,9 +190,11 @@ class PlannedSearch {
     const std::vector<std::size_t>& rows = service_.make_share_rows();
     double most = 0;
     for (const ResourceId j : problem_.system.resource_ids()) {
-      double fastest = 0;
-      for (const TaskType i : problem_.system.types())
-        fastest = std::max(fastest, problem_.system.rate(i, j));
+      double fastest = 0;  // per server
+      for (const TaskType i : problem_.system.types()) {
+        if (problem_.system.can_run(i, j))
+          fastest = std::max(fastest, problem_.system.rate(i, j) / problem_.system.servers_taken(i, j));
+      }
       most += fastest * static_cast<double>(problem_.system.resource(j).servers);
     }
     const std::size_t level = program().add_column(2 * std::max(most, 1e-300));
@@ -363,8 +366,11 @@ class PlannedSearch {
       solution_.upper_bound = std::max(answer.bound, answer.value) + arrivals;
       solution_.objective_value = plan_.value;
       solution_.objective_bound = solution_.upper_bound;
-      plan_.packing_bound = solution_.upper_bound;
     }
+    const bool has_bound = solution_.upper_bound || problem_.system.has_needs();
+    if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
+      plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
+                                                  poll_, &plan_.packing_shares);
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();

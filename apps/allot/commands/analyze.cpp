@@ -78,7 +78,10 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
   text += verb + (analysis.best_state_approximate ? "about " : "") + number(best, 5) + unit + "; the policy" +
           verb + against(analysis.value, best) + " and is in a best state " +
           percent(analysis.best_state_probability) + " of the time.";
-  if (analysis.best_state_approximate) {
+  if (analysis.best_state_approximate && system.has_needs()) {
+    text +=
+        " (Whole tasks may not fill what they hold; the model, and this chain with it, shares it in parts.)";
+  } else if (analysis.best_state_approximate) {
     text += " (Where " + where_approximate(system) + ", the " +
             std::string(system.has_worths() ? "value" : "throughput") +
             " of a state has no exact formula; the chain itself is exact.)";

@@ -41,6 +41,17 @@ std::string why_nothing_is_proven(const System& system, const Solution& solution
 /// Digits that show the bound apart from the throughput.
 int digits_for(double gap) { return std::clamp(2 + static_cast<int>(std::ceil(-std::log10(gap))), 4, 12); }
 
+/// A gap up to this is rounding.
+constexpr double kNoGap = 1e-9;
+
+/// What a gap is due to, where tasks have needs.
+template <typename Say>
+void print_tightness(Say&& say, const System& system, const Solution& solution) {
+  if (!solution.reason.empty()) say(Style::kPlain, "But " + shown(solution.reason) + ".");
+  if (solution.performance.approximate)
+    say(Style::kPlain, "Where " + where_approximate(system) + ", parts of tasks are counted.");
+}
+
 void print_verdict(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
   const double throughput = solution.performance.value;
@@ -52,11 +63,13 @@ void print_verdict(Console& console, const Scenario& scenario, const Solution& s
                          shown(solution.reason) + ").");
   } else if (solution.proven_optimal) {
     say(Style::kGood, "Proven optimal: " + none_completes + " more than " + number(throughput) + unit + ".");
-  } else if (solution.upper_bound && *solution.gap() > 0 && !solution.performance.approximate) {
+  } else if (solution.upper_bound && *solution.gap() > 0 &&
+             (!solution.performance.approximate || (system.has_needs() && *solution.gap() > kNoGap))) {
     const int digits = digits_for(*solution.gap());
     say(Style::kBold, "Within " + percent(*solution.gap()) + " of the optimum, proven: this reaches " +
                           number(throughput, digits) + unit + ", and " + none_completes + " more than " +
                           number_above(*solution.upper_bound, digits) + ".");
+    if (system.has_needs() && !solution.is_planned) print_tightness(say, system, solution);
   } else {
     say(Style::kBad, (solution.performance.approximate ? "Nothing can be proven about this assignment: "
                                                        : "Nothing is proven: ") +

@@ -30,11 +30,16 @@ check::PlanMachine machine_of(const Scenario& scenario) {
     plan.max_response.push_back(task.max_response);
     plan.machine.rates.emplace_back();
     plan.power.emplace_back();
+    plan.needs.emplace_back(system.resource_count());
     for (const ResourceId j : system.resource_ids()) {
+      for (const Draw& draw : system.needs(i, j))
+        plan.needs.back()[index(j)].push_back({index(draw.capacity), draw.amount});
       plan.machine.rates.back().push_back(system.rate(i, j));
       plan.power.back().push_back(system.power(i, j));
     }
   }
+  for (const Capacity& capacity : system.capacities())
+    plan.capacities.push_back({capacity.name, capacity.amount, capacity.shared});
   for (const ThreadGroup& group : scenario.threads) {
     check::Group& other = plan.groups.emplace_back();
     other = {group.name, group.count, {}, group.worth, group.max_response};
@@ -126,6 +131,8 @@ std::string difference_of_plans(const PlanCertificate& certificate, const Scenar
   const char* where = claimed.machine.resources != meant.machine.resources ? "resources"
                       : claimed.machine.tasks != meant.machine.tasks       ? "task types"
                       : claimed.machine.rates != meant.machine.rates       ? "rates"
+                      : claimed.capacities != meant.capacities             ? "capacities"
+                      : claimed.needs != meant.needs                       ? "needs"
                       : claimed.groups != meant.groups                     ? "threads"
                       : claimed.arrivals != meant.arrivals                 ? "arrivals"
                                                                            : "limits or powers";

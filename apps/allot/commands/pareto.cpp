@@ -205,7 +205,9 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     console.gap();
     if (question.weighted) print_weighted(console, frontier, *question.weighted, by_value);
     if (frontier.approximate)
-      console.paragraph("Approximate: there is no exact formula where " + where_approximate(system) + ".");
+      console.print("Approximate: {} have no exact formula.\n",
+                    system.has_needs() ? "held needs that do not fill their capacity"
+                                       : "tasks waiting for several fcfs servers");
     print_ending(console, frontier);
   }
   if (interrupted()) return Exit::kInterrupted;

@@ -24,6 +24,8 @@ std::string described(const System& system, const Change& change) {
   switch (change.what) {
     case Change::What::kServer:
       return "one more server at " + shown(system.resource(*change.resource).name);
+    case Change::What::kCapacity:
+      return "one more unit of " + shown(system.capacity_name(*change.capacity));
     case Change::What::kThread:
       return "one more " + in_quotes(system.task(*change.task).name) + " thread";
     case Change::What::kRate:
@@ -48,12 +50,17 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
   std::vector<double> goals;
   for (const Change& change : result.changes) goals.push_back(goal(change));
   const ColumnFormat format(goals, 5);
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
+  // What the first bit of a unit adds, next to what all of it does.
+  const bool has_prices = system.has_needs() && result.base.is_planned;
+  std::vector<double> prices;
+  for (const Change& change : result.changes) prices.push_back(change.price.value_or(0));
+  const ColumnFormat price_format(prices, 5);
+  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   table.title({"change",
                by_load                 ? "times the load"
                : tells_value(scenario) ? "value/s"
                                        : "tasks/s",
-               "gain", ""});
+               "gain", has_prices ? "price" : "", ""});
   for (std::size_t at = 0; at < count; ++at) {
     const Change& change = result.changes[at];
     const bool none = std::abs(change.gain) < 1e-9;
@@ -64,9 +71,13 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
                 : none                               ? "0%"
                                                      : (change.gain > 0 ? "+" : "") + percent(change.gain),
                 style},
+               {has_prices && change.price ? price_format(*change.price) : "", Style::kDim},
                {change.approximate ? "approximate" : "", Style::kDim}});
   }
   console.print("{}", table.text(console));
+  if (has_prices)
+    console.line("  price: what the first part of a unit adds, per unit; more of it may add less",
+                 Style::kDim);
   if (count < result.changes.size()) {
     console.print("  ... and {} more, none worth more than these; '--top 0' shows all\n",
                   whole(static_cast<Count>(result.changes.size() - count)));

@@ -197,6 +197,18 @@ void print_capacities(Console& console, const Scenario& scenario, const Solution
   console.print("{}", table.text(console));
 }
 
+/// What is held is had or not: whole tasks may reach less than the plan.
+void print_packings(Console& console, const Scenario& scenario, const Solution& solution) {
+  if (!scenario.system.has_needs() || solution.objective != Objective::kThroughput) return;
+  const std::optional<double>& most = solution.plan.packing_bound;
+  if (!most) {
+    console.paragraph("Whole tasks cannot keep all limits: what they hold cannot be split.", Style::kBad);
+  } else if (*most < solution.performance.value * (1 - 1e-6)) {
+    console.paragraph("Whole tasks reach at most " + number_above(*most) + value_unit(scenario) +
+                      ", for what they hold cannot be split.");
+  }
+}
+
 void print_limits(Console& console, const Scenario& scenario, const Solution& solution) {
   for (const BindingLimit& limit : solution.plan.limits) {
     std::string what = shown(limit.what);
@@ -305,7 +317,9 @@ void print_time_plan(Console& console, const Scenario& scenario, const Solution&
       return margin.title == "threads" || margin.title == "response";
     });
   }
-  console.print("Plan: how many units of a resource work on each type, on average\n\n");
+  console.print("Plan: how many {} on average\n\n", system.has_needs()
+                                                        ? "tasks of each type are in service at a resource,"
+                                                        : "units of a resource work on each type,");
   console.print("{}", grid_text(grid, console));
 }
 
@@ -334,6 +348,7 @@ void print_plan(Console& console, const Scenario& scenario, const Solution& solu
   }
   if (scenario.power_cap || solution.objective == Objective::kEnergy)
     console.paragraph("Mean power " + number(*solution.plan.mean_power) + " W");
+  print_packings(console, scenario, solution);
   print_limits(console, scenario, solution);
 }
 

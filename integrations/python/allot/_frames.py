@@ -31,7 +31,7 @@ def pareto(frontier: Any) -> Any:
 
 def changes(result: Any) -> Any:
     """The changes as a pandas frame, a row each."""
-    columns = ["change", "resource", "task", "throughput", "gain", "approximate", "value"]
+    columns = ["change", "resource", "task", "throughput", "gain", "approximate", "value", "capacity", "price"]
     return pandas().DataFrame([tuple(change) for change in result.changes], columns=columns)
 
 

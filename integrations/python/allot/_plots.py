@@ -162,6 +162,8 @@ def changes(result: Any, ax: Optional[Any], top: int) -> Any:
 
 
 def describe(change: Any) -> str:
+    if change.change == "capacity":
+        return f"one more unit of {change.capacity}"
     if change.change == "server":
         return f"one more server at {change.resource}"
     if change.change == "thread":

@@ -162,7 +162,7 @@ def whatif(
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> WhatIf:
-    """Show what one more server or thread, or a 10% faster pair, would be worth.
+    """Show what one more server, unit of a capacity or thread, or a 10% faster pair, would be worth.
 
     The largest gain comes first.
 

@@ -14,7 +14,9 @@ Counts = NDArray[np.int64]
 
 
 class Change(NamedTuple):
-    """One more server, one more thread, or a pair 10% faster, and what it would be worth.
+    """One more server, unit of a capacity or thread, or a pair 10% faster, and what it would be worth.
+
+    price: with planned service, what the first part of a unit of a capacity adds, per unit; else None.
 
     >>> import allot
     >>> best = allot.whatif(allot.Scenario([[8.0, 2.0]], [4])).changes[0]
@@ -29,6 +31,8 @@ class Change(NamedTuple):
     gain: float
     approximate: bool
     value: float
+    capacity: Optional[str] = None
+    price: Optional[float] = None
 
 
 class Difference(NamedTuple):

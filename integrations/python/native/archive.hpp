@@ -170,7 +170,7 @@ void fields(auto& archive, ParetoFrontier& f) {
   archive(f.points, f.advised, f.exhaustive, f.approximate, f.is_planned, f.has_priorities, f.outcome);
 }
 void fields(auto& archive, Change& c) {
-  archive(c.what, c.task, c.resource, c.throughput, c.value, c.gain, c.approximate);
+  archive(c.what, c.task, c.resource, c.capacity, c.throughput, c.value, c.gain, c.price, c.approximate);
 }
 void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
@@ -178,7 +178,7 @@ void fields(auto& archive, ReplicationMark& m) { archive(m.number, m.complete); 
 void fields(auto& archive, SimulationResult& r) {
   archive_fields(archive, simulation_fields(), r);
   archive(r.throughput, r.value, r.rounds, r.response_time, r.throughput_by_task, r.throughput_by_resource,
-          r.response_time_by_task, r.replication_marks);
+          r.response_time_by_task, r.replication_marks, r.capacity_use);
 }
 void fields(auto& archive, Difference& d) {
   archive(d.policy, d.against, d.throughput, d.significant, d.value, d.value_significant);

@@ -70,6 +70,42 @@ Scenario with_servers(const Scenario& scenario, const py::object& resource, cons
                      system.with_servers(j, static_cast<Count>(whole("servers", servers, 1, kMaxCount))));
 }
 
+/// Of the capacities that are no servers, by name or index.
+CapacityId capacity_of(const System& system, const py::object& capacity) {
+  const std::size_t at = Directory(system.capacities()).at("capacity", capacity);
+  return capacity_id(system.resource_count() + at);
+}
+
+Scenario with_capacity(const Scenario& scenario, const py::object& capacity, const py::object& amount) {
+  const System& system = scenario.system;
+  return with_system(scenario, system.with_amount(capacity_of(system, capacity), number("amount", amount)));
+}
+
+/// As the constructor takes them: {task: {resource: {capacity: amount}}}.
+py::dict needs_of(const Scenario& scenario) {
+  const System& system = scenario.system;
+  py::dict by_task;
+  for (const TaskClass& task : system.tasks()) {
+    if (task.needs.empty()) continue;
+    py::dict by_resource;
+    for (const Need& need : task.needs) {
+      const py::str resource(system.resource(need.resource).name);
+      if (!by_resource.contains(resource)) by_resource[resource] = py::dict();
+      by_resource[resource][py::str(system.capacity_name(need.capacity))] = need.amount;
+    }
+    by_task[py::str(task.name)] = by_resource;
+  }
+  return by_task;
+}
+
+py::dict capacities_of(const Scenario& scenario) {
+  py::dict by_name;
+  for (const Capacity& capacity : scenario.system.capacities())
+    by_name[py::str(capacity.name)] =
+        py::dict(py::arg("amount") = capacity.amount, py::arg("shared") = capacity.shared);
+  return by_name;
+}
+
 /// The values of all entries, as Python has them.
 template <typename Owner>
 py::object column(const std::vector<Owner>& entries, const Field<Owner>& field) {
@@ -102,7 +138,7 @@ template <typename Owner, typename Class>
 void add_columns(Class& scenario, std::span<const Field<Owner>> fields,
                  const std::vector<Owner>& (System::*entries)() const noexcept) {
   for (const Field<Owner>& field : fields) {
-    if (field.column.empty() || field.key == "home") continue;
+    if (field.column.empty() || field.key == "home" || field.key == "needs") continue;
     std::string doc(field.help);
     doc.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(doc.front())));
     const bool is_optional = std::holds_alternative<std::optional<double> Owner::*>(field.member);
@@ -175,6 +211,12 @@ void add_values(ScenarioClass& scenario) {
         return names;
       },
       "Where each type is at home: as given, else the fastest resource.");
+  scenario.def_property_readonly("needs", &needs_of,
+                                 "What tasks take of capacities, besides one server of the resource where "
+                                 "they run: {task: {resource: {capacity: amount}}}.");
+  scenario.def_property_readonly(
+      "capacities", &capacities_of,
+      "What tasks draw on besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
   scenario.def_property_readonly(
       "shares",
       [](const Scenario& self) -> py::object {
@@ -225,6 +267,10 @@ void add_copies(ScenarioClass& scenario) {
                signed_doc("with_servers(self, resource, servers)",
                           "A copy with another number of servers of a resource, by name or index.")
                    .c_str());
+  scenario.def("with_capacity", &with_capacity, py::arg("capacity"), py::arg("amount"),
+               signed_doc("with_capacity(self, capacity, amount)",
+                          "A copy with another amount of a capacity, by name or index.")
+                   .c_str());
   scenario.def(
       "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator(),
       signed_doc("__eq__(self, other, /)", "Whether all of it is the same.").c_str());
@@ -251,6 +297,18 @@ void bind_scenario(py::module_& module) {
       "18\n"
       ">>> machine.rates[machine.tasks.index('sort')]\n"
       "array([9., 2.])\n\n"
+      "Tasks that need several things: needs says what a task takes of capacities while it is in service; "
+      "the "
+      "name of a\nresource stands for its servers. Capacities are held, or shared by all who draw on "
+      "them.\n\n"
+      ">>> box = allot.Scenario([[0.0, 40.0], [5.0, 0.0]], [4, 8], tasks=['train', 'parse'],\n"
+      "...                      resources=['cpu', 'gpu'], servers=[4, 2],\n"
+      "...                      needs={'train': {'gpu': {'cpu': 1, 'bus': 0.8}}},\n"
+      "...                      capacities={'bus': {'amount': 1.0, 'shared': True}})\n"
+      ">>> round(allot.solve(box, service='planned').throughput, 6)\n"
+      "63.75\n"
+      ">>> box.needs['train']\n"
+      "{'gpu': {'cpu': 1.0, 'bus': 0.8}}\n\n"
       "What is wrong is told all at once, by an allot.InvalidInput, which is a ValueError:\n\n"
       ">>> allot.Scenario([[9.0, -2.0]], [1.5])\n"
       "Traceback (most recent call last):\n"

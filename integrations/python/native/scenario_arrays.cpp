@@ -195,6 +195,7 @@ std::vector<std::string_view> keywords() {
   for (const auto& field : resource_fields()) words.push_back(field.column);
   for (const auto& field : task_fields()) words.push_back(field.key == "count" ? "" : field.column);
   std::erase(words, "");
+  words.emplace_back("capacities");
   return words;
 }
 
@@ -253,6 +254,24 @@ Node::Array tables(const std::vector<Node>& names, std::span<const Column> colum
   return entries;
 }
 
+/// Tables, as a file has them, or by name: an amount, or a table of what else there is to say.
+Node to_capacities(const py::object& given) {
+  Node node = to_node(given, "capacities");
+  auto* const by_name = std::get_if<Node::Table>(&node.content);
+  if (by_name == nullptr) return node;
+  Node::Array entries;
+  for (Entry& capacity : *by_name) {
+    Node::Table entry{Entry{"name", make_node(capacity.key)}};
+    if (auto* const said = std::get_if<Node::Table>(&capacity.value.content)) {
+      for (Entry& field : *said) entry.push_back(std::move(field));
+    } else {
+      entry.push_back({"amount", std::move(capacity.value)});
+    }
+    entries.push_back(make_node(std::move(entry)));
+  }
+  return make_node(std::move(entries));
+}
+
 /// Homes may be given by index.
 void name_homes(Node::Array& tasks, const std::vector<Node>& resources) {
   for (Node& task : tasks) {
@@ -307,7 +326,9 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   const auto is_absent = [](const Column& column) {
     return column.key == "count" || column.values.is_none();
   };
-  const bool is_plain = tasks.is_none() && resources.is_none() && name.empty() && found.empty() &&
+  const py::object capacities = given_or_none(given, "capacities");
+  const bool is_plain = tasks.is_none() && capacities.is_none() && resources.is_none() && name.empty() &&
+                        found.empty() &&
                         std::all_of(resource_columns.begin(), resource_columns.end(), is_absent) &&
                         std::all_of(task_columns.begin(), task_columns.end(), is_absent);
   if (is_plain) {
@@ -337,6 +358,9 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   Node::Table root;
   if (!name.empty()) root.push_back({"name", make_node(name)});
   root.push_back({"resources", make_node(std::move(devices))});
+  if (!capacities.is_none())
+    root.push_back(
+        {"capacities", attempt(found, make_node(Node::Array()), [&] { return to_capacities(capacities); })});
   root.push_back({"tasks", make_node(std::move(types))});
   const Document document(FileFormat::kJson, "", make_node(std::move(root)));
   ReadResult<Scenario> result = read_scenario_node(document, document.root());

@@ -11,6 +11,7 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
+#include "allot/model/filling.hpp"
 #include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
@@ -65,6 +66,13 @@ std::vector<double> throughput_by_pair(const SolveResult& result) {
   const System& system = result.system();
   const Assignment& assignment = result.solution.assignment;
   std::vector<double> values;
+  if (result.solution.time_shares.empty() && system.has_needs()) {
+    const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
+    EvenSharing sharing(system);
+    for (const double x : sharing(tasks).at_full_speed)
+      values.push_back(x * system.rates().values()[values.size()]);
+    return values;
+  }
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resource_ids()) {
       if (!result.solution.time_shares.empty()) {
@@ -281,13 +289,17 @@ void bind_what_if(py::module_& module) {
               change.resource ? py::object(py::str(system.resource(*change.resource).name)) : py::none();
           const py::object task =
               change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
+          const py::object capacity = change.what == Change::What::kCapacity
+                                          ? py::object(py::str(system.capacity_name(*change.capacity)))
+                                          : py::none();
           changes.append(kind(to_string(change.what), resource, task, change.throughput, change.gain,
-                              change.approximate, change.value));
+                              change.approximate, change.value, capacity, change.price));
         }
         return changes;
       },
-      "A list of allot.Change: change ('server', 'thread' or 'rate'), resource, task, throughput, gain, "
-      "approximate, value.");
+      "A list of allot.Change: change ('server', 'capacity', 'thread' or 'rate'), resource, task, "
+      "throughput, "
+      "gain, approximate, value, capacity, price.");
   add_json(bound, "whatif", &what_if_text, &from_json);
   add_pickle(bound);
 }

@@ -67,6 +67,12 @@ def test_the_guide(monkeypatch, tmp_path):
     assert run("python.md", "\n".join(sessions)) >= 20
 
 
+def test_the_guide_to_needs():
+    text = (SOURCE / "docs/guides/needs.md").read_text(encoding="utf-8")
+    sessions = re.findall(r"```pycon\n(.*?)```", text, re.DOTALL)
+    assert run("needs.md", "\n".join(sessions)) >= 4
+
+
 def test_the_tutorial_ends_in_a_picture(tmp_path):
     picture = tmp_path / "tutorial.png"
     subprocess.run([sys.executable, SOURCE / "examples/python/tutorial.py", picture], check=True, cwd=SOURCE)

@@ -81,6 +81,72 @@ def test_every_option_reaches_the_model():
     assert len(scenario.notes) == 1 and "filter" in scenario.notes[0]
 
 
+def box(**changes):
+    options = dict(
+        tasks=["train", "pack"],
+        resources=["cpu", "gpu"],
+        servers=[4, 2],
+        needs={"train": {"gpu": {"cpu": 1, "bus": 0.8, "memory": 41}}, "pack": {"cpu": {"cpu": 2}}},
+        capacities={"memory": 80, "bus": {"amount": 1.0, "shared": True}},
+    )
+    return allot.Scenario([[0.0, 40.0], [5.0, 0.0]], [4, 8], **{**options, **changes})
+
+
+def test_needs_and_capacities_come_back():
+    scenario = box()
+    assert scenario.needs == {"train": {"gpu": {"cpu": 1.0, "bus": 0.8, "memory": 41.0}}, "pack": {"cpu": {"cpu": 2.0}}}
+    assert scenario.capacities == {"memory": {"amount": 80.0, "shared": False}, "bus": {"amount": 1.0, "shared": True}}
+    assert box(needs=scenario.needs, capacities=scenario.capacities) == scenario
+    assert box(needs=[scenario.needs["train"], scenario.needs["pack"]]) == scenario
+    assert box(capacities=[{"name": "memory", "amount": 80}, {"name": "bus", "shared": True}]) == scenario
+    assert allot.Scenario.from_dict(scenario.to_dict()) == scenario
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+    plain = allot.Scenario([[1.0]], [1])
+    assert plain.needs == {} and plain.capacities == {}
+
+
+def test_needs_are_kept_by_copies():
+    scenario = box()
+    for copy in (scenario.with_counts([1, 2]), scenario.with_rate("train", "gpu", 3.0), scenario.with_servers("cpu", 6)):
+        assert copy.needs == scenario.needs and copy.capacities == scenario.capacities
+    more = scenario.with_capacity("bus", 2.5)
+    assert more.capacities["bus"] == {"amount": 2.5, "shared": True} and more.needs == scenario.needs
+    assert scenario.with_capacity(1, 2.5) == more
+    with pytest.raises(allot.InvalidInput, match="memory"):
+        scenario.with_capacity("memory", 40)
+    with pytest.raises(allot.InvalidInput, match="capacity"):
+        scenario.with_capacity("disk", 40)
+
+
+def test_wrong_needs_are_told():
+    assert problems([[1.0]], [1], needs={"t0": {"r0": {"disk": 1}}}) == ["tasks[0].needs.r0.disk"]
+    assert problems([[1.0]], [1], needs={"t0": {"r0": {"r0": 0}}}, capacities={"r0": 1}) == ["capacities[0].name", "tasks[0].needs.r0.r0"]
+    assert problems([[1.0]], [1], capacities={"a": -1, "b": {"amount": "x"}}) == ["capacities[0].amount", "capacities[1].amount"]
+    assert problems([[1.0]], [1], needs={"nobody": {}}) == ["needs"]
+
+
+def test_plans_with_needs():
+    answer = allot.solve(box(), service="planned")
+    assert [use["name"] for use in answer.capacity_use] == ["cpu", "gpu", "memory", "bus"]
+    assert answer.throughput == pytest.approx(40 * 1.25 + 5 * 2.75 / 2)
+    assert answer.packing_bound == pytest.approx(40 + 5, abs=1e-4)  # one in memory at a time; two cores for the other
+    assert pickle.loads(pickle.dumps(answer)).to_dict() == answer.to_dict()
+    changes = {(c.change, c.capacity or c.resource): c for c in allot.whatif(box(), service="planned").changes if c.change in ("server", "capacity")}
+    bus = changes["capacity", "bus"]
+    assert bus.resource is None and bus.price == pytest.approx((40 - 2.5) / 0.8)
+    assert 0 < bus.gain * answer.value <= bus.price
+    whatif = allot.whatif(box(), service="planned")
+    assert "one more unit of bus" in str(whatif) and set(whatif.to_frame()["capacity"].dropna()) == {"bus", "memory"}
+    assert changes["server", "cpu"].price == pytest.approx(2.5) and changes["server", "cpu"].capacity is None
+
+
+def test_completions_by_pair_with_needs():
+    answer = allot.solve(box(), solver="map")
+    assert answer.throughput_by_pair.sum(axis=1) == pytest.approx(answer.throughput_by_task)
+    assert answer.throughput_by_pair.sum(axis=0) == pytest.approx(answer.throughput_by_resource)
+    assert box().throughput(answer.assignment) == pytest.approx(answer.throughput)
+
+
 def test_frames_bring_their_names():
     frame = pandas.DataFrame({"cpu": [1.0, 2.0], "gpu": [3.0, 4.0]}, index=["a", "b"])
     scenario = allot.Scenario(frame, [1, 2])
