@@ -164,9 +164,10 @@ class Fit {
     for (std::size_t sample = 0; sample < options_.resamples; ++sample) {
       if (poll_.should_stop_now()) break;
       std::vector<double> times(mixes_.size(), 0.0);
-      for (std::size_t draw = 0; draw < times.size(); ++draw)
+      for (std::size_t draw = 0; draw < times.size(); ++draw) {
         const auto drawn = static_cast<std::size_t>(random.below(times.size()));
-      times[drawn] += all_[drawn];
+        times[drawn] += all_[drawn];
+      }
       out.push_back(SharingDescent(mixes_, times).from(model));
     }
     return out;
