@@ -99,6 +99,8 @@ class Dispatcher {
   void set_count(TaskType i, Count count);
   void set_counts(std::span<const Count> counts);
   void set_priorities(std::span<const double> priorities);
+  /// What tasks of the type take from now on, of servers and of `DispatcherOptions::capacities`.
+  void set_needs(TaskType i, std::vector<Need> needs);
   /// Ids are never used again. Throw InvalidModel when there is no room left, or the name is taken.
   TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);

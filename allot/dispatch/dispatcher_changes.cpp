@@ -61,6 +61,22 @@ void Dispatcher::set_priorities(std::span<const double> priorities) {
   known->changed = true;
 }
 
+void Dispatcher::set_needs(TaskType i, std::vector<Need> needs) {
+  const State::Change known(*state_);
+  known->check(i);
+  std::vector<Need>& present = known->types[index(i)].needs;
+  if (present == needs) return;
+  present.swap(needs);
+  try {
+    known->check_all();
+  } catch (...) {
+    present.swap(needs);
+    throw;
+  }
+  known->sharing.reset();
+  known->changed = true;
+}
+
 TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> by_resource) {
   const State::Change known(*state_);
   if (known->types.size() == known->counts.type_room())

@@ -80,6 +80,22 @@ FittedNumber interval(double value, std::vector<double> resampled) {
   return out;
 }
 
+/// Mixes count by the square of the tasks that they have in service: a machine that is mostly idle is not
+/// what anybody plans for, and tasks may be faster there than the model's full speed, which is that of a busy
+/// machine with nothing overdrawn. The mean weight is 1.
+std::vector<double> weights_of(std::span<const MixMeasurement> mixes) {
+  std::vector<double> weights;
+  double sum = 0;
+  for (const MixMeasurement& mix : mixes) {
+    const std::vector<double>& tasks = mix.in_service.values();
+    const double busy = std::accumulate(tasks.begin(), tasks.end(), 0.0);
+    weights.push_back(busy * busy);
+    sum += weights.back();
+  }
+  for (double& weight : weights) weight = sum > 0 ? weight * static_cast<double>(weights.size()) / sum : 1.0;
+  return weights;
+}
+
 class Fit {
  public:
   Fit(std::span<const MixMeasurement> mixes, const SharingFitOptions& options)
@@ -87,7 +103,7 @@ class Fit {
         shape_(check(mixes)),
         mixes_(mixes),
         poll_(options.stop),
-        all_(mixes.size(), 1.0) {}
+        all_(weights_of(mixes)) {}
 
   SharingFit run() {
     SharingFit out;
@@ -148,8 +164,10 @@ class Fit {
     for (std::size_t sample = 0; sample < options_.resamples; ++sample) {
       if (poll_.should_stop_now()) break;
       std::vector<double> times(mixes_.size(), 0.0);
-      for (std::size_t draw = 0; draw < times.size(); ++draw)
-        times[static_cast<std::size_t>(random.below(times.size()))] += 1;
+      for (std::size_t draw = 0; draw < times.size(); ++draw) {
+        const auto drawn = static_cast<std::size_t>(random.below(times.size()));
+        times[drawn] += all_[drawn];
+      }
       out.push_back(SharingDescent(mixes_, times).from(model));
     }
     return out;
@@ -179,7 +197,7 @@ class Fit {
   Checked shape_;
   SharingMixes mixes_;
   StopPoll poll_;
-  std::vector<double> all_;  // every mix once
+  std::vector<double> all_;  // the weight of every mix
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "allot/base/own_file.hpp"
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
+#include "allot/dispatch/sharing_design.hpp"
 #include "allot/run/detail/stop_order.hpp"
 #include "allot/run/request.hpp"
 
@@ -86,6 +87,7 @@ class Profiler {
       }
     }
     measure_mix();
+    if (options_.sharing) measure_sharing();
     profile_.interrupted = stopped();
     crew_.finish();
     return profile_;
@@ -144,19 +146,26 @@ class Profiler {
     return request;
   }
 
-  /// Keeps `width` slots of the resource busy with one request after the other until `count` were started,
+  /// Keeps the slots busy with one request after the other until `count` were started,
   /// and waits for all. `make(slot)` gives the next one.
   template <typename Make>
   std::vector<Sample> closed_loop(std::span<const std::size_t> slots, std::size_t count, const Make& make) {
-    std::vector<Sample> samples;
     std::size_t started = 0;
+    return closed_loop_while(
+        slots, [&](std::size_t) { return started++ < count; }, make);
+  }
+
+  /// The same as long as `goes_on(slot)` whenever a slot is free.
+  template <typename GoesOn, typename Make>
+  std::vector<Sample> closed_loop_while(std::span<const std::size_t> slots, const GoesOn& goes_on,
+                                        const Make& make) {
+    std::vector<Sample> samples;
     std::vector<std::optional<std::pair<TaskType, Clock::time_point>>> busy(crew_.slots().size());
     std::size_t running = 0;
     const auto start = [&](std::size_t slot) {
-      if (started >= count || stopped() || crew_.slots()[slot].state != Slot::State::kIdle) return;
+      if (stopped() || crew_.slots()[slot].state != Slot::State::kIdle || !goes_on(slot)) return;
       auto [type, request] = make(crew_.slots()[slot]);
       request.id = ++next_id_;
-      ++started;
       if (const auto problem = crew_.start(slot, request)) {
         Sample sample;
         sample.type = type;
@@ -364,6 +373,87 @@ class Profiler {
       }
       if (expected > 0) profile_.interference[index(j)] = mixed / expected;
     }
+  }
+
+  bool is_usable(TaskType i, ResourceId j) {
+    const PairProfile& known = profile_.pairs(i, j);
+    return known.possible && known.problem.empty() && known.alone.runs > 0;
+  }
+
+  /// Mixes of a design, each slot with one type all the time, and what they say about what is shared.
+  void measure_sharing() {
+    std::vector<TaskClass> tasks;
+    PerPair<double> rates(types_, resources_, 0.0);
+    for (const TaskType i : rates.type_ids()) {
+      tasks.push_back({.name = job_.tasks[index(i)].name});
+      for (const ResourceId j : rates.resource_ids()) rates(i, j) = is_usable(i, j) ? 1.0 : 0.0;
+    }
+    const System shape(std::vector<Resource>(job_.resources.begin(), job_.resources.end()), std::move(tasks),
+                       Rates(std::move(rates)));
+    std::vector<PerPair<Count>> mixes =
+        design_mixes(shape, {.pair_mixes = 12, .random_mixes = 18, .seed = options_.seed});
+    for (std::size_t left = mixes.size(); left > 1; --left)
+      std::swap(mixes[left - 1], mixes[static_cast<std::size_t>(random_.below(left))]);
+    std::vector<MixMeasurement> measured;
+    for (std::size_t k = 0; k < mixes.size() && !stopped(); ++k) {
+      show("mix " + std::to_string(k + 1) + " of " + std::to_string(mixes.size()));
+      MixMeasurement mix = measure_mix_of(mixes[k]);
+      if (!stopped()) measured.push_back(std::move(mix));
+    }
+    const bool is_any = std::any_of(measured.begin(), measured.end(), [](const MixMeasurement& mix) {
+      const std::vector<double>& ended = mix.throughput.values();
+      return std::any_of(ended.begin(), ended.end(), [](double x) { return x > 0; });
+    });
+    if (!is_any || stopped()) return;
+    SharingFitOptions fit{.seed = options_.seed};
+    fit.stop.flag = options_.stop;
+    profile_.sharing = fit_sharing(measured, fit);
+  }
+
+  MixMeasurement measure_mix_of(const PerPair<Count>& tasks) {
+    std::vector<std::size_t> busy;
+    std::vector<TaskType> type_at(crew_.slots().size());
+    MixMeasurement mix{PerPair<double>(types_, resources_, 0.0), PerPair<double>(types_, resources_, 0.0)};
+    for (const ResourceId j : tasks.resource_ids()) {
+      std::size_t next = 0;
+      for (const TaskType i : tasks.type_ids()) {
+        for (Count n = 0; n < tasks(i, j) && next < slots_[index(j)].size(); ++n) {
+          const std::size_t slot = slots_[index(j)][next++];
+          busy.push_back(slot);
+          type_at[slot] = i;
+          mix.in_service(i, j) += 1;
+        }
+      }
+    }
+    const Clock::time_point end = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(options_.mix_s));
+    std::vector<int> started(crew_.slots().size(), 0);
+    // Nobody stops before the slowest has started twice: till then all have busy neighbours.
+    const auto goes_on = [&](std::size_t slot) {
+      const bool is_early =
+          std::any_of(busy.begin(), busy.end(), [&](std::size_t s) { return started[s] < 2; });
+      ++started[slot];
+      return is_early || Clock::now() < end;
+    };
+    const std::vector<Sample> samples = closed_loop_while(busy, goes_on, [&](const Slot& slot) {
+      const std::size_t at = slots_[index(slot.resource)][static_cast<std::size_t>(slot.number)];
+      return std::pair(type_at[at], request_for(type_at[at], slot.resource, slot.number));
+    });
+    PerPair<double> sum(types_, resources_, 0.0);
+    PerPair<double> count(types_, resources_, 0.0);
+    const Clock::time_point last = last_start(samples);
+    for (const Sample& sample : samples) {
+      if (!sample.ok || sample.ended > last) continue;
+      sum(sample.type, sample.resource) +=
+          std::max(sample.seconds - profile_.launch_s[index(sample.resource)], 1e-9);
+      count(sample.type, sample.resource) += 1;
+    }
+    for (const TaskType i : sum.type_ids()) {
+      for (const ResourceId j : sum.resource_ids()) {
+        if (count(i, j) > 0) mix.throughput(i, j) = mix.in_service(i, j) * count(i, j) / sum(i, j);
+      }
+    }
+    return mix;
   }
 
   const Job& job_;

@@ -10,6 +10,7 @@
 
 #include "allot/base/per.hpp"
 #include "allot/base/stop.hpp"
+#include "allot/dispatch/sharing_fit.hpp"
 #include "allot/jobs/job.hpp"
 #include "allot/run/crew.hpp"
 
@@ -39,6 +40,8 @@ struct Profile {
   std::vector<double> launch_s;  ///< by resource: what an empty command takes
   /// By resource: how much longer its tasks take in the mix than with its own slots full; 1: no interference.
   std::vector<std::optional<double>> interference;
+  /// What tasks share and how fast they are alone, if it was asked for and there was time for it.
+  std::optional<SharingFit> sharing;
   bool interrupted = false;
 };
 
@@ -48,6 +51,8 @@ struct ProfileOptions {
   double least_s = 3;
   double most_s = 60;     ///< for a pair under one condition; then it has not converged
   double mixed_s = 5;     ///< of the mixed pass; 0: none
+  bool sharing = false;   ///< find out what tasks share, from many mixes
+  double mix_s = 1;       ///< of each of them, and two tasks on every slot
   int most_failures = 3;  ///< in a row, without a success: the pair is left out
   std::uint64_t seed = 1;
   const StopFlag* stop = nullptr;

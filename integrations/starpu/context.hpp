@@ -9,12 +9,14 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "allot/dispatch/dispatcher.hpp"
+#include "integrations/starpu/buses.hpp"
 #include "integrations/starpu/placement.hpp"
 #include "integrations/starpu/planner.hpp"
 #include "integrations/starpu/settings.hpp"
@@ -79,6 +81,8 @@ class Context {
     ResourceSet able = 0;               ///< of the tasks that are not choosy
     std::uint64_t workers_version = 0;  ///< that `able` is for
     bool planned = true;                ///< false: the one for all that came too late for a plan
+    TaskData data;                      ///< of its first task
+    std::vector<double> rates;          ///< for which its needs were said, by resource; empty: not yet
   };
 
   // With the lock held.
@@ -107,6 +111,8 @@ class Context {
   void changed() noexcept;
 
   bool look();
+  void find_devices();
+  void say_needs();
   void wake_sleepers();
   void plan_failed(const std::string& why);
   void say_plan(const Plan& plan) const;
@@ -123,6 +129,8 @@ class Context {
   TypeTable table_;
   std::vector<Type> types_;
   std::unique_ptr<Dispatcher> dispatcher_;  ///< from the first task on
+  std::vector<Device> devices_;             ///< whose buses and memory are planned with
+  std::optional<Buses> buses_;              ///< between their memory and the main one
   Placement placement_;
   TaskPool<HeldTask> held_;
   std::vector<starpu_task*> parked_;

@@ -81,6 +81,10 @@ bool Context::look() {
   }
   bool renewed = false;
   try {
+    if (!devices_.empty()) {
+      const std::lock_guard lock(mutex_);
+      say_needs();
+    }
     if (any) dispatcher_->set_counts(counts);
     renewed = solve_(*dispatcher_);
   } catch (const std::exception& error) {

@@ -1,5 +1,7 @@
 // Types of tasks: which a task is of, where it can run, what is known of its rates when it first comes.
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "integrations/starpu/context.hpp"
 #include "integrations/starpu/message.hpp"
@@ -53,6 +55,7 @@ TaskType Context::make_type(const TypeKey& key, starpu_task* task) {
   }
   const std::string name = free_name(name_of(task, settings_.types));
   const TaskType made = add_type(name, priors(task, name));
+  if (settings_.buses) types_.back().data = data_of(task);
   table_.insert(key, made);
   return made;
 }
@@ -86,6 +89,41 @@ std::vector<RatePrior> Context::priors(starpu_task* task, const std::string& nam
   return priors;
 }
 
+/// Resources that have memory of their own now; what comes later is planned for without its bus.
+void Context::find_devices() {
+  constexpr double kMegabyte = 1e6;
+  buses_ = buses_of_starpu();
+  for (std::size_t j = 0; j < groups_.size(); ++j) {
+    const WorkerGroups::Group& group = groups_.group(resource_id(j));
+    if (group.workers.empty()) continue;
+    const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(group.workers.front()));
+    if (node == STARPU_MAIN_RAM) continue;
+    const auto bytes = starpu_memory_get_total(node);
+    devices_.push_back({resource_id(j), group.name, node,
+                        bytes > 0 ? std::optional(static_cast<double>(bytes) / kMegabyte) : std::nullopt});
+  }
+}
+
+/// Of types whose rates have moved: the part of a bus that a task takes follows from how long it runs.
+void Context::say_needs() {
+  constexpr double kMoved = 0.2;
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    Type& type = types_[i];
+    if (!type.planned || type.data == TaskData{}) continue;
+    std::vector<double> rates;
+    bool has_moved = type.rates.empty();
+    for (std::size_t j = 0; j < groups_.size(); ++j) {
+      const auto seconds = dispatcher_->mean_seconds(task_type(i), resource_id(j));
+      rates.push_back(seconds ? 1 / *seconds : 0.0);
+      const double before = j < type.rates.size() ? type.rates[j] : 0.0;
+      has_moved |= std::abs(rates.back() - before) > kMoved * std::max(rates.back(), before);
+    }
+    if (!has_moved) continue;
+    dispatcher_->set_needs(task_type(i), needs_of(type.data, devices_, groups_.size(), rates, *buses_));
+    type.rates = std::move(rates);
+  }
+}
+
 TaskType Context::add_type(const std::string& name, std::vector<RatePrior> priors) {
   TaskClass type{.name = name, .count = 1};
   if (policy_.needs_shares) type.priority = 1.0;
@@ -101,6 +139,8 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
     options.solve_limit = kSolveLimit;
     options.more_types = kMostTypes;
     options.more_resources = kMostResources - groups_.size();
+    if (settings_.buses) find_devices();
+    options.capacities = capacities_of(devices_);
     dispatcher_ =
         std::make_unique<Dispatcher>(std::move(resources), std::vector{type}, std::move(priors), options);
     for (std::size_t j = 0; j < groups_.size(); ++j) {

@@ -91,6 +91,8 @@ Settings read_settings(const Environment& environment, std::vector<std::string>&
       complain("ALLOT_DEPTH", "a whole number from 1 to 64");
     }
   }
+  const auto buses = given("ALLOT_BUSES");
+  settings.buses = !buses.empty() && buses != "0";
   settings.statistics = given("ALLOT_STATS");
   const auto verbose = given("ALLOT_VERBOSE");
   settings.verbose = !verbose.empty() && verbose != "0";

@@ -23,8 +23,9 @@ struct Settings {
   std::optional<Scenario> scenario;                    ///< ALLOT_SCENARIO: priorities, rates as priors
   TypesBy types = TypesBy::kCodelet;                   ///< ALLOT_TYPES
   Count depth = 1;                                     ///< ALLOT_DEPTH: least depth of accelerators
-  std::string statistics;                              ///< ALLOT_STATS: a file; empty: none
-  bool verbose = false;                                ///< ALLOT_VERBOSE
+  bool buses = false;      ///< ALLOT_BUSES: plan with the buses and memory of devices
+  std::string statistics;  ///< ALLOT_STATS: a file; empty: none
+  bool verbose = false;    ///< ALLOT_VERBOSE
 };
 
 /// The value of a variable, or null.

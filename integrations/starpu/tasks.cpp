@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace allot::starpu {
 namespace {
@@ -81,6 +83,34 @@ double transfer_seconds(starpu_task* task, int worker) {
   const double microseconds =
       starpu_task_expected_data_transfer_time_for(task, static_cast<unsigned>(worker));
   return std::isfinite(microseconds) && microseconds > 0 ? 1e-6 * microseconds : 0;
+}
+
+TaskData data_of(starpu_task* task) {
+  constexpr double kMegabyte = 1e6;  // as in the bus model
+  TaskData data;
+  const unsigned buffers = STARPU_TASK_GET_NBUFFERS(task);
+  for (unsigned k = 0; k < buffers; ++k) {
+    const starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, k);
+    if (handle == nullptr) continue;
+    const auto mode = static_cast<unsigned>(STARPU_TASK_GET_MODE(task, k));
+    const double size = static_cast<double>(starpu_data_get_size(handle)) / kMegabyte;
+    data.megabytes += size;
+    if ((mode & STARPU_R) != 0) data.read_megabytes += size;
+    if ((mode & STARPU_W) != 0) data.written_megabytes += size;
+  }
+  return data;
+}
+
+Buses buses_of_starpu() {
+  const auto nodes = static_cast<std::size_t>(starpu_memory_nodes_get_count());
+  std::vector<double> speeds;
+  for (unsigned from = 0; from < nodes; ++from) {
+    for (unsigned to = 0; to < nodes; ++to) {
+      const double speed = from == to ? 0.0 : starpu_transfer_bandwidth(from, to);
+      speeds.push_back(std::isfinite(speed) && speed > 0 ? speed : 0.0);
+    }
+  }
+  return {nodes, std::move(speeds)};
 }
 
 RatePrior model_prior(const starpu_task* task, int worker, unsigned context, TypesBy by) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "allot/dispatch/rate_estimator.hpp"
+#include "integrations/starpu/buses.hpp"
 #include "integrations/starpu/settings.hpp"
 #include "integrations/starpu/types.hpp"
 
@@ -24,6 +25,12 @@ std::optional<unsigned> implementation(starpu_task* task, int worker);
 
 /// How long StarPU expects the transfers of the task's data to a worker to take; 0: not at all, or not known.
 double transfer_seconds(starpu_task* task, int worker);
+
+/// The sizes of what the task works on.
+TaskData data_of(starpu_task* task);
+
+/// Between all memory nodes, as StarPU has read or measured it.
+Buses buses_of_starpu();
 
 /// What one task says about all of its type on a worker. From the performance model and what is known of the
 /// transfers of its data: the rate, or that it is not known. The model's calibration speaks for more than one

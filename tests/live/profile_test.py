@@ -40,6 +40,30 @@ class Profile(LiveTest):
         _, out, _ = self.run_allot("run", "job.toml", "--json")
         self.assertEqual(json.loads(out)["done"], 50)
 
+    def test_what_tasks_share_is_found_and_written(self):
+        # On the GPU one type holds a lock while it sleeps, so its tasks take turns; nothing else is shared.
+        lock = str(self.folder / "lock")
+        self.job({"cpu": {"servers": 2}, "gpu": {"servers": 3}},
+                 {"locked": {"repeat": 9, "command": {"cpu": ["sleep", "0.1"], "gpu": ["flock", lock, "sleep", "0.06"]}},
+                  "free": {"repeat": 9, "command": {"cpu": ["sleep", "0.08"], "gpu": ["sleep", "0.06"]}}})
+        quick = ["--min-time", "0.2", "--min-runs", "3", "--max-time", "1", "--mixed-time", "0", "--sharing", "--mix-time", "0.3"]
+        _, out, _ = self.run_allot("profile", "job.toml", "--json", *quick)
+        sharing = json.loads(out)["sharing"]
+        self.assertGreaterEqual(sharing["mixes"], 20)
+        self.assertGreaterEqual(sharing["capacities"], 1)
+        need = max((n for n in sharing["needs"] if (n["task"], n["resource"]) == ("locked", "gpu")), key=lambda n: n["value"])
+        # It is all of it, but for the time in which the next one starts; a busy machine makes that longer.
+        self.assertGreater(need["value"], 0.5, sharing)
+        self.assertLessEqual(need["low"], need["value"])
+        self.assertGreaterEqual(need["high"], need["value"])
+        self.assertLess(sharing["left_out"][sharing["capacities"]]["median"], sharing["left_out"][0]["worst"])
+        self.assertIn("[[capacities]]", (self.folder / "job.rates.toml").read_text())
+        _, out, _ = self.run_allot("solve", "job.rates.toml", "--json")
+        solution = json.loads(out)
+        self.assertLess(solution["assignment"][solution["tasks"].index("locked")][1], 4, "most of them would wait for the lock")
+        _, out, _ = self.run_allot("run", "job.toml", "--json")
+        self.assertEqual(json.loads(out)["done"], 18)
+
     def test_failures_never_enter_the_timings_and_are_said(self):
         self.job({"a": {}, "b": {}, "c": {}},
                  {"t": {"repeat": 5, "command": {"a": ["sleep", "0.05"], "b": ["sh", "-c", "echo broken >&2; exit 9"],

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace allot::detail {
@@ -9,8 +10,10 @@ namespace {
 
 /// Every pair of a mix counts at least so much of the mix: a slow one must be explained, too.
 constexpr double kLeastWeight = 0.25;
-/// An error beyond this (a tenth) counts less than by its square: the machine may have been disturbed.
-constexpr double kHuber = 0.1;
+/// An error beyond this counts less than by its square: the machine may have been disturbed.
+constexpr double kHuber = 0.2;
+/// How much the errors of pairs count beside that of the throughput of the whole mix.
+constexpr double kPairs = 0.5;
 /// Errors below this are noise of any clock: a fit is no better for making them smaller.
 constexpr double kNoise = 1e-3;
 constexpr double kLeastNeed = 0.005;
@@ -134,7 +137,7 @@ double SharingDescent::score(const std::vector<double>& residuals, const Needs& 
       by_pair += seen.weight * huber(off);
       of_all += seen.share * off;
     }
-    error += times_[k] * (by_pair + huber(of_all));
+    error += times_[k] * (kPairs * by_pair + huber(of_all));
   }
   if (rates != nullptr) {
     for (std::size_t pair = 0; pair < pairs; ++pair) (*rates)[pair] *= std::exp(-centre[pair]);

@@ -80,10 +80,37 @@ std::string profile_table(const Job& job, const Profile& profile, const Console&
   return table.text(console, columns) + (problems.empty() ? "" : "\n" + problems);
 }
 
+/// The rows of some types.
+SharingFit rows_of(const SharingFit& fit, const std::vector<TaskType>& types) {
+  const auto chosen = [&](const PerPair<FittedNumber>& all) {
+    PerPair<FittedNumber> out(types.size(), all.resources());
+    for (const TaskType i : out.type_ids()) {
+      for (const ResourceId j : out.resource_ids()) out(i, j) = all(types[index(i)], j);
+    }
+    return out;
+  };
+  SharingFit out = fit;
+  out.rates = chosen(fit.rates);
+  for (PerPair<FittedNumber>& needs : out.needs) needs = chosen(needs);
+  return out;
+}
+
+/// With needs and capacities, and the rates that tasks have when nothing slows them down.
+void share(Scenario& scenario, const SharingFit& fit) {
+  scenario.system = with_sharing(scenario.system, fit);
+  for (MeasuredRate& rate : scenario.measured) {
+    const FittedNumber& fitted = fit.rates(rate.task, rate.resource);
+    if (!(fitted.value > 0)) continue;
+    rate.low = fitted.low;
+    rate.high = fitted.high;
+  }
+}
+
 /// The scenario that the measurements make, of which there must be some; types that nothing could run are
 /// left out.
 Scenario scenario_of(const Job& job, const Profile& profile) {
   const std::vector<Count> limits = in_flight_limits(job);
+  std::vector<TaskType> kept;
   std::vector<TaskClass> tasks;
   std::vector<double> rates;
   std::vector<MeasuredRate> measured;
@@ -108,18 +135,23 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
     }
     if (!runs) continue;
     TaskClass& task = tasks.emplace_back(job.tasks[i]);
+    kept.push_back(task_type(i));
     task.count = limits[i];
     if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     rates.insert(rates.end(), row.begin(), row.end());
   }
   const std::size_t types = tasks.size();
-  return {job.name.empty() ? "profile of " + std::filesystem::path(job.path).filename().string() : job.name,
-          System(std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
-                 Rates(types, job.resources.size(), std::move(rates))),
-          {},
-          {},
-          {},
-          std::move(measured)};
+  Scenario scenario{
+      job.name.empty() ? "profile of " + std::filesystem::path(job.path).filename().string() : job.name,
+      System(std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(tasks),
+             Rates(types, job.resources.size(), std::move(rates))),
+      {},
+      {},
+      {},
+      std::move(measured),
+      {}};
+  if (profile.sharing) share(scenario, rows_of(*profile.sharing, kept));
+  return scenario;
 }
 
 /// Whole or not at all, and through no link.
@@ -135,6 +167,41 @@ Json timing_json(const Timing& timing) {
           {"high", timing.mean_s > timing.half_s ? Json(1 / (timing.mean_s - timing.half_s)) : Json(nullptr)},
           {"runs", timing.runs},
           {"converged", timing.converged}};
+}
+
+Json error_json(const SharingError& error) {
+  return {{"median", error.median}, {"within_tenth", error.within_tenth}, {"worst", error.worst}};
+}
+
+Json number_json(const Job& job, TaskType i, ResourceId j, const FittedNumber& fitted) {
+  return {{"task", job.tasks[index(i)].name},
+          {"resource", job.resources[index(j)].name},
+          {"value", fitted.value},
+          {"low", fitted.low},
+          {"high", fitted.high}};
+}
+
+Json sharing_json(const Job& job, const SharingFit& fit) {
+  Json json = {
+      {"mixes", fit.mixes}, {"capacities", fit.needs.size()}, {"in_sample", error_json(fit.in_sample)}};
+  Json left_out = Json::array();
+  for (const SharingError& error : fit.left_out) left_out.push_back(error_json(error));
+  json["left_out"] = std::move(left_out);
+  Json rates = Json::array();
+  Json needs = Json::array();
+  for (const TaskType i : fit.rates.type_ids()) {
+    for (const ResourceId j : fit.rates.resource_ids()) {
+      if (fit.rates(i, j).value > 0) rates.push_back(number_json(job, i, j, fit.rates(i, j)));
+      for (std::size_t r = 0; r < fit.needs.size(); ++r) {
+        if (!(fit.needs[r](i, j).value > 0)) continue;
+        needs.push_back(number_json(job, i, j, fit.needs[r](i, j)));
+        needs.back()["capacity"] = r + 1;
+      }
+    }
+  }
+  json["rates"] = std::move(rates);
+  json["needs"] = std::move(needs);
+  return json;
 }
 
 void print_json(Console& console, const Job& job, const Profile& profile, const std::string& out) {
@@ -161,7 +228,43 @@ void print_json(Console& console, const Job& job, const Profile& profile, const 
          {"interference", profile.interference[j] ? Json(*profile.interference[j]) : Json(nullptr)}});
   }
   json["resources"] = std::move(resources);
+  json["sharing"] = profile.sharing ? sharing_json(job, *profile.sharing) : Json(nullptr);
   console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void print_sharing(Console& console, const Job& job, const SharingFit& fit) {
+  const auto error_text = [](const SharingError& error) {
+    return percent(error.median) + " in the median, " + percent(error.worst) + " at worst";
+  };
+  const SharingError& left_out = fit.left_out[fit.needs.size()];
+  if (fit.needs.empty()) {
+    console.print("Tasks do not slow each other down beyond their own slots, by {} mixes.\n", fit.mixes);
+  } else {
+    console.print("Tasks share {}, by {} mixes: parts of it that one task takes, with 95% intervals\n\n",
+                  fit.needs.size() == 1 ? "one capacity" : "two capacities", fit.mixes);
+    Table table({Align::kLeft, Align::kRight, Align::kRight});
+    table.title({"", "shared1", fit.needs.size() > 1 ? "shared2" : ""});
+    for (const TaskType i : fit.rates.type_ids()) {
+      for (const ResourceId j : fit.rates.resource_ids()) {
+        if (!(fit.rates(i, j).value > 0)) continue;
+        const auto cell = [&](std::size_t r) {
+          if (r >= fit.needs.size()) return std::string();
+          const FittedNumber& need = fit.needs[r](i, j);
+          return need.value > 0 ? number(need.value, 3) + " (" + number(need.low, 2) + " to " +
+                                      number(need.high, 2) + ")"
+                                : std::string("-");
+        };
+        table.row(
+            {{shown(job.tasks[index(i)].name) + " on " + shown(job.resources[index(j)].name), Style::kPlain},
+             {cell(0), Style::kPlain},
+             {cell(1), Style::kPlain}});
+      }
+    }
+    console.print("{}\n", table.text(console, console.width()));
+  }
+  console.print("Mixes that were left out of the fit are predicted with an error of {}{}.\n",
+                error_text(left_out),
+                fit.needs.empty() ? "" : "; with nothing shared, " + error_text(fit.left_out.front()));
 }
 
 void print_text(Console& console, const Job& job, const Profile& profile, const std::string& out) {
@@ -175,6 +278,7 @@ void print_text(Console& console, const Job& job, const Profile& profile, const 
                     *factor > 1 ? "longer" : "less", *factor > 1 ? ": the resources disturb each other" : "");
     }
   }
+  if (profile.sharing) print_sharing(console, job, *profile.sharing);
   const double launch = *std::max_element(profile.launch_s.begin(), profile.launch_s.end());
   console.print("Launching takes up to {} a task, and is not part of the rates.\n", duration(launch));
   console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
@@ -308,6 +412,10 @@ std::vector<Option> options_of(Arguments& arguments) {
       seconds_option("max_time", arguments.options.most_s,
                      "of running after which a pair is called not converged", true),
       seconds_option("mixed_time", arguments.options.mixed_s, "of the mixed pass; 0: none", true),
+      flag_option("sharing", arguments.options.sharing,
+                  "also run many mixes, and find out what tasks share: needs and shared capacities"),
+      seconds_option("mix_time", arguments.options.mix_s,
+                     "of each of these mixes, and two tasks on every slot", true),
       seed_option(arguments.options.seed),
       json_option(arguments.json),
   };
@@ -321,7 +429,8 @@ const Command command = {
     "Measure how fast each task type of a job file runs on each resource, by running it again and again",
     "allot profile jobs.toml              # writes jobs.rates.toml\n"
     "allot solve jobs.rates.toml          # where should the work go?\n"
-    "allot profile jobs.toml --max-time 5 # quick and less certain",
+    "allot profile jobs.toml --max-time 5 # quick and less certain\n"
+    "allot profile jobs.toml --sharing    # and what tasks slow each other down by",
     declared_by(options_of, profile)};
 
 }  // namespace allot::app::profile_command
