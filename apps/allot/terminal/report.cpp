@@ -400,7 +400,12 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   if (question.even) {
     console.paragraph("With even sharing " + std::string(question.even->solver) + " finds " +
                       number(question.even->performance.value) + unit + ": " +
-                      compared(question.even->performance.value, throughput) + ".");
+                      compared(question.even->performance.value, throughput) + "." +
+                      (question.even->performance.approximate
+                           ? " That is approximate: where " + where_approximate(question.scenario->system) +
+                                 (question.scenario->system.has_needs() ? ", parts of tasks are counted."
+                                                                        : ", there is no exact formula.")
+                           : ""));
   }
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority
