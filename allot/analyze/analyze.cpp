@@ -200,7 +200,7 @@ Analysis analyze(const System& system, const PolicyInfo& policy, const AnalyzeOp
 
 Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOptions& options,
                  const PolicyOptions& policy_options) {
-  require_even_sharing(system);
+  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
   const std::unique_ptr<Policy> policy = named.make(system, policy_options);
   refuse_unknowable(*policy, "'" + named.name + "'");
   std::vector<Count> counts;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 
 namespace allot {
@@ -199,17 +198,12 @@ std::optional<std::string> why_no_even_sharing(const System& system) {
       if (met == draws.end()) continue;
       return "the needs of " + quote::name(system.task(i).name) + " on " +
              quote::name(system.resource(j).name) + " meet first come, first served at " +
-             quote::name(system.capacity_name(met->capacity)) + ", for which even sharing has no formula";
+             quote::name(system.capacity_name(met->capacity)) +
+             ", for which even sharing has no formula (planned service, --service planned, and simulations "
+             "need none)";
     }
   }
   return {};
-}
-
-void require_even_sharing(const System& system) {
-  const std::optional<std::string> why = why_no_even_sharing(system);
-  if (!why) return;
-  throw InvalidModel("needs",
-                     *why + "; planned service does without one (--service planned), and so does simulate");
 }
 
 }  // namespace allot

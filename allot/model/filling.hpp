@@ -79,7 +79,5 @@ bool has_lumps(const System& system, std::span<const double> tasks);
 
 /// Why even sharing has no formula for the system, as a sentence: needs meet an fcfs resource.
 std::optional<std::string> why_no_even_sharing(const System& system);
-/// Throws InvalidModel, with what does without a formula, unless there is one.
-void require_even_sharing(const System& system);
 
 }  // namespace allot

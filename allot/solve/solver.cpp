@@ -76,7 +76,7 @@ std::string missed_constraint(const System& system, const Solution& solution) {
 }
 
 void require_even_sharing(const SolverInfo& solver, const System& system) {
-  require_even_sharing(system);
+  if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
   if (!solver.instead_with_needs.empty()) {
     throw InvalidModel("solver", "'" + std::string(solver.name) + "' has no form for tasks with needs; use " +
                                      std::string(solver.instead_with_needs));
