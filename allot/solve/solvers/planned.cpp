@@ -20,6 +20,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/solve/detail/best_packing.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/packings.hpp"
 #include "allot/solve/detail/service_program.hpp"
@@ -38,6 +39,8 @@ using Party = ServiceProgram::Party;
 
 /// What differs by no more than this, relative, is the same.
 constexpr double kSame = 1e-9;
+/// What the value of whole tasks may be off by, so that it is a bound.
+constexpr double kPackingRounding = 1e-9;
 /// Sums of logarithms are proven to this part of the sum of weights.
 constexpr double kSameLogarithm = 1e-7;
 
@@ -371,9 +374,19 @@ class PlannedSearch {
     if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
       plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
                                                   poll_, &plan_.packing_shares);
+    if (plan_.packing_bound) hold_packing();
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();
+  }
+
+  void hold_packing() {
+    const auto best = detail::best_packing(problem_, poll_);
+    if (!best || !(best->value > 0)) return;
+    plan_.packing_tasks = best->tasks;
+    plan_.packing_shares = best->at_full_speed;
+    if (best->is_proven)
+      plan_.packing_bound = std::min(*plan_.packing_bound, best->value * (1 + kPackingRounding));
   }
 
   void find_unserved() {
