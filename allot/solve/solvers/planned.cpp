@@ -370,14 +370,22 @@ class PlannedSearch {
       solution_.objective_value = plan_.value;
       solution_.objective_bound = solution_.upper_bound;
     }
-    const bool has_bound = solution_.upper_bound || problem_.system.has_needs();
-    if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
-      plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
-                                                  poll_, &plan_.packing_shares);
-    if (plan_.packing_bound) hold_packing();
+    if (problem_.objective == Objective::kThroughput && options_.bound_packings) bound_packings();
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();
+  }
+
+  void bound_packings() {
+    const bool has_needs = problem_.system.has_needs();
+    if (!solution_.upper_bound && !has_needs) return;
+    plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value), poll_,
+                                                &plan_.packing_shares);
+    if (plan_.packing_bound) {
+      hold_packing();
+    } else if (has_needs && solution_.reason.empty()) {
+      solution_.reason = "whole tasks cannot keep all limits: what they hold cannot be split";
+    }
   }
 
   void hold_packing() {
