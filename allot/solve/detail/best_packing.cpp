@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "allot/model/filling.hpp"
+#include "allot/solve/detail/packings.hpp"
 
 namespace allot::detail {
 namespace {
@@ -210,6 +211,21 @@ std::optional<BestPacking> best_packing(const Problem& problem, StopPoll& poll) 
       has_limits(problem) || problem.objective != Objective::kThroughput)
     return std::nullopt;
   return PackingClimb(problem.system, poll).run();
+}
+
+std::string bound_packings(const Problem& problem, double plain, StopPoll& poll, ServicePlan& plan) {
+  constexpr double kRounding = 1e-9;
+  plan.packing_bound = packing_bound(problem, plain, poll, &plan.packing_shares);
+  if (!plan.packing_bound) {
+    return problem.system.has_needs() ? "whole tasks cannot keep all limits: what they hold cannot be split"
+                                      : "";
+  }
+  const std::optional<BestPacking> best = best_packing(problem, poll);
+  if (!best || !(best->value > 0)) return {};
+  plan.packing_tasks = best->tasks;
+  plan.packing_shares = best->at_full_speed;
+  if (best->is_proven) plan.packing_bound = std::min(*plan.packing_bound, best->value * (1 + kRounding));
+  return {};
 }
 
 }  // namespace allot::detail

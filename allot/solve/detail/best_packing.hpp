@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "allot/base/stop.hpp"
@@ -20,5 +21,9 @@ struct BestPacking {
 /// on average than the best one, and who keeps that one in service is worth as much. Limits make mixtures of
 /// packings, and so do stages and arrivals: nothing there, and nothing where no task has needs.
 std::optional<BestPacking> best_packing(const Problem& problem, StopPoll& poll);
+
+/// Writes what whole tasks can reach into the plan, whose value is at most `plain`. Returns a word on it
+/// where they cannot keep all limits.
+std::string bound_packings(const Problem& problem, double plain, StopPoll& poll, ServicePlan& plan);
 
 }  // namespace allot::detail

@@ -22,7 +22,6 @@
 #include "allot/base/quote.hpp"
 #include "allot/solve/detail/best_packing.hpp"
 #include "allot/solve/detail/outcome.hpp"
-#include "allot/solve/detail/packings.hpp"
 #include "allot/solve/detail/service_program.hpp"
 #include "allot/solve/detail/service_proof.hpp"
 #include "allot/solve/solver.hpp"
@@ -39,8 +38,6 @@ using Party = ServiceProgram::Party;
 
 /// What differs by no more than this, relative, is the same.
 constexpr double kSame = 1e-9;
-/// What the value of whole tasks may be off by, so that it is a bound.
-constexpr double kPackingRounding = 1e-9;
 /// Sums of logarithms are proven to this part of the sum of weights.
 constexpr double kSameLogarithm = 1e-7;
 
@@ -355,9 +352,8 @@ class PlannedSearch {
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
     const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
-    if (!missed.empty()) {
+    if (!missed.empty())
       solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
-    }
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
     solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
@@ -370,23 +366,15 @@ class PlannedSearch {
       solution_.objective_value = plan_.value;
       solution_.objective_bound = solution_.upper_bound;
     }
-    const bool has_bound = solution_.upper_bound || problem_.system.has_needs();
-    if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
-      plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
-                                                  poll_, &plan_.packing_shares);
-    if (plan_.packing_bound) hold_packing();
+    const bool bounds = problem_.objective == Objective::kThroughput && options_.bound_packings;
+    if (bounds && (solution_.upper_bound || problem_.system.has_needs())) {
+      const double plain = solution_.upper_bound.value_or(plan_.value);
+      const std::string why = detail::bound_packings(problem_, plain, poll_, plan_);
+      if (solution_.reason.empty()) solution_.reason = why;
+    }
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();
-  }
-
-  void hold_packing() {
-    const auto best = detail::best_packing(problem_, poll_);
-    if (!best || !(best->value > 0)) return;
-    plan_.packing_tasks = best->tasks;
-    plan_.packing_shares = best->at_full_speed;
-    if (best->is_proven)
-      plan_.packing_bound = std::min(*plan_.packing_bound, best->value * (1 + kPackingRounding));
   }
 
   void find_unserved() {
