@@ -74,7 +74,8 @@ TEST(Messages, SayWherePartsOfTasksAreCounted) {
   const std::string needs = ALLOT_SOURCE_DIR "/examples/plans/needs.toml";
   EXPECT_THAT(run_allot({"certify", needs}).out,
               AllOf(HasSubstr("of value per second, proven"), Not(HasSubstr("tasks/s, proven"))));
-  EXPECT_THAT(run_allot({"solve", needs, "--service", "planned"}).out, HasSubstr("That is\napproximate"));
+  EXPECT_THAT(run_allot({"solve", needs, "--service", "planned"}).out,
+              HasSubstr("That is approximate: where held"));
   const std::vector<std::string> few = {"--completions", "500", "--replications", "2"};
   const auto noted = [&](std::vector<std::string> words) {
     words.insert(words.end(), few.begin(), few.end());

@@ -229,7 +229,8 @@ def _view_of_comparison(self: Any) -> View:
         rows.append([run.policy, *(_estimate(goal.mean, goal.half_width) for goal in goals), against, response])
     first = self[0].policy
     of = " in value" if by_value else ""
-    notes = [*self.notes, f"* beyond chance: the 95% interval of the difference{of} excludes 0"]
+    notes = [*self.notes, *(f"{run.policy}: {note}" for run in self for note in run.notes if note not in self.notes)]
+    notes = [*notes, f"* beyond chance: the 95% interval of the difference{of} excludes 0"]
     if self.best_assignment_throughput is not None:
         proven = ", proven" if self.best_assignment_proven else ""
         best = self.best_assignment_value if by_value else self.best_assignment_throughput

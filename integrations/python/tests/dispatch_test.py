@@ -290,7 +290,7 @@ def test_plans_count_needs():
         dispatcher = allot.Dispatcher(scenario, policy=policy, background=False, exploration=0)
         assert dispatcher.place("train").resource in ("cpu", "gpu")
     dispatcher = allot.Dispatcher(scenario, background=False)
-    assert dispatcher.plan().predicted.throughput == pytest.approx(allot.evaluate(scenario, dispatcher.plan().target).throughput)
+    assert dispatcher.plan().predicted.throughput == pytest.approx(scenario.throughput(dispatcher.plan().target))
     unknown = allot.Dispatcher(scenario, rates=[[np.nan, 0], [np.nan, 0]], background=False)
     assert not unknown.allows("train", "gpu")
     # A resource that comes later, and a type with needs of it and of what was there before.
@@ -306,7 +306,7 @@ def test_plans_count_needs():
         [[1.0, 40.0, 0], [5.0, 0.0, 3.0], [1.0, 0.0, 100.0]], [4, 8, 2], tasks=["train", "pack", "infer"],
         resources=["cpu", "gpu", "npu"], servers=[4, 2, 2], needs={**scenario.needs, "infer": more}, capacities=scenario.capacities,
     )
-    assert dispatcher.plan().predicted.throughput == pytest.approx(allot.evaluate(told, grown).throughput)
+    assert dispatcher.plan().predicted.throughput == pytest.approx(told.throughput(grown))
     for wrong in ({"npu": {"disk": 1}}, {"npu": 3}, 3, {"npu": {"memory": 90}}):
         with pytest.raises(allot.InvalidInput, match="needs"):
             dispatcher.add_task_type("wrong", 2, rates={"npu": 100.0}, needs=wrong)

@@ -79,7 +79,7 @@ def test_needs_are_shown():
     box = allot.load(SOURCE / "examples/plans/needs.toml")
     assert "decode on gpu: 1 cpu, 3 memory, 0.6 bus" in repr(box) and "24 memory, 1 bus (shared)" in repr(box)
     plan = allot.solve(box, service="planned")
-    assert "Whole tasks reach at most 528" in repr(plan) and "in service" in plan._repr_html_()
+    assert "Whole tasks reach at most 518" in repr(plan) and "in service" in plan._repr_html_()
     assert "Approximate" in repr(allot.solve(box)) and "Approximate" in repr(allot.whatif(box))
     assert "approximate" in repr(allot.compare(box, ["map", "planned"], **SMALL))
     plain = allot.Scenario([[1.0, 2.0]], [4])
