@@ -33,8 +33,9 @@ struct DispatcherOptions {
   /// The background planner looks this often while tasks end, and every 100 ms while none do.
   std::chrono::milliseconds look_every{5};
   RateEstimatorOptions estimator;
-  /// What the needs of types draw on besides servers. Where tasks share some of it, rates are learnt at full
-  /// speed: what is seen is put down to the task and to those beside it as the model says.
+  /// What the needs of types draw on besides servers. Plans count it; nothing is held back live: what does
+  /// not fit is for the host to let wait. Where tasks share some of it, rates are learnt at full speed: what
+  /// is seen is put down to the task and to those beside it as the model says.
   std::vector<Capacity> capacities;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
@@ -105,8 +106,8 @@ class Dispatcher {
   TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
-  /// How many identical units the resource has from now on. Throws InvalidModel for less than one: `drain`
-  /// it.
+  /// How many identical units the resource has from now on. Throws InvalidModel for less than one (`drain`
+  /// it), and for fewer than some task needs (`disable` the pair first).
   void set_servers(ResourceId j, Count servers);
   /// Nothing new goes there. What is there goes on, and counts in the rates.
   void drain(ResourceId j);

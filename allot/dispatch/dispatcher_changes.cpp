@@ -1,5 +1,8 @@
 // What changes while a dispatcher is at work. All but reports ask for a new plan.
+#include <string>
+
 #include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/dispatch/detail/dispatcher_state.hpp"
 
 namespace allot {
@@ -23,6 +26,19 @@ void renumber_capacities(KnownSystem& known, std::size_t first, int by) {
     for (Need& need : type.needs) {
       if (index(need.capacity) >= first)
         need.capacity = capacity_id(static_cast<std::size_t>(static_cast<int>(index(need.capacity)) + by));
+    }
+  }
+}
+
+/// Throws InvalidModel if a task that may come takes more servers than there would be.
+void check_needs(const KnownSystem& known, ResourceId j, Count servers) {
+  for (const TaskType i : known.type_ids()) {
+    const TaskClass& type = known.types[index(i)];
+    for (const Need& need : type.needs) {
+      if (index(need.capacity) != index(j) || need.amount <= static_cast<double>(servers)) continue;
+      if (!known.pair(i, need.resource).exists) continue;
+      throw InvalidModel("servers", "must be at least the " + quote::number(need.amount) + " that " +
+                                        quote::name(type.name) + " takes of them: disable it there first");
     }
   }
 }
@@ -146,6 +162,7 @@ void Dispatcher::set_servers(ResourceId j, Count servers) {
   const State::Change known(*state_);
   known->check(j);
   if (servers < 1 || servers > kMaxCount) throw InvalidModel("servers", "must be from 1 to 1e9");
+  check_needs(*known, j, servers);
   known->changed |= known->resources[index(j)].servers != servers;
   known->resources[index(j)].servers = servers;
   known->sharing.reset();

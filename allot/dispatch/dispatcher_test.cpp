@@ -169,6 +169,36 @@ TEST(Dispatcher, TypesAndResourcesComeAndGo) {
   EXPECT_TRUE(dispatcher.place(kA, at(0)));
 }
 
+TEST(Dispatcher, PlansCountWhatTasksNeed) {
+  // On the gpu a task of type a holds three of the four cores, and b cannot do without one.
+  const std::vector<Resource> resources = {{.name = "cpu", .servers = 4}, {.name = "gpu", .servers = 4}};
+  std::vector<TaskClass> types = two_types();
+  for (TaskClass& type : types) type.priority = 0.5;
+  types[0].needs = {{kGpu, capacity_id(0), 3}, {kGpu, capacity_id(2), 5}};
+  for (const PolicyInfo* policy : builtin_policies()) {
+    if (policy->holds_time_shares) continue;  // which has no form for tasks with needs
+    SCOPED_TRACE(policy->name);
+    DispatcherOptions options = deferred(std::string(policy->name));
+    options.capacities = {{.name = "memory", .amount = 8}};
+    options.policy_options.assignment = Assignment(2, 2);
+    for (const TaskType i : {kA, kB}) (*options.policy_options.assignment)(i, kCpu) = 4;
+    Dispatcher dispatcher(resources, types, measured(), options, at(0));
+    EXPECT_EQ(dispatcher.plan()->system.capacities(), options.capacities);
+    EXPECT_EQ(dispatcher.plan()->system.needs(kA, kGpu).size(), 3U);
+    EXPECT_TRUE(dispatcher.place(kA, at(0)));
+    EXPECT_TRUE(dispatcher.place(kB, at(0)));
+    EXPECT_THROW(dispatcher.set_servers(kCpu, 2), InvalidModel);  // no a could start on the gpu
+    dispatcher.set_servers(kCpu, 3);
+    EXPECT_TRUE(dispatcher.solve(at(1)));
+    dispatcher.disable(kA, kGpu);
+    dispatcher.set_servers(kCpu, 2);
+    EXPECT_TRUE(dispatcher.solve(at(2)));
+    EXPECT_FALSE(dispatcher.plan()->stale);
+    EXPECT_EQ(dispatcher.plan()->system.resource(kCpu).servers, 2);
+    EXPECT_FALSE(dispatcher.plan()->system.has_needs());
+  }
+}
+
 TEST(Dispatcher, CountsAndPrioritiesLeadToNewPlans) {
   Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), deferred(), at(0));
   EXPECT_FALSE(dispatcher.solve(at(0)));

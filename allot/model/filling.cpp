@@ -199,8 +199,8 @@ std::optional<std::string> why_no_even_sharing(const System& system) {
       return "the needs of " + quote::name(system.task(i).name) + " on " +
              quote::name(system.resource(j).name) + " meet first come, first served at " +
              quote::name(system.capacity_name(met->capacity)) +
-             ", for which even sharing has no formula; planned service does without one (--service planned), "
-             "and so does simulate";
+             ", for which even sharing has no formula (planned service, --service planned, and simulations "
+             "need none)";
     }
   }
   return {};

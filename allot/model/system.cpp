@@ -165,7 +165,14 @@ System System::with_resources(std::vector<Resource> resources) const {
 }
 
 System System::with_rates(Rates rates) const {
-  return System(resources_, tasks_, std::move(rates), capacities_);
+  std::vector<TaskClass> tasks = tasks_;
+  for (std::size_t i = 0; i < tasks.size() && i < rates.types();
+       ++i) {  // where it cannot run, it needs nothing
+    std::erase_if(tasks[i].needs, [&](const Need& need) {
+      return index(need.resource) < rates.resources() && rates(task_type(i), need.resource) == 0;
+    });
+  }
+  return System(resources_, std::move(tasks), std::move(rates), capacities_);
 }
 
 System System::with_rate(TaskType i, ResourceId j, double rate) const {

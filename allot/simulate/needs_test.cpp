@@ -16,7 +16,9 @@ namespace allot {
 namespace {
 
 using namespace testing;
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A task on the gpu holds the one core of the cpu, on which another runs.
 Scenario fed_gpu(Discipline discipline, double bus = 0) {
@@ -71,6 +73,45 @@ TEST(SimulateNeeds, WhatIsSharedSlowsAndIsReported) {
   const Scenario none = small_scenario();
   EXPECT_EQ(simulation_json(none.system, run(none, "jsq", quick(100))).find("capacity_use"),
             std::string::npos);
+}
+
+/// Tasks that hold 6 of 10 GB: one fits, and processor sharing has 10 / 6 of them in service.
+Scenario big_tasks(Discipline discipline, double memory) {
+  std::vector<TaskClass> tasks(1);
+  tasks[0].name = "train";
+  tasks[0].count = 3;
+  tasks[0].needs = {{resource_id(0), capacity_id(1), memory}};
+  return {"",
+          System({{.name = "gpu", .servers = 4, .discipline = discipline}}, std::move(tasks),
+                 Rates(1, 1, {2}), {{.name = "memory", .amount = 10}}),
+          {},
+          {},
+          {}};
+}
+
+TEST(SimulateNeeds, PartsOfTasksAreNoted) {
+  const auto noted = Contains(HasSubstr("approximate"));
+  const SimulationResult parts = run(big_tasks(Discipline::kPs, 6), "best-fit", quick(3000));
+  EXPECT_NEAR(parts.throughput.mean, 2 * 10.0 / 6, 0.2);
+  EXPECT_THAT(parts.notes, noted);
+  EXPECT_THAT(run(big_tasks(Discipline::kPs, 5), "best-fit", quick()).notes, Not(noted)) << "two fill it";
+  EXPECT_THAT(run(big_tasks(Discipline::kPs, 3.1), "best-fit", quick()).notes, Not(noted)) << "all fit";
+  EXPECT_THAT(run(big_tasks(Discipline::kFcfs, 6), "best-fit", quick()).notes, Not(noted)) << "one at a time";
+  EXPECT_THAT(run(big_tasks(Discipline::kPs, 6), "planned", quick()).notes, Not(noted)) << "one at a time";
+  Scenario arriving = big_tasks(Discipline::kPs, 3.1);
+  arriving.arrivals.push_back({.task = task_type(0), .rate = 0.1});
+  EXPECT_THAT(run(arriving, "best-fit", quick()).notes, noted) << "there may be more than fit";
+}
+
+TEST(SimulateNeeds, ATypeThatNeverGetsWhatItNeedsIsNoted) {
+  // Whole tasks come first: three of scan hold the one core for ever, of which train needs a part.
+  std::vector<Resource> machine = {{.name = "cpu", .discipline = Discipline::kFcfs}, {.name = "gpu"}};
+  const Scenario fed = fed_gpu(Discipline::kPs);
+  std::vector<TaskClass> tasks = fed.system.tasks();
+  tasks[0].count = 3;
+  const Scenario scenario{"", System(std::move(machine), std::move(tasks), fed.system.rates()), {}, {}, {}};
+  EXPECT_THAT(run(scenario, "best-fit", quick()).notes, Contains(HasSubstr("'train' completed nothing")));
+  EXPECT_THAT(run(fed, "best-fit", quick()).notes, Not(Contains(HasSubstr("completed nothing"))));
 }
 
 TEST(SimulateNeeds, ATaskThatTakesAllServersIsNotStarvedByThoseThatTakeOne) {

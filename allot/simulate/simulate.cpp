@@ -10,6 +10,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/memory.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/model/filling.hpp"
 #include "allot/model/violations.hpp"
@@ -107,6 +108,7 @@ class Campaign {
       result.precise = false;
       result.notes.emplace_back("stopped before anything was measured: the figures say nothing");
     }
+    note_needs(result);
     if (options_.precision && !precise) {
       result.notes.push_back("the wanted precision was not reached with " +
                              std::to_string(result.replications) + " replications");
@@ -261,7 +263,10 @@ class Campaign {
     const Policy& policy = own ? *own : *shared_policy_;
     const std::unique_ptr<detail::Engine> engine =
         detail::make_engine(setup(own ? *own : *shared_policy_, number));
-    if (number == 0) policy_note_ = policy.note();
+    if (number == 0) {
+      policy_note_ = policy.note();
+      keeps_tasks_whole_ = policy.bind_late() != nullptr;
+    }
     Replication& replication = replications_[number];
     const bool in_batches = options_.replications == 1;
     const std::uint64_t total = warmup_ + options_.completions;
@@ -319,6 +324,39 @@ class Campaign {
     options_.progress(std::min(1.0, (static_cast<double>(finished_) + share) / wanted));
   }
 
+  /// Whether processor sharing may have parts of tasks in service, where whole ones do not fill what they
+  /// hold.
+  bool shares_parts() const {
+    const System& system = scenario_.system;
+    const double more = scenario_.is_static() ? 0.0 : static_cast<double>(kMaxCount);
+    std::vector<double> tasks;
+    bool any = false;
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resource_ids()) {
+        const std::span<const Draw> draws = system.needs(i, j);
+        const bool is_plain = draws.empty() || (draws.size() == 1 && draws.front().amount == 1);
+        tasks.push_back(draws.empty() ? 0.0 : static_cast<double>(system.count(i)) + more);
+        any |= !is_plain && tasks.back() > 0 && system.resource(j).discipline == Discipline::kPs;
+      }
+    }
+    return any && has_lumps(system, tasks);
+  }
+
+  void note_needs(SimulationResult& result) const {
+    const System& system = scenario_.system;
+    if (!system.has_needs() || keeps_tasks_whole_ || !(result.throughput.mean > 0)) return;
+    if (shares_parts()) {
+      result.notes.emplace_back(
+          "approximate: where held needs do not fill their capacity, processor sharing has parts of tasks in "
+          "service; whole tasks may get less");
+    }
+    for (const TaskType i : system.types()) {
+      if (system.count(i) == 0 || result.throughput_by_task[index(i)].mean > 0) continue;
+      result.notes.push_back(quote::name(system.task(i).name) +
+                             " completed nothing: others may hold what it needs all the time");
+    }
+  }
+
   SimulationResult summary() const {
     return detail::summarise({.scenario = scenario_,
                               .policy = policy_.name,
@@ -349,6 +387,7 @@ class Campaign {
   SimulateOptions options_;
   std::unique_ptr<Policy> shared_policy_;
   std::string policy_note_;
+  bool keeps_tasks_whole_ = false;  ///< in service there are whole tasks only, whatever the discipline
   std::uint64_t warmup_ = 0;
   bool settled_ = true;  // within the pilot run
   std::vector<Replication> replications_;

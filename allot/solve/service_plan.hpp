@@ -31,6 +31,9 @@ struct ServicePlan {
   std::optional<double> packing_bound;
   /// Means in service of a mix of whole tasks that reaches it, row after row; empty where none was found.
   std::vector<double> packing_shares;
+  /// Whole tasks that are worth as much or nearly if they are always in service, row after row, where there
+  /// are such: `packing_shares` is then what they get.
+  std::vector<double> packing_tasks;
   /// Per group of threads: rounds per second.
   std::vector<double> rounds;
   /// With arrivals: the load that the machine can carry, as a multiple of the load that arrives.

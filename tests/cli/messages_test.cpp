@@ -70,6 +70,21 @@ TEST(Messages, SayWhatIsForTasksWithNeeds) {
               AllOf(HasSubstr("of the optimum, proven"), HasSubstr("planned service")));
 }
 
+TEST(Messages, SayWherePartsOfTasksAreCounted) {
+  const std::string needs = ALLOT_SOURCE_DIR "/examples/plans/needs.toml";
+  EXPECT_THAT(run_allot({"certify", needs}).out,
+              AllOf(HasSubstr("of value per second, proven"), Not(HasSubstr("tasks/s, proven"))));
+  EXPECT_THAT(run_allot({"solve", needs, "--service", "planned"}).out, HasSubstr("That is\napproximate"));
+  const std::vector<std::string> few = {"--completions", "500", "--replications", "2"};
+  const auto noted = [&](std::vector<std::string> words) {
+    words.insert(words.end(), few.begin(), few.end());
+    return run_allot(std::move(words)).err;
+  };
+  EXPECT_THAT(noted({"simulate", needs, "--policy", "map"}), HasSubstr("approximate: where held needs"));
+  EXPECT_THAT(noted({"simulate", needs, "--policy", "planned"}), Not(HasSubstr("approximate")));
+  EXPECT_THAT(noted({"compare", needs, "--policies", "map,planned"}), HasSubstr("map: approximate"));
+}
+
 TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {
   EXPECT_EQ(run_allot({"solve", kWorkstation, "--time-limit", "10m"}).status, 0);
   EXPECT_EQ(run_allot({"certify", kWorkstation, "--time-limit", "1.5h", "--gap", "5%"}).status, 0);

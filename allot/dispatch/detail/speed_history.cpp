@@ -8,7 +8,7 @@ namespace {
 /// No model is so sure of itself that a task counts less than this part of its time.
 constexpr double kSlowest = 1e-3;
 
-double in_range(double speed) noexcept { return std::clamp(speed, kSlowest, 1.0); }
+double believable(double speed) noexcept { return std::clamp(speed, kSlowest, 1.0); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ void SpeedHistory::record(double now, std::span<const double> speeds) {
   }
   if (looks() > 0 && now == times_.back()) {
     std::transform(speeds.begin(), speeds.end(), speeds_.end() - static_cast<std::ptrdiff_t>(pairs_),
-                   in_range);
+                   believable);
     return;
   }
   if (looks() == kMost) thin_out();
@@ -29,7 +29,7 @@ void SpeedHistory::record(double now, std::span<const double> speeds) {
   const double since = is_first ? 0 : now - times_.back();
   const std::size_t before = is_first ? 0 : (looks() - 1) * pairs_;
   for (std::size_t pair = 0; pair < pairs_; ++pair) {
-    const double speed = in_range(speeds[pair]);
+    const double speed = believable(speeds[pair]);
     const double mean = is_first ? speed : 0.5 * (speeds_[before + pair] + speed);
     done_.push_back(is_first ? 0 : done_[before + pair] + since * mean);
     speeds_.push_back(speed);

@@ -30,6 +30,9 @@ constexpr double kNothing = 1e-9;
 /// for it.
 constexpr double kPassedBy = 4;
 
+/// The part of a task that is rounding, where a plan has a whole number of them in service.
+constexpr double kWhole = 1e-6;
+
 /// The part of a type's completions that is rounding, when those of groups are taken from all.
 constexpr double kRounding = 1e-7;
 
@@ -62,6 +65,8 @@ struct PlannedPair {
 /// What is carried out for one population.
 struct HeldPlan {
   PerPair<double> shares;  ///< mean number of tasks of the type in service at the resource
+  /// Whole tasks that are always in service, by pair; empty where tasks take turns.
+  std::vector<double> tasks;
   std::vector<double> completions;
   /// What each party (LateBinding::party) completes of each type: rows of types.
   std::vector<std::vector<double>> by_party;
@@ -121,6 +126,11 @@ class PlannedPolicy final : public Policy {
   std::size_t resources() const noexcept { return problem_.system.resource_count(); }
   std::size_t types() const noexcept { return problem_.system.type_count(); }
   double share(TaskType i, ResourceId j) const noexcept { return held_->shares(i, j); }
+  /// Whether there is always a certain number of tasks in service, and so many.
+  bool holds_tasks() const noexcept { return !held_->tasks.empty(); }
+  double tasks(TaskType i, ResourceId j) const noexcept {
+    return held_->tasks[index(i) * resources() + index(j)];
+  }
   /// Of one server; 0 where the type cannot run.
   double seconds_per_task(TaskType i, ResourceId j) const noexcept {
     return problem_.system.can_run(i, j) ? problem_.system.seconds_per_task(i, j) : 0.0;
@@ -163,14 +173,13 @@ class PlannedPolicy final : public Policy {
     without.reason =
         plan.reason + "; planned without limits" +
         (plan.plan.headroom.value_or(1) < 1 ? ", and for as much of the arrivals as can be carried" : "");
-    return without;
+    return of_whole_tasks(std::move(without));
   }
 
   /// The plan that whole tasks can carry out, where it is another one and known.
   Solution of_whole_tasks(Solution plan) const {
     const System& system = problem_.system;
-    if (plan.plan.packing_shares.empty() || !problem_.threads.empty() || !problem_.arrivals.empty())
-      return plan;
+    if (plan.plan.packing_shares.empty() || !problem_.threads.empty()) return plan;
     plan.time_shares = plan.plan.packing_shares;
     plan.performance = evaluate_time_shares(system, plan.time_shares);
     plan.plan.unserved.clear();
@@ -182,7 +191,7 @@ class PlannedPolicy final : public Policy {
   }
 
   HeldPlan held_plan(const Solution& solution) const {
-    HeldPlan held{{}, solution.performance.throughput_by_task, {}, solution.reason};
+    HeldPlan held{{}, {}, solution.performance.throughput_by_task, {}, solution.reason};
     for (const TaskType i : problem_.system.types()) {
       std::vector<double>& parties = held.by_party.emplace_back(1 + problem_.threads.size(), 0.0);
       parties[0] = held.completions[index(i)];
@@ -196,10 +205,15 @@ class PlannedPolicy final : public Policy {
         if (completed < kRounding * held.completions[index(i)]) completed = 0;
       }
     }
+    // Those that are bound ahead hold nothing yet, and would be counted among those in service.
+    if (!problem_.system.has_depths()) held.tasks = solution.plan.packing_tasks;
     held.shares.assign(types(), resources(), 0.0);
     const PairSpan<const double> planned(solution.time_shares, resources());
     for (const TaskType i : problem_.system.types()) {
-      const double room = arrives_[index(i)] ? std::max(kRoom, solution.plan.headroom.value_or(1)) : 1.0;
+      // Where tasks hold much, what is given to one is taken from others.
+      const double most_room =
+          problem_.system.has_needs() ? kRoom : std::max(kRoom, solution.plan.headroom.value_or(1));
+      const double room = arrives_[index(i)] ? most_room : 1.0;
       for (const ResourceId j : problem_.system.resource_ids()) {
         const double servers = static_cast<double>(problem_.system.resource(j).servers);
         held.shares(i, j) = planned(i, j) > kNothing * servers ? planned(i, j) * room : 0.0;
@@ -267,8 +281,14 @@ class PlannedBinding final : public LateBinding {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
     }
-    if (!situation.free.empty()) give_way(j, situation);
-    if (const auto planned = orders_[index(j)].next(offer_, situation.now, policy_.idling_helps()))
+    const bool holds_tasks = policy_.holds_tasks();
+    if (holds_tasks) {
+      offer_missing(j, situation);
+    } else if (!situation.free.empty()) {
+      give_way(j, situation);
+    }
+    if (const auto planned =
+            orders_[index(j)].next(offer_, situation.now, policy_.idling_helps() && !holds_tasks))
       return planned;
     return policy_.idling_helps() ? std::nullopt : help_out(j, situation);
   }
@@ -301,10 +321,43 @@ class PlannedBinding final : public LateBinding {
   }
 
  private:
+  /// What is missing of the tasks that are always in service.
+  [[gnu::noinline]] void offer_missing(ResourceId j, const Situation& situation) noexcept {
+    for (std::size_t i = 0; i < offer_.size(); ++i) {
+      if (!(static_cast<double>(situation.count(task_type(i), j)) < policy_.tasks(task_type(i), j)))
+        offer_[i] = 0;
+    }
+  }
+
   [[gnu::noinline]] void give_way(ResourceId j, const Situation& situation) noexcept {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
-      if (offer_[i] > 0 && gives_way(task_type(i), j, situation)) offer_[i] = 0;
+      if (offer_[i] > 0 &&
+          (adds_nothing(task_type(i), j, situation) || gives_way(task_type(i), j, situation)))
+        offer_[i] = 0;
     }
+  }
+
+  /// Whether one more task would only slow the others down, and hold what it holds: something shared that it
+  /// draws on is used up, and the plan has no more of them in service.
+  bool adds_nothing(TaskType i, ResourceId j, const Situation& situation) const noexcept {
+    if (static_cast<double>(situation.count(i, j)) + kWhole < policy_.share(i, j)) return false;
+    const System& system = *situation.system;
+    const auto needs = system.needs(i, j);
+    return std::any_of(needs.begin(), needs.end(), [&](const Draw& draw) {
+      return system.is_shared(draw.capacity) &&
+             wanted_of(draw.capacity, situation) >= system.amount(draw.capacity);
+    });
+  }
+  /// Of something shared, at full speed.
+  double wanted_of(CapacityId r, const Situation& situation) const noexcept {
+    double wanted = 0;
+    for (const PlannedPair& pair : pairs_) {
+      for (const Draw& draw : situation.system->needs(pair.type, pair.resource)) {
+        if (draw.capacity == r)
+          wanted += draw.amount * static_cast<double>(situation.count(pair.type, pair.resource));
+      }
+    }
+    return wanted;
   }
 
   /// Whether a task must not start, although there is room for it, because others have received less of the

@@ -252,7 +252,10 @@ class EngineOf final : public Engine {
 
   void ask_and_settle(std::size_t j) {
     if constexpr (kJoint) {
-      if (late_.are_used()) ask_all();
+      if (!late_.are_used()) return;
+      stations_->begin_asking(now_);
+      ask(j);  // before others take what it has just become free for
+      ask_all();
     } else {
       if (late_.are_used()) ask(j);
       settle(j);

@@ -42,11 +42,22 @@ bool is_sum_of_columns(const System& system, std::uint64_t steps) {
   return contents <= std::min(ColumnTable::kMostContents, static_cast<double>(steps));
 }
 
+void take_planned_bound(const Problem& problem, const SolveOptions& options, Solution& best) {
+  SolveOptions plain;
+  plain.stop.flag = options.stop.flag;  // it takes little beside what has been spent
+  plain.bound_packings = false;
+  const Solution planned =
+      find_solver("planned")->search(Problem{problem.system, Objective::kThroughput}, plain);
+  if (planned.upper_bound) best.upper_bound = std::min(*best.upper_bound, *planned.upper_bound);
+}
+
 Solution search_joined(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   Solution best = find_solver("local")->search(problem, options);
   SolveOptions plain = options;
   plain.progress = nullptr;
+  plain.bound_packings = false;
+  plain.stop.deadline.reset();  // a bound is always given, and this one takes little
   const Solution planned = find_solver("planned")->search(Problem{system, Objective::kThroughput}, plain);
   if (planned.outcome == Outcome::kInfeasible) {
     best.outcome = Outcome::kInfeasible;
@@ -55,6 +66,15 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   }
   bool feasible = is_feasible(system, best.assignment);
   double value = evaluate(system, best.assignment).value;
+  if (best.outcome == Outcome::kBudget) {  // map gets further with the same steps where there is much to move
+    const Solution map = find_solver("map")->search(problem, plain);
+    const double found = evaluate(system, map.assignment).value;
+    if (is_feasible(system, map.assignment) && (!feasible || found > value)) {
+      best.assignment = map.assignment;
+      value = found;
+      feasible = true;
+    }
+  }
   const auto report = [&] {
     if (options.progress)
       options.progress({feasible ? std::optional(value) : std::nullopt, best.upper_bound});

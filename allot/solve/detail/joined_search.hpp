@@ -26,4 +26,7 @@ bool is_sum_of_columns(const System& system, std::uint64_t steps);
 /// few and that leaves a gap, all of them are looked at.
 Solution search_joined(const Problem& problem, const SolveOptions& options);
 
+/// The bound of planned service, where it is the lower one.
+void take_planned_bound(const Problem& problem, const SolveOptions& options, Solution& best);
+
 }  // namespace allot::detail

@@ -20,7 +20,7 @@ constexpr std::uint64_t kNodesPerPoll = 256;
 /// Pairs of task types and resources with which that is tried at all.
 constexpr std::size_t kMostPlaces = 100;
 /// A bound this close to what is reached, relative, is the same.
-constexpr double kSame = 1e-8;
+constexpr double kSamePacking = 1e-8;
 
 /// Of what is maximised: the value of what has threads or, with nothing but arrivals, the largest multiple of
 /// them.
@@ -262,7 +262,7 @@ class PackingProgram {
       if (!search_.run(prices)) return {};
       const double more = std::max(0.0, search_.best() - mix);
       bound.most = std::min(bound.most, answer.bound + more);
-      if (more <= kSame * std::abs(answer.value) || search_.found().empty()) {
+      if (more <= kSamePacking * std::abs(answer.value) || search_.found().empty()) {
         bound.is_infeasible = answer.columns[parts] > 1e-7;
         if (!bound.is_infeasible) mixed_ = served_by(answer.columns);
         return bound;

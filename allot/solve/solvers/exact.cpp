@@ -427,6 +427,8 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
   }
   if (!detail::is_sum_of_columns(system, options.stop.steps)) return detail::search_joined(problem, options);
   Solution best = BranchAndPrice(problem, options).run();
+  if (system.has_needs() && !best.proven_optimal && best.upper_bound)
+    detail::take_planned_bound(problem, options, best);
   if (best.proven_optimal || !detail::has_inexact_queues(system)) return best;
   SolveOptions few = options;
   few.settings.set("max_states", kFewStates);

@@ -20,8 +20,8 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/solve/detail/best_packing.hpp"
 #include "allot/solve/detail/outcome.hpp"
-#include "allot/solve/detail/packings.hpp"
 #include "allot/solve/detail/service_program.hpp"
 #include "allot/solve/detail/service_proof.hpp"
 #include "allot/solve/solver.hpp"
@@ -352,9 +352,8 @@ class PlannedSearch {
     plan_.value = service_.value(columns);
     plan_.mean_power = service_.mean_power(columns);
     const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
-    if (!missed.empty()) {
+    if (!missed.empty())
       solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
-    }
     const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
     solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
@@ -367,10 +366,12 @@ class PlannedSearch {
       solution_.objective_value = plan_.value;
       solution_.objective_bound = solution_.upper_bound;
     }
-    const bool has_bound = solution_.upper_bound || problem_.system.has_needs();
-    if (problem_.objective == Objective::kThroughput && has_bound && options_.bound_packings)
-      plan_.packing_bound = detail::packing_bound(problem_, solution_.upper_bound.value_or(plan_.value),
-                                                  poll_, &plan_.packing_shares);
+    const bool bounds = problem_.objective == Objective::kThroughput && options_.bound_packings;
+    if (bounds && (solution_.upper_bound || problem_.system.has_needs())) {
+      const double plain = solution_.upper_bound.value_or(plan_.value);
+      const std::string why = detail::bound_packings(problem_, plain, poll_, plan_);
+      if (solution_.reason.empty()) solution_.reason = why;
+    }
     find_unserved();
     if (options_.price_limits) price_limits(answer);
     if (service_.has_arrivals() && !plan_.headroom) find_headroom();

@@ -75,8 +75,8 @@ void print_verdict(Console& console, const Scenario& scenario, const Solution& s
                                                        : "Nothing is proven: ") +
                          why_nothing_is_proven(system, solution) + ".");
     if (solution.upper_bound) {
-      say(Style::kBold, "No assignment completes more than " + number_above(*solution.upper_bound, 6) +
-                            " tasks/s, proven" + (system.has_needs() ? ", counted in the same way." : "."));
+      say(Style::kBold, "No assignment completes more than " + number_above(*solution.upper_bound, 6) + unit +
+                            ", proven" + (system.has_needs() ? ", counted in the same way." : "."));
     }
   }
   if (solution.outcome == Outcome::kTimeLimit)

@@ -201,9 +201,7 @@ void print_capacities(Console& console, const Scenario& scenario, const Solution
 void print_packings(Console& console, const Scenario& scenario, const Solution& solution) {
   if (!scenario.system.has_needs() || solution.objective != Objective::kThroughput) return;
   const std::optional<double>& most = solution.plan.packing_bound;
-  if (!most) {
-    console.paragraph("Whole tasks cannot keep all limits: what they hold cannot be split.", Style::kBad);
-  } else if (*most < solution.performance.value * (1 - 1e-6)) {
+  if (most && *most < solution.performance.value * (1 - 1e-6)) {
     console.paragraph("Whole tasks reach at most " + number_above(*most) + value_unit(scenario) +
                       ", for what they hold cannot be split.");
   }
@@ -400,7 +398,12 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   if (question.even) {
     console.paragraph("With even sharing " + std::string(question.even->solver) + " finds " +
                       number(question.even->performance.value) + unit + ": " +
-                      compared(question.even->performance.value, throughput) + ".");
+                      compared(question.even->performance.value, throughput) + "." +
+                      (question.even->performance.approximate
+                           ? " That is approximate: where " + where_approximate(question.scenario->system) +
+                                 (question.scenario->system.has_needs() ? ", parts of tasks are counted."
+                                                                        : ", there is no exact formula.")
+                           : ""));
   }
   const auto error_of = [&](const Solution& other) {
     return other.performance.priority_error && solution.objective == Objective::kPriority

@@ -87,6 +87,9 @@ class Dispatcher(_native.Dispatcher):
     array([[1, 3],
            [0, 4]])
 
+    Plans count the needs and capacities of a scenario, but nothing is held back when a task is placed: letting it wait
+    until it has what it needs is up to the caller.
+
     policy: one of `allot.policies()`; assignment, probabilities and shares are as in `simulate`. background: plan in a
     thread of its own, which never needs the interpreter; False: when `solve()` is called. solve_limit: seconds for one
     plan. look_every: seconds between two looks at what has completed. exploration: part of all busy time that may go
@@ -171,7 +174,7 @@ class Dispatcher(_native.Dispatcher):
         **fields: Any,
     ) -> None:
         """One more type of task. rates: for each resource, as in the constructor; None: all unknown. fields: those of a
-        task type in a scenario file, such as priority, floor and home.
+        task type in a scenario file, such as priority, floor, home and needs.
 
         >>> import allot
         >>> dispatcher = allot.Dispatcher(resources=["cpu", "gpu"], tasks=["decode"])

@@ -88,6 +88,24 @@ def _pairs(scenario: Any, values: Any, number: Callable[[Any], str]) -> List[Lis
     return cells
 
 
+def _needs(scenario: Any) -> List[str]:
+    """What tasks take besides one server, and what there is of it, a line each."""
+    needs = [
+        f"{task} on {resource}: " + ", ".join(f"{_number(amount)} {capacity}" for capacity, amount in draws.items())
+        for task, by_resource in scenario.needs.items()
+        for resource, draws in by_resource.items()
+    ]
+    there = [f"{_number(c['amount'])} {name}" + " (shared)" * c["shared"] for name, c in scenario.capacities.items()]
+    lines = [("needs", needs, "; "), ("capacities", there, ", ")]
+    return [f"{key}: " + joint.join(_clipped(entries, MOST_COLUMNS, "…")) for key, entries, joint in lines if entries]
+
+
+def _approximate(scenario: Any) -> str:
+    if scenario.needs:
+        return "Approximate: where held needs do not fill their capacity, parts of tasks are counted; whole tasks may get less."
+    return "Approximate: where tasks wait for several fcfs servers there is no exact formula."
+
+
 def _view_of_scenario(self: Any) -> View:
     name = f" '{self.name}'" if self.name else ""
     title = f"Scenario{name}: {len(self.tasks)} task types, {len(self.resources)} resources, {self.population} threads"
@@ -97,7 +115,7 @@ def _view_of_scenario(self: Any) -> View:
     rows = []
     for i, task in enumerate(self.tasks):
         rows.append([task, *pairs[i], str(self.counts[i])] + ([] if shares is None else [_percent(shares[i])]))
-    return View(title, header, rows, self.notes)
+    return View(title, header, rows, [*_needs(self), *self.notes])
 
 
 def _view_of_solution(self: Any) -> View:
@@ -112,6 +130,10 @@ def _view_of_solution(self: Any) -> View:
         notes.append("Proven optimal.")
     elif self.gap is not None:
         notes.append(f"Within {_percent(self.gap)} of the optimum, proven.")
+    if self.approximate:
+        notes.append(_approximate(self.scenario))
+    if self.packing_bound is not None and self.packing_bound < self.value * (1 - 1e-6):
+        notes.append(f"Whole tasks reach at most {_number(self.packing_bound)}: what they hold cannot be split.")
     is_planned = self.assignment is None
     pairs = _pairs(self.scenario, self.time_shares, _number) if is_planned else _pairs(self.scenario, self.assignment, str)
     rows = [
@@ -119,7 +141,7 @@ def _view_of_solution(self: Any) -> View:
         for task, row, x, t in zip(self.scenario.tasks, pairs, self.throughput_by_task, self.response_time_by_task)
     ]
     rows.append(["tasks/s", *map(_number, self.throughput_by_resource), _number(self.throughput), ""])
-    header = ["units" if is_planned else "tasks", *self.scenario.resources, "tasks/s", "response s"]
+    header = ["tasks" if not is_planned else "in service" if self.scenario.needs else "units", *self.scenario.resources, "tasks/s", "response s"]
     return View(title, header, rows, notes)
 
 
@@ -153,11 +175,13 @@ def _view_of_what_if(self: Any) -> View:
     top = 20
     by_value = _plots.tells_value(self.scenario, self.base.rounds)
     rows = [
-        [_plots.describe(c), _number(c.value if by_value else c.throughput), f"{100 * c.gain:+.2f}%"]
+        [_plots.describe(c), _number(c.value if by_value else c.throughput), f"{100 * c.gain:+.2f}%" + " ~" * c.approximate]
         for c in self.changes[:top]
     ]
     more = len(self) - len(rows)
     notes = [f"... and {more} more, none worth more than these"] if more > 0 else []
+    if any(c.approximate for c in self.changes[:top]):
+        notes.append("~ " + _approximate(self.scenario))
     title = f"Today at best {_goal(self.base, by_value)}. What would help ({self.outcome}):"
     return View(title, ["change", "value/s" if by_value else "tasks/s", "gain"], rows, notes)
 

@@ -29,6 +29,7 @@ namespace allot::python {
 struct Directories {
   Directory tasks;
   Directory resources;
+  Directory capacities;  ///< that are no servers
 };
 
 /// A ticket that is given back once and to the dispatcher it is from.
@@ -140,9 +141,11 @@ class LiveDispatcher {
       : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
     directories_->tasks = Directory(system.tasks());
     directories_->resources = Directory(system.resources());
+    directories_->capacities = Directory(system.capacities());
     // The first plan may take long, and its maker may change his mind.
     Attendant attendant;
     options.policy_options.solve.flag = &attendant.stop();
+    options.capacities = system.capacities();
     dispatcher_ = attendant.run([&] {
       return std::make_unique<Dispatcher>(system.resources(), system.tasks(), std::move(priors),
                                           std::move(options));
@@ -274,7 +277,34 @@ class LiveDispatcher {
       if (at == field.words.end())
         raise_invalid(option, "must be one of " + quote::names(field.words) + ", is " + shown(value));
       owner.*member = static_cast<std::decay_t<decltype(owner.*member)>>(at - field.words.begin());
+    } else if constexpr (std::is_same_v<Member, std::vector<ResourceNumber> Owner::*>) {
+      for (const auto& [at, watts] : by_resource(option, value))
+        (owner.*member).push_back({resource_id(at), number(option, watts)});
+    } else if constexpr (std::is_same_v<Member, std::vector<Need> Owner::*>) {
+      owner.*member = needs_from(option, value);
     }
+  }
+
+  std::vector<std::pair<std::size_t, py::object>> by_resource(const char* option, py::handle value) const {
+    if (!py::isinstance<py::dict>(value))
+      raise_invalid(option, "must be a dict by resource, is " + shown(value));
+    return directories_->resources.values(option, py::reinterpret_borrow<py::object>(value), false);
+  }
+
+  /// {resource: {capacity: amount}}, where the name of a resource stands for its servers.
+  std::vector<Need> needs_from(const char* option, py::handle value) const {
+    Directory capacities;  // in the order in which they are numbered
+    for (const Directory* const named : {&directories_->resources, &directories_->capacities}) {
+      for (std::size_t at = 0; at < named->size(); ++at) capacities.add(named->name(at));
+    }
+    std::vector<Need> needs;
+    for (const auto& [at, draws] : by_resource(option, value)) {
+      if (!py::isinstance<py::dict>(draws))
+        raise_invalid(option, "must be a dict by capacity for each resource, is " + shown(draws));
+      for (const auto& [capacity, amount] : capacities.values(option, draws, false))
+        needs.push_back({resource_id(at), capacity_id(capacity), number(option, amount)});
+    }
+    return needs;
   }
 
   void remove_task(py::handle task) {

@@ -72,6 +72,14 @@ Scenario with_servers(const Scenario& scenario, const py::object& resource, cons
 
 /// Of the capacities that are no servers, by name or index.
 CapacityId capacity_of(const System& system, const py::object& capacity) {
+  if (py::isinstance<py::str>(capacity)) {
+    const std::string name = text("capacity", capacity);
+    for (const Resource& resource : system.resources()) {
+      if (resource.name == name)
+        raise_invalid("capacity",
+                      "'" + name + "' is a resource: with_servers changes how many servers it has");
+    }
+  }
   const std::size_t at = Directory(system.capacities()).at("capacity", capacity);
   return capacity_id(system.resource_count() + at);
 }

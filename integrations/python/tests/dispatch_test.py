@@ -279,6 +279,40 @@ def test_weighted_plans_have_time_shares():
     assert allot.Dispatcher(scenario, policy="jsq", background=False).plan().target is None
 
 
+def test_plans_count_needs():
+    """On the gpu a task of train holds a core and 41 of 80 GB, so that the plan has one there at a time."""
+    scenario = allot.Scenario(
+        [[1.0, 40.0], [5.0, 0.0]], [4, 8], tasks=["train", "pack"], resources=["cpu", "gpu"], servers=[4, 2],
+        needs={"train": {"gpu": {"cpu": 1, "bus": 0.8, "memory": 41}}, "pack": {"cpu": {"cpu": 2}}},
+        capacities={"memory": 80, "bus": {"amount": 1.0, "shared": True}},
+    )
+    for policy in ("map", "jsq", "planned"):
+        dispatcher = allot.Dispatcher(scenario, policy=policy, background=False, exploration=0)
+        assert dispatcher.place("train").resource in ("cpu", "gpu")
+    dispatcher = allot.Dispatcher(scenario, background=False)
+    assert dispatcher.plan().predicted.throughput == pytest.approx(allot.evaluate(scenario, dispatcher.plan().target).throughput)
+    unknown = allot.Dispatcher(scenario, rates=[[np.nan, 0], [np.nan, 0]], background=False)
+    assert not unknown.allows("train", "gpu")
+    # A resource that comes later, and a type with needs of it and of what was there before.
+    dispatcher.add_resource("npu", 2, rates={"pack": 3.0})
+    more = {"npu": {"npu": 2, "memory": 50}, "cpu": {"bus": 0.5}}
+    dispatcher.add_task_type("infer", 2, rates={"npu": 100.0, "cpu": 1.0}, needs=more, power={"npu": 30.0})
+    assert dispatcher.solve()
+    known = {"train", "pack", "infer"}
+    assert set(dispatcher.tasks) == known and dispatcher.place("infer") is not None
+    grown = dispatcher.plan().target
+    assert grown.sum(axis=1).tolist() == [4, 8, 2]
+    told = allot.Scenario(
+        [[1.0, 40.0, 0], [5.0, 0.0, 3.0], [1.0, 0.0, 100.0]], [4, 8, 2], tasks=["train", "pack", "infer"],
+        resources=["cpu", "gpu", "npu"], servers=[4, 2, 2], needs={**scenario.needs, "infer": more}, capacities=scenario.capacities,
+    )
+    assert dispatcher.plan().predicted.throughput == pytest.approx(allot.evaluate(told, grown).throughput)
+    for wrong in ({"npu": {"disk": 1}}, {"npu": 3}, 3, {"npu": {"memory": 90}}):
+        with pytest.raises(allot.InvalidInput, match="needs"):
+            dispatcher.add_task_type("wrong", 2, rates={"npu": 100.0}, needs=wrong)
+        assert set(dispatcher.tasks) == known
+
+
 def test_plans_show_themselves():
     import matplotlib
 

@@ -116,6 +116,15 @@ def test_needs_are_kept_by_copies():
         scenario.with_capacity("memory", 40)
     with pytest.raises(allot.InvalidInput, match="capacity"):
         scenario.with_capacity("disk", 40)
+    with pytest.raises(allot.InvalidInput, match="'cpu' is a resource: with_servers"):
+        scenario.with_capacity("cpu", 5)
+
+
+def test_where_a_task_cannot_run_it_needs_nothing():
+    scenario = box().with_rate("train", "cpu", 5.0)
+    without = scenario.with_rate("train", "gpu", 0)
+    assert without.needs == {"pack": {"cpu": {"cpu": 2.0}}} and without.capacities == scenario.capacities
+    assert without.with_rate("train", "gpu", 40.0).needs == without.needs
 
 
 def test_wrong_needs_are_told():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import allot
+from conftest import SOURCE
 
 SMALL = dict(completions=500, replications=3)
 
@@ -72,6 +73,18 @@ def test_value_is_shown_where_it_differs_from_throughput():
     frame = compared.to_frame()
     assert frame.loc["map", "value_difference"] == compared.differences[0].value.mean
     assert allot.solve(pipeline).to_frame().to_numpy() == pytest.approx(allot.solve(pipeline).time_shares)
+
+
+def test_needs_are_shown():
+    box = allot.load(SOURCE / "examples/plans/needs.toml")
+    assert "decode on gpu: 1 cpu, 3 memory, 0.6 bus" in repr(box) and "24 memory, 1 bus (shared)" in repr(box)
+    plan = allot.solve(box, service="planned")
+    assert "Whole tasks reach at most 528" in repr(plan) and "in service" in plan._repr_html_()
+    assert "Approximate" in repr(allot.solve(box)) and "Approximate" in repr(allot.whatif(box))
+    assert "approximate" in repr(allot.compare(box, ["map", "planned"], **SMALL))
+    plain = allot.Scenario([[1.0, 2.0]], [4])
+    for result in (plain, allot.solve(plain), allot.solve(plain, service="planned"), allot.whatif(plain)):
+        assert "needs" not in repr(result) and "pproximate" not in repr(result) and "Whole tasks" not in repr(result)
 
 
 def test_large_tables_are_clipped():
