@@ -57,6 +57,23 @@ Json plan_json(const Plan& plan) {
   return json;
 }
 
+/// What a plan reckons with besides workers.
+Json needs_json(const System& system) {
+  Json needs = Json::array();
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      for (const Draw& draw : system.needs(i, j)) {
+        if (system.is_servers(draw.capacity)) continue;
+        needs.push_back({{"type", system.task(i).name},
+                         {"resource", system.resource(j).name},
+                         {"capacity", system.capacity_name(draw.capacity)},
+                         {"amount", draw.amount}});
+      }
+    }
+  }
+  return needs;
+}
+
 }  // namespace
 
 std::string report_json(const Report& report) {
@@ -68,6 +85,14 @@ std::string report_json(const Report& report) {
                {"workers", report.workers}};
   if (!report.shares.empty()) json["shares"] = report.shares;
   if (report.plan) json["plan"] = plan_json(*report.plan);
+  if (report.plan && !report.plan->system.capacities().empty()) {
+    Json capacities = Json::array();
+    for (const Capacity& capacity : report.plan->system.capacities())
+      capacities.push_back(
+          {{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}});
+    json["capacities"] = std::move(capacities);
+    json["needs"] = needs_json(report.plan->system);
+  }
   json["rates"] = matrix(report.rates, resources);
   const DispatchStatistics& seen = report.seen;
   json["placements"] = matrix(report.placements, resources);

@@ -43,6 +43,53 @@ TEST_F(StarpuFaults, TheTasksOfReductionsAreClosed) {
   EXPECT_GT(statistics()["closed"], 0) << "there was something to close";
 }
 
+void touch(void** buffers, void*) {
+  reinterpret_cast<char*>(STARPU_VECTOR_GET_PTR(buffers[0]))[0] += 1;
+  starpu_usleep(500);
+}
+void touch_on_device(void**, void*) { starpu_usleep(200); }
+
+/// With ALLOT_BUSES, plans reckon with the way to a device and with its memory.
+TEST_F(StarpuFaults, BusesAndMemoryOfDevicesArePlannedWith) {
+  setenv("ALLOT_BUSES", "1", 1);
+  const bool has_device = start_with_device(allot_starpu_map);
+  if (!has_device) {
+    unsetenv("ALLOT_BUSES");
+    GTEST_SKIP() << "no OpenCL device";
+  }
+  starpu_codelet work = codelet_of("work", touch);
+  work.opencl_funcs[0] = touch_on_device;
+  work.where = STARPU_CPU | STARPU_OPENCL;
+  work.nbuffers = 1;
+  work.modes[0] = STARPU_RW;
+  std::vector<char> data(4'000'000);
+  std::vector<starpu_data_handle_t> handles(4);
+  for (starpu_data_handle_t& handle : handles) {
+    starpu_vector_data_register(&handle, -1, 0, static_cast<std::uint32_t>(data.size() / handles.size()), 1);
+  }
+  starpu_codelet fill = codelet_of("fill", touch);
+  fill.nbuffers = 1;
+  fill.modes[0] = STARPU_W;
+  for (const starpu_data_handle_t handle : handles)
+    ASSERT_EQ(submit(fill, 0, [&](starpu_task& task) { task.handles[0] = handle; }), 0);
+  for (int k = 0; k < 200; ++k) {
+    ASSERT_EQ(submit(work, 0,
+                     [&](starpu_task& task) { task.handles[0] = handles[static_cast<std::size_t>(k) % 4]; }),
+              0);
+  }
+  for (const starpu_data_handle_t handle : handles) starpu_data_unregister_no_coherency(handle);
+  starpu_shutdown();
+  unsetenv("ALLOT_BUSES");
+  expect_all_ended(statistics());
+  const json seen = statistics();
+  ASSERT_TRUE(seen.contains("capacities"));
+  ASSERT_FALSE(seen["capacities"].empty());
+  EXPECT_EQ(seen["capacities"][0]["name"], "bus opencl0");
+  EXPECT_EQ(seen["capacities"][0]["shared"], true);
+  for (const json& need : seen["needs"]) EXPECT_EQ(need["resource"], "opencl0");
+  EXPECT_EQ(seen["failed_solves"], 0);
+}
+
 }  // namespace
 
 void StarpuFaults::expect_bound_tasks_counted(starpu_sched_policy& policy, const char* file) {
