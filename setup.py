@@ -26,6 +26,10 @@ class BuildWithCMake(build_ext):
             "ALLOT_WITH_PYTHON": "ON",
             "ALLOT_BUILD_APPS": "OFF",
             "ALLOT_BUILD_TESTS": "OFF",
+            # As in the preset `release`: a third of the time.
+            "ALLOT_PRECOMPILE": "ON",
+            "ALLOT_TOGETHER": "ON",
+            "ALLOT_EDGE_FLAGS": "-O1",
         }
         configure = ["cmake", "-S", ROOT, "-B", build]
         if shutil.which("ninja"):
