@@ -74,14 +74,14 @@ class Limits(LiveTest):
     def test_when_everything_stands_still_nothing_is_lost(self):
         self.job({"cpu": {"servers": 2}, "far": {"servers": 2, "launch": ["env"]}},
                  {"t": {"repeat": 6, "command": ["sh", "-c", "touch began-$1; sleep 1", "sh", "{}"]}})
-        process = self.start("run", "job.toml", "--lane-timeout", "1")
+        process = self.start("run", "job.toml", "--lane-timeout", "3")
         self.addCleanup(process.kill)
         self.assertTrue(wait_until(lambda: len(list(self.folder.glob("began-*"))) >= 3))
         frozen = descendants(process.pid)
         for one in frozen:
             os.kill(one, signal.SIGSTOP)
-        time.sleep(4)  # four times what counts as silence
-        for one in frozen:
+        time.sleep(9)  # three times what counts as silence
+        for one in reversed(frozen):  # the run is the last to wake, so that nobody is silent before its eyes
             try:
                 os.kill(one, signal.SIGCONT)
             except ProcessLookupError:
