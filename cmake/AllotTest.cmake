@@ -117,6 +117,7 @@ function(allot_test NAME)
   gtest_discover_tests(
     ${NAME}_test
     DISCOVERY_MODE PRE_TEST
+    NO_PRETTY_VALUES
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
     PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT "${TEST_TIMEOUT}" PROCESSORS ${ALLOT_COMPUTES})
 endfunction()
