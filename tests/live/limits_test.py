@@ -68,8 +68,8 @@ class Limits(LiveTest):
         while process.poll() is None:
             process.send_signal(signal.SIGINT)
             time.sleep(0.1)
-        process.communicate()
-        self.assertEqual(process.returncode, 130)
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 130, err)
 
     def test_when_everything_stands_still_nothing_is_lost(self):
         self.job({"cpu": {"servers": 2}, "far": {"servers": 2, "launch": ["env"]}},
@@ -86,8 +86,8 @@ class Limits(LiveTest):
                 os.kill(one, signal.SIGCONT)
             except ProcessLookupError:
                 pass
-        process.communicate()
-        self.assertEqual(process.returncode, 0)
+        _, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
         rows = self.log()
         self.assertEqual({r["status"] for r in rows}, {"ok"}, rows)
         self.assertEqual(len(rows), 6)
