@@ -11,11 +11,11 @@ namespace {
 
 /// Standard deviations of logarithms. Chosen by predicting mixes of two machines from the mixes before them;
 /// halving or doubling any of them changes little.
-constexpr double kOfPair = 0.1;     // a pair is always off by so much
-constexpr double kByLoad = 0.5;     // in proportion to a load that fills a resource
-constexpr double kByMix = 0.15;     // in any way that depends on the loads
-constexpr double kOfResource = 0.1; // all pairs of a resource together, for a while
-constexpr double kOfMeasurement = 0.1;      // of one measurement
+constexpr double kOfPair = 0.1;         // a pair is always off by so much
+constexpr double kByLoad = 0.5;         // in proportion to a load that fills a resource
+constexpr double kByMix = 0.15;         // in any way that depends on the loads
+constexpr double kOfResource = 0.1;     // all pairs of a resource together, for a while
+constexpr double kOfMeasurement = 0.1;  // of one measurement
 /// How far apart loads are for mixes to be unlike, as parts of a resource.
 constexpr double kUnlike = 0.4;
 constexpr double kWhileSeconds = 60;
@@ -55,8 +55,7 @@ std::vector<double> SharingCorrection::loads(const PerPair<double>& in_service) 
 double SharingCorrection::covariance(const Seen& a, const Seen& b) const {
   const double of_pair = a.pair == b.pair ? kOfPair * kOfPair : 0.0;
   if (!is_sharing_[a.pair])
-    return of_pair +
-           kOfResource * kOfResource * std::exp(-std::abs(a.seconds - b.seconds) / kWhileSeconds);
+    return of_pair + kOfResource * kOfResource * std::exp(-std::abs(a.seconds - b.seconds) / kWhileSeconds);
   double apart = 0;
   for (std::size_t k = 0; k < a.loads.size(); ++k)
     apart += (a.loads[k] - b.loads[k]) * (a.loads[k] - b.loads[k]);
@@ -108,7 +107,8 @@ PerPair<double> SharingCorrection::predict(double seconds, const PerPair<double>
   for (const TaskType i : out.type_ids()) {
     for (const ResourceId j : out.resource_ids()) {
       const Group& group = groups_[group_of_[pair]];
-      if (out(i, j) > 0) out(i, j) *= std::exp(dot(whiten(group, {pair, seconds, loads_here}), group.whitened));
+      if (out(i, j) > 0)
+        out(i, j) *= std::exp(dot(whiten(group, {pair, seconds, loads_here}), group.whitened));
       ++pair;
     }
   }

@@ -12,9 +12,9 @@ namespace allot {
 
 /// Even sharing slows all that draw on a capacity alike, and rates change while a machine runs. This follows
 /// both without another model: the logarithm of what a pair completed, over what the fit says, is a Gaussian
-/// process. For a pair that draws on something shared it is one of the loads of all such pairs, so mixes count
-/// by how alike they are; for the others it is one of time, common to the pairs of a resource, so mixes count
-/// by how recent they are. Where nothing alike or recent ran, the prediction is that of the fit.
+/// process. For a pair that draws on something shared it is one of the loads of all such pairs, so mixes
+/// count by how alike they are; for the others it is one of time, common to the pairs of a resource, so mixes
+/// count by how recent they are. Where nothing alike or recent ran, the prediction is that of the fit.
 class SharingCorrection {
  public:
   /// The system says how many servers resources have: loads are parts of them.

@@ -20,7 +20,8 @@ constexpr ResourceId kDevice = resource_id(1);
 
 System cores_and_device() {
   return System({{.name = "cores", .servers = 6}, {.name = "device", .servers = 4}},
-                {{.name = "long", .count = 5}, {.name = "short", .count = 5}}, Rates(2, 2, {20, 100, 30, 400}));
+                {{.name = "long", .count = 5}, {.name = "short", .count = 5}},
+                Rates(2, 2, {20, 100, 30, 400}));
 }
 
 /// Not what even sharing says: short tasks suffer more than long ones, and both from the first task on.
@@ -93,7 +94,8 @@ TEST(SharingCorrection, GoesTowardsOneMixAsFarAsItsNoiseAllows) {
   EXPECT_NEAR(same(kLong, kDevice), 200 * std::pow(0.7, device / (device + 0.01)), 1e-9);
   EXPECT_NEAR(same(kShort, kCores), 180 * std::pow(0.8, 0.02 / 0.03), 1e-9);
   const PerPair<double> others = correction.predict(10, PerPair<double>(2, 2, {6, 0, 0, 4}));
-  EXPECT_NEAR(others(kLong, kCores), 120 * std::pow(0.8, 0.01 / 0.03), 1e-9) << "the cores have become slower";
+  EXPECT_NEAR(others(kLong, kCores), 120 * std::pow(0.8, 0.01 / 0.03), 1e-9)
+      << "the cores have become slower";
   EXPECT_DOUBLE_EQ(others(kShort, kDevice), 1600) << "of which nothing was seen";
   const PerPair<double> later = correction.predict(6000, PerPair<double>(2, 2, {6, 0, 0, 4}));
   EXPECT_NEAR(later(kLong, kCores), 120, 1e-9) << "and may be as fast as before by now";
@@ -124,8 +126,8 @@ TEST(SharingCorrection, EqualsTheSolutionOfAllEquationsAtOnce) {
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b < n; ++b)
       equations[a][b] = covariance(learnt[a].in_service, learnt[b].in_service) + (a == b ? 0.01 : 0.0);
-    equations[a][n] = std::log(learnt[a].throughput(kLong, kDevice) /
-                               fit.predict(learnt[a].in_service)(kLong, kDevice));
+    equations[a][n] =
+        std::log(learnt[a].throughput(kLong, kDevice) / fit.predict(learnt[a].in_service)(kLong, kDevice));
   }
   for (std::size_t a = 0; a < n; ++a) {  // Gauss and Jordan; the matrix is positive definite
     for (std::size_t b = 0; b < n; ++b) {
@@ -148,7 +150,8 @@ TEST(SharingCorrection, PredictsMixesThatEvenSharingCannotExplain) {
     const SharingFit fit = fit_of(mixes);
     ASSERT_FALSE(fit.needs.empty());
     SharingCorrection correction(fit, cores_and_device());
-    for (std::size_t k = 0; k < mixes.size(); ++k) correction.learn(static_cast<double>(k), uneven(mixes[k], 1));
+    for (std::size_t k = 0; k < mixes.size(); ++k)
+      correction.learn(static_cast<double>(k), uneven(mixes[k], 1));
     std::vector<double> plain;
     std::vector<double> corrected;
     for (const PerPair<Count>& mix : shuffled_mixes(100 + seed, 60)) {

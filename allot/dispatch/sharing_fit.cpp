@@ -91,9 +91,9 @@ FittedNumber interval(double value, std::vector<double> resampled) {
   return out;
 }
 
-/// Mixes count by their weight and by the square of the tasks that they have in service: a machine that is mostly idle is not
-/// what anybody plans for, and tasks may be faster there than the model's full speed, which is that of a busy
-/// machine with nothing overdrawn. The mean weight is 1.
+/// Mixes count by their weight and by the square of the tasks that they have in service: a machine that is
+/// mostly idle is not what anybody plans for, and tasks may be faster there than the model's full speed,
+/// which is that of a busy machine with nothing overdrawn. The mean weight is 1.
 std::vector<double> weights_of(std::span<const MixMeasurement> mixes) {
   std::vector<double> weights;
   double sum = 0;
