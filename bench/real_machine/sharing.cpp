@@ -19,6 +19,8 @@ using Seconds = std::chrono::duration<double>;
 
 /// Placements of each workload that are predicted and come from a solver.
 constexpr std::size_t kSolvers = 3;
+/// One of so many placements that the fit sees has each type in one place.
+constexpr std::size_t kConcentrated = 3;
 /// The part of the mixes that runs before any placement that is predicted, as a profile runs before the work.
 constexpr double kFirst = 0.4;
 
@@ -56,12 +58,16 @@ std::vector<Mix> mixes_to_measure(const Machine& machine, const allot::System& s
   const auto add = [&](std::size_t count, bool is_predicted) {
     for (std::size_t k = 0; k < count; ++k) {
       const Workload& workload = workloads[k % workloads.size()];
-      Mix mix{is_predicted ? "random" : workload.name, random_placement(machine, workload, random),
-              is_predicted ? &workload : nullptr};
+      const bool is_concentrated = !is_predicted && k / workloads.size() % kConcentrated == 0;
+      const auto place = [&] {
+        return (is_concentrated ? concentrated_placement : random_placement)(machine, workload, random);
+      };
+      Mix mix{is_predicted ? "random" : workload.name, place(), is_predicted ? &workload : nullptr};
       // What the fit has seen is no prediction.
       const auto is_same = [&](const Mix& other) { return other.placement == mix.placement; };
       for (int tries = 0; tries < 100 && std::any_of(mixes.begin(), mixes.end(), is_same); ++tries)
-        mix.placement = random_placement(machine, workload, random);
+        mix.placement = place();
+      if (is_predicted && std::any_of(mixes.begin(), mixes.end(), is_same)) continue;
       mixes.push_back(std::move(mix));
     }
   };
@@ -136,7 +142,11 @@ void hold_those_of_solvers(const allot::System& system, const std::vector<Worklo
         {"map-alone", solve(*allot::find_solver("map"), {alone}).assignment},
         {"best-fit", home_assignment(shared)}};
     for (const auto& [name, placement] : found) {
-      if (!holding.is_over()) holding.hold(name, &workload, placement);
+      // What was held before is no prediction.
+      const bool is_new =
+          std::none_of(holding.runs.begin(), holding.runs.end(),
+                       [&held = placement](const SharingRun& run) { return run.placement == held; });
+      if (is_new && !holding.is_over()) holding.hold(name, &workload, placement);
     }
   }
 }

@@ -19,7 +19,7 @@ struct SharingOptions {
   double warm_up_s = 0.2;
   double measure_s = 0.5;            ///< of a mix
   double placement_s = 1.0;          ///< of a placement that is predicted
-  std::size_t pair_mixes = 24;       ///< see `allot::SharingDesign`
+  std::size_t pair_mixes = 36;       ///< see `allot::SharingDesign`
   std::size_t random_mixes = 12;     ///< the same
   std::size_t placement_mixes = 48;  ///< placements of the workloads that the fit sees
   std::size_t placements = 48;       ///< that it does not see, and predicts

@@ -61,7 +61,10 @@ class RealMachine(unittest.TestCase):
             said = run("share", "--emulate", SHARING, "--streams", "4,1", "--out", folder, "--seconds", 0.12, "--warm-up", 0.05, "--placements", 15)
             self.assertIn("placements that the fit has not seen", said)
             self.assertEqual({row["streams"] for row in rows(folder, "predictions.csv")}, {"4", "1"})
-            self.assertEqual(sum(row["streams"] == "4" for row in rows(folder, "predictions.csv")), 15)
+            # Six at random, and nine of solvers, which may find one twice or one that the fit has seen.
+            self.assertIn(sum(row["streams"] == "4" for row in rows(folder, "predictions.csv")), range(7, 16))
+            held = [row["counts"] for row in rows(folder, "predictions.csv") if row["streams"] == "4"]
+            self.assertEqual(len(held), len(set(held)))
             for row in rows(folder, "predictions.csv"):
                 self.assertGreater(float(row["corrected"]), 0, row)
             with tempfile.TemporaryDirectory() as again:  # the same runs give the same numbers
