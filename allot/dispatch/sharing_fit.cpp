@@ -38,6 +38,8 @@ Checked check(std::span<const MixMeasurement> mixes) {
                                        [](double value) { return std::isfinite(value) && value >= 0; });
       if (!is_good) throw InvalidModel(path, "must hold numbers that are finite and not negative");
     }
+    if (!(std::isfinite(mixes[k].weight) && mixes[k].weight >= 0))
+      throw InvalidModel("mixes[" + std::to_string(k) + "].weight", "must be finite and not negative");
   }
   return shape;
 }
@@ -56,11 +58,20 @@ SharingError summarised(std::vector<double> errors) {
   return out;
 }
 
-double mean_square(const std::vector<double>& errors) {
+/// The error of the throughput of a mix, and how much the mix counts.
+struct MixError {
+  double error;
+  double weight;
+};
+
+double mean_square(const std::vector<MixError>& errors) {
   double sum = 0;
-  for (const double error : errors)
-    sum += std::min(error * error, 0.25);  // one wild mix is not all that counts
-  return errors.empty() ? 0 : sum / static_cast<double>(errors.size());
+  double weight = 0;
+  for (const MixError& of : errors) {
+    sum += of.weight * std::min(of.error * of.error, 0.25);  // one wild mix is not all that counts
+    weight += of.weight;
+  }
+  return weight > 0 ? sum / weight : 0;
 }
 
 /// The middle 95% of some values.
@@ -80,16 +91,16 @@ FittedNumber interval(double value, std::vector<double> resampled) {
   return out;
 }
 
-/// Mixes count by the square of the tasks that they have in service: a machine that is mostly idle is not
-/// what anybody plans for, and tasks may be faster there than the model's full speed, which is that of a busy
-/// machine with nothing overdrawn. The mean weight is 1.
+/// Mixes count by their weight and by the square of the tasks that they have in service: a machine that is
+/// mostly idle is not what anybody plans for, and tasks may be faster there than the model's full speed,
+/// which is that of a busy machine with nothing overdrawn. The mean weight is 1.
 std::vector<double> weights_of(std::span<const MixMeasurement> mixes) {
   std::vector<double> weights;
   double sum = 0;
   for (const MixMeasurement& mix : mixes) {
     const std::vector<double>& tasks = mix.in_service.values();
     const double busy = std::accumulate(tasks.begin(), tasks.end(), 0.0);
-    weights.push_back(busy * busy);
+    weights.push_back(mix.weight * busy * busy);
     sum += weights.back();
   }
   for (double& weight : weights) weight = sum > 0 ? weight * static_cast<double>(weights.size()) / sum : 1.0;
@@ -101,6 +112,7 @@ class Fit {
   Fit(std::span<const MixMeasurement> mixes, const SharingFitOptions& options)
       : options_(options),
         shape_(check(mixes)),
+        given_(mixes),
         mixes_(mixes),
         poll_(options.stop),
         all_(weights_of(mixes)) {}
@@ -115,8 +127,10 @@ class Fit {
       if (count > 0 && poll_.should_stop_now()) break;
       SharingDescent descent(mixes_, all_);
       models.push_back(descent.best(count, count > 0 ? &models.back() : nullptr));
-      const std::vector<double> errors = left_out(count);
-      out.left_out.push_back(summarised(errors));
+      const std::vector<MixError> errors = left_out(count);
+      std::vector<double> unweighted;
+      for (const MixError& of : errors) unweighted.push_back(of.error);
+      out.left_out.push_back(summarised(std::move(unweighted)));
       const double error = mean_square(errors);
       if (count == 0 || error < (1 - kWorthACapacity) * best_error) {
         best = count;
@@ -135,14 +149,14 @@ class Fit {
 
  private:
   /// Errors on mixes that the fit has not seen, each fold fitted from nothing.
-  std::vector<double> left_out(std::size_t capacities) {
+  std::vector<MixError> left_out(std::size_t capacities) {
     const std::size_t folds = std::min(options_.folds, mixes_.size());
     std::vector<std::size_t> order(mixes_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     RandomStream random(options_.seed, 1);
     for (std::size_t left = order.size(); left > 1; --left)
       std::swap(order[left - 1], order[static_cast<std::size_t>(random.below(left))]);
-    std::vector<double> errors;
+    std::vector<MixError> errors;
     for (std::size_t fold = 0; fold < folds && folds > 1; ++fold) {
       if (poll_.should_stop_now()) break;
       std::vector<double> times = all_;
@@ -152,7 +166,8 @@ class Fit {
       for (std::size_t count = 0; count <= capacities; ++count)
         model = descent.best(count, model ? &*model : nullptr);
       for (std::size_t at = fold; at < order.size(); at += folds) {
-        if (const auto error = mixes_.error(*model, order[at])) errors.push_back(*error);
+        if (const auto error = mixes_.error(*model, order[at]))
+          errors.push_back({*error, given_[order[at]].weight});
       }
     }
     return errors;
@@ -195,6 +210,7 @@ class Fit {
 
   const SharingFitOptions& options_;
   Checked shape_;
+  std::span<const MixMeasurement> given_;
   SharingMixes mixes_;
   StopPoll poll_;
   std::vector<double> all_;  // the weight of every mix

@@ -18,6 +18,8 @@ namespace allot {
 struct MixMeasurement {
   PerPair<double> in_service;
   PerPair<double> throughput;
+  /// How much it counts in a fit beside others: more for a mix that is like what will be planned.
+  double weight = 1;
 };
 
 /// A number and its 95% interval.

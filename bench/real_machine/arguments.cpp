@@ -22,15 +22,19 @@ Commands
   all        check, measure, predict and policies, in this order
   share      what tasks share, fitted to mixes, and predictions, for each number of streams, the first in full:
              mixes.csv, fits.csv, errors.csv, predictions.csv, shared-N.toml
+  refit      the same from mixes.csv and predictions.csv in another folder: --from; of a machine of the shape that
+             --emulate says, with one number of streams
   race       policies with N streams, and with one, in one shuffled run: race.csv, shares.csv; reads shared-N.toml
   load       one pair and nothing else, for other tools to watch: --pair TYPE,RESOURCE
 
 Options
   --out DIR          where the files go (real-machine); `predict` and `policies` read scenario.toml there
   --emulate FILE     a machine that sleeps as the scenario in FILE says, instead of this one
+  --from DIR         what `refit` reads
   --seconds S        of one measurement (2; `share`: 0.5, `race`: 1); up to three times that where few tasks end
   --warm-up S        before it, for policies that learn (1.5; `race`: 1)
   --placements N     held fixed by `predict` (36) and `share` (48)
+  --mixes N          placements that the fit of `share` sees, beside the mixes of its design (48)
   --repeats N        of each policy (3; `race`: 5)
   --budget S         no measurement of `share` and `race` begins later
   --pair TYPE,RESOURCE  of `load`
@@ -106,6 +110,8 @@ Arguments parse(int count, char** words) {
       out.out = value;
     } else if (word == "--emulate") {
       out.emulate = value;
+    } else if (word == "--from") {
+      out.from = value;
     } else if (word == "--pair") {
       out.pair = value;
     } else if (word == "--seconds") {
@@ -114,6 +120,8 @@ Arguments parse(int count, char** words) {
       set_warm_up(out, number(word, value));
     } else if (word == "--placements") {
       out.experiment.placements = out.sharing.placements = whole(word, value);
+    } else if (word == "--mixes") {
+      out.sharing.placement_mixes = whole(word, value);
     } else if (word == "--repeats") {
       out.experiment.repeats = out.race.repeats = whole(word, value);
     } else if (word == "--seed") {
@@ -146,7 +154,7 @@ Arguments parse(int count, char** words) {
     }
   }
   constexpr std::string_view kCommands[] = {"check", "servers", "measure", "predict", "policies",
-                                            "all",   "share",   "race",    "load"};
+                                            "all",   "share",   "refit",   "race",    "load"};
   if (out.command.empty()) throw UsageError("which command?");
   if (std::find(std::begin(kCommands), std::end(kCommands), out.command) == std::end(kCommands))
     throw UsageError("there is no command " + out.command);

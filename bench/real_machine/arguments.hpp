@@ -18,6 +18,7 @@ namespace real_machine {
 struct Arguments {
   std::string command;
   std::filesystem::path out = "real-machine";
+  std::filesystem::path from;  ///< what `refit` reads
   std::optional<std::string> emulate;
   std::string pair;
   std::vector<std::size_t> streams = {1};  ///< servers of the GPU: a machine for each

@@ -87,6 +87,7 @@ void load(const Machine& machine, const std::string& pair, const ExperimentOptio
 /// With each number of streams what is shared, and predictions; the first in full, the others in short.
 void share(const std::vector<Machine>& machines, const Arguments& arguments,
            const std::vector<Workload>& work) {
+  Table mixes(arguments.out, "mixes.csv", kMixColumns);
   SharingTables tables(arguments.out);
   for (std::size_t k = 0; k < machines.size(); ++k) {
     const std::size_t streams = arguments.streams[k];
@@ -98,7 +99,8 @@ void share(const std::vector<Machine>& machines, const Arguments& arguments,
       options.placement_mixes = options.placement_mixes * 2 / 3;
       options.placements = options.placements * 3 / 8;
     }
-    const std::optional<allot::System> system = measure_sharing(machines[k], streams, work, options, tables);
+    const std::optional<allot::System> system =
+        measure_sharing(machines[k], streams, work, options, mixes, tables);
     if (!system) {
       std::printf("out of time with %zu streams\n", streams);
       return;
@@ -113,6 +115,17 @@ void share(const std::vector<Machine>& machines, const Arguments& arguments,
                                    .power_cap = {}};
     std::ofstream(shared_file(arguments.out, streams)) << write_scenario(scenario, allot::FileFormat::kToml);
   }
+}
+
+/// What `share` measured before, fitted and predicted anew.
+void refit(const Machine& machine, const Arguments& arguments, const std::vector<Workload>& work) {
+  if (arguments.from.empty()) throw UsageError("refit needs --from, the folder of what share measured");
+  const allot::System shape = shape_of(machine, work.front().counts);
+  const std::size_t streams = arguments.streams.front();
+  std::vector<SharingRun> runs = read_runs(arguments.from, shape, streams);
+  SharingTables tables(arguments.out);
+  const allot::SharingFit fit = fit_runs(shape, streams, runs, arguments.sharing.seed, tables);
+  if (has_all_rates(shape, fit)) predict_runs(shape, streams, fit, runs, tables);
 }
 
 int run(const Arguments& arguments) {
@@ -157,6 +170,7 @@ int run(const Arguments& arguments) {
   if (arguments.command == "check") return 0;
   std::filesystem::create_directories(arguments.out);
   if (arguments.command == "share") share(machines, arguments, work);
+  if (arguments.command == "refit") refit(machine, arguments, work);
   if (arguments.command == "race") {
     RaceOptions options = arguments.race;
     options.folder = arguments.out;

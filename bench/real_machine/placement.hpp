@@ -42,4 +42,26 @@ inline allot::Assignment random_placement(const Machine& machine, const Workload
   return placement;
 }
 
+/// Each type in one place, but for one task: the kind that solvers find, and that random ones rarely are.
+inline allot::Assignment concentrated_placement(const Machine& machine, const Workload& workload,
+                                                std::mt19937_64& random) {
+  const auto below = [&](std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
+  };
+  allot::Assignment placement(machine.types.size(), machine.stations.size());
+  const std::size_t stray = below(machine.types.size());
+  for (std::size_t i = 0; i < machine.types.size(); ++i) {
+    std::vector<allot::ResourceId> places;
+    for (std::size_t j = 0; j < machine.stations.size(); ++j) {
+      if (machine.can_run(i, j)) places.push_back(allot::resource_id(j));
+    }
+    const std::size_t home = below(places.size());
+    placement(allot::task_type(i), places[home]) = workload.counts[i];
+    if (i != stray || places.size() < 2) continue;
+    --placement(allot::task_type(i), places[home]);
+    ++placement(allot::task_type(i), places[(home + 1 + below(places.size() - 1)) % places.size()]);
+  }
+  return placement;
+}
+
 }  // namespace real_machine

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <random>
 #include <string>
 #include <utility>
 
 #include "allot/dispatch/sharing_design.hpp"
-#include "allot/dispatch/sharing_fit.hpp"
-#include "allot/model/throughput.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace real_machine {
@@ -22,20 +19,10 @@ using Seconds = std::chrono::duration<double>;
 
 /// Placements of each workload that are predicted and come from a solver.
 constexpr std::size_t kSolvers = 3;
-
-/// The shape of the machine: all rates 1 until they are measured.
-allot::System shape_of(const Machine& machine, const std::vector<Count>& counts) {
-  std::vector<allot::Resource> resources;
-  for (const Station& station : machine.stations) resources.push_back(station.resource);
-  std::vector<allot::TaskClass> tasks;
-  allot::PerPair<double> rates(machine.types.size(), machine.stations.size(), 0.0);
-  for (std::size_t i = 0; i < machine.types.size(); ++i) {
-    tasks.push_back({.name = machine.types[i], .count = counts[i]});
-    for (std::size_t j = 0; j < machine.stations.size(); ++j)
-      rates(allot::task_type(i), allot::resource_id(j)) = machine.can_run(i, j) ? 1.0 : 0.0;
-  }
-  return {std::move(resources), std::move(tasks), allot::Rates(std::move(rates))};
-}
+/// One of so many placements that the fit sees has each type in one place.
+constexpr std::size_t kConcentrated = 3;
+/// The part of the mixes that runs before any placement that is predicted, as a profile runs before the work.
+constexpr double kFirst = 0.4;
 
 LoopResult hold(const Machine& machine, const Assignment& placement, double warm_up_s, double measure_s,
                 std::uint64_t seed) {
@@ -51,28 +38,10 @@ LoopResult hold(const Machine& machine, const Assignment& placement, double warm
   return run_closed_loop(machine, loop);
 }
 
-/// How many tasks are in service, evenly shared.
-double in_service(const Machine& machine, const Assignment& placement, std::size_t i, std::size_t j) {
-  const Count there = placement.column_sum(allot::resource_id(j));
-  const double n = static_cast<double>(placement(allot::task_type(i), allot::resource_id(j)));
-  const Count servers = machine.stations[j].resource.servers;
-  return there <= servers ? n : n * static_cast<double>(servers) / static_cast<double>(there);
-}
-
 struct Mix {
   std::string origin;
   Assignment placement;
   const Workload* predicted = nullptr;  ///< the fit does not see it, and predicts it as this workload
-};
-
-/// What a placement that is predicted did.
-struct Held {
-  const Workload* workload;
-  std::string origin;
-  Assignment placement;
-  double throughput;
-  double little;
-  std::vector<double> by_station;
 };
 
 std::vector<Mix> mixes_to_measure(const Machine& machine, const allot::System& shape,
@@ -89,84 +58,82 @@ std::vector<Mix> mixes_to_measure(const Machine& machine, const allot::System& s
   const auto add = [&](std::size_t count, bool is_predicted) {
     for (std::size_t k = 0; k < count; ++k) {
       const Workload& workload = workloads[k % workloads.size()];
-      Mix mix{workload.name, random_placement(machine, workload, random), is_predicted ? &workload : nullptr};
+      const bool is_concentrated = !is_predicted && k / workloads.size() % kConcentrated == 0;
+      const auto place = [&] {
+        return (is_concentrated ? concentrated_placement : random_placement)(machine, workload, random);
+      };
+      Mix mix{is_predicted ? "random" : workload.name, place(), is_predicted ? &workload : nullptr};
       // What the fit has seen is no prediction.
       const auto is_same = [&](const Mix& other) { return other.placement == mix.placement; };
       for (int tries = 0; tries < 100 && std::any_of(mixes.begin(), mixes.end(), is_same); ++tries)
-        mix.placement = random_placement(machine, workload, random);
+        mix.placement = place();
+      if (is_predicted && std::any_of(mixes.begin(), mixes.end(), is_same)) continue;
       mixes.push_back(std::move(mix));
     }
   };
   add(options.placement_mixes, false);
+  std::shuffle(mixes.begin(), mixes.end(), random);
+  const auto first = static_cast<std::ptrdiff_t>(kFirst * static_cast<double>(mixes.size()));
   const std::size_t by_solvers = kSolvers * workloads.size();
   add(options.placements > by_solvers ? options.placements - by_solvers : 0, true);
-  std::shuffle(mixes.begin(), mixes.end(), random);
+  std::shuffle(mixes.begin() + first, mixes.end(), random);
   return mixes;
 }
 
-bool is_over(const SharingOptions& options) {
-  return options.deadline && allot::Clock::now() >= *options.deadline;
-}
+/// Holds placements one after the other, and writes down what each pair did.
+class Holding {
+ public:
+  Holding(const Machine& machine, const allot::System& shape, std::size_t streams,
+          const SharingOptions& options, Table& table)
+      : machine_(machine), shape_(shape), streams_(streams), options_(options), table_(table) {}
 
-void write_fit(const allot::System& shape, std::size_t streams, const allot::SharingFit& fit,
-               SharingTables& tables) {
-  const auto number = [&](const std::string& what, allot::TaskType i, allot::ResourceId j,
-                          const allot::FittedNumber& fitted) {
-    tables.fits.row(streams, what, shape.task(i).name, shape.resource(j).name, fitted.value, fitted.low,
-                    fitted.high);
-  };
-  for (const allot::TaskType i : shape.types()) {
-    for (const allot::ResourceId j : shape.resources_for(i)) {
-      number("rate", i, j, fit.rates(i, j));
-      for (std::size_t r = 0; r < fit.needs.size(); ++r)
-        number("need" + std::to_string(r + 1), i, j, fit.needs[r](i, j));
+  bool is_over() const { return options_.deadline && allot::Clock::now() >= *options_.deadline; }
+  double seconds() const { return Seconds(allot::Clock::now() - begin_).count(); }
+
+  /// `workload`: of a placement that is predicted; else nothing.
+  void hold(const std::string& origin, const Workload* workload, const Assignment& placement) {
+    SharingRun run{.number = runs.size(),
+                   .began = seconds(),
+                   .origin = origin,
+                   .workload = workload != nullptr ? workload->name : "",
+                   .placement = placement,
+                   .measured = {in_service(shape_, placement),
+                                allot::PerPair<double>(shape_.type_count(), shape_.resource_count(), 0.0)}};
+    const LoopResult result =
+        real_machine::hold(machine_, placement, options_.warm_up_s,
+                           run.is_predicted() ? options_.placement_s : options_.measure_s, options_.seed);
+    for (const allot::TaskType i : shape_.types()) {
+      for (const allot::ResourceId j : shape_.resources_for(i)) {
+        if (placement(i, j) == 0) continue;
+        const auto cycle = result.mean_cycle(index(i), index(j));
+        if (cycle) run.measured.throughput(i, j) = run.measured.in_service(i, j) / *cycle;
+        table_.row(streams_, run.number, origin, shape_.task(i).name, shape_.resource(j).name,
+                   placement(i, j), run.measured.in_service(i, j),
+                   result.mean_seconds(index(i), index(j)).value_or(0), cycle.value_or(0),
+                   result.throughput(index(i), index(j)) * result.seconds, result.seconds, run.began);
+      }
     }
+    run.throughput = result.throughput();
+    run.little = result.little();
+    for (std::size_t j = 0; j < machine_.stations.size(); ++j)
+      run.by_station.push_back(result.throughput_of_station(j));
+    runs.push_back(std::move(run));
   }
-  const auto error = [&](const std::string& what, std::size_t capacities, const allot::SharingError& found) {
-    tables.errors.row(streams, what, capacities, fit.mixes, found.median, found.within_tenth, found.worst);
-    std::printf("  %s, %zu shared: median error %.1f%%, within 10%% %.0f%%, worst %.1f%%\n", what.c_str(),
-                capacities, 100 * found.median, 100 * found.within_tenth, 100 * found.worst);
-  };
-  for (std::size_t count = 0; count < fit.left_out.size(); ++count)
-    error("left_out", count, fit.left_out[count]);
-  error("in_sample", fit.needs.size(), fit.in_sample);
-}
 
-Held held(const Machine& machine, const Workload& workload, std::string origin, Assignment placement,
-          const SharingOptions& options) {
-  const LoopResult result = hold(machine, placement, options.warm_up_s, options.placement_s, options.seed);
-  std::vector<double> by_station;
-  for (std::size_t j = 0; j < machine.stations.size(); ++j)
-    by_station.push_back(result.throughput_of_station(j));
-  return {&workload,           std::move(origin), std::move(placement),
-          result.throughput(), result.little(),   std::move(by_station)};
-}
+  std::vector<SharingRun> runs;
 
-allot::MixMeasurement measured(const Machine& machine, const allot::System& shape, std::size_t streams,
-                               std::size_t k, const Mix& mix, const SharingOptions& options,
-                               SharingTables& tables) {
-  const LoopResult result = hold(machine, mix.placement, options.warm_up_s, options.measure_s, options.seed);
-  allot::MixMeasurement out{allot::PerPair<double>(shape.type_count(), shape.resource_count(), 0.0),
-                            allot::PerPair<double>(shape.type_count(), shape.resource_count(), 0.0)};
-  for (const allot::TaskType i : shape.types()) {
-    for (const allot::ResourceId j : shape.resources_for(i)) {
-      if (mix.placement(i, j) == 0) continue;
-      out.in_service(i, j) = in_service(machine, mix.placement, index(i), index(j));
-      const auto cycle = result.mean_cycle(index(i), index(j));
-      if (cycle) out.throughput(i, j) = out.in_service(i, j) / *cycle;
-      tables.mixes.row(streams, k, mix.origin, shape.task(i).name, shape.resource(j).name,
-                       mix.placement(i, j), out.in_service(i, j),
-                       result.mean_seconds(index(i), index(j)).value_or(0), cycle.value_or(0),
-                       result.throughput(index(i), index(j)) * result.seconds, result.seconds);
-    }
-  }
-  return out;
-}
+ private:
+  const Machine& machine_;
+  const allot::System& shape_;
+  std::size_t streams_;
+  const SharingOptions& options_;
+  Table& table_;
+  allot::Clock::time_point begin_ = allot::Clock::now();
+};
 
 /// Those that solvers find: with what is shared, as if nothing were, and everything at home.
-std::vector<Held> held_by_solvers(const Machine& machine, const allot::System& system,
-                                  const std::vector<Workload>& workloads, const SharingOptions& options) {
-  std::vector<Held> out;
+void hold_those_of_solvers(const allot::System& system, const std::vector<Workload>& workloads,
+                           Holding& holding) {
   for (const Workload& workload : workloads) {
     const allot::System shared = system.with_counts(workload.counts);
     const allot::System alone = without_sharing(shared);
@@ -175,91 +142,38 @@ std::vector<Held> held_by_solvers(const Machine& machine, const allot::System& s
         {"map-alone", solve(*allot::find_solver("map"), {alone}).assignment},
         {"best-fit", home_assignment(shared)}};
     for (const auto& [name, placement] : found) {
-      if (!is_over(options)) out.push_back(held(machine, workload, name, placement, options));
+      // What was held before is no prediction.
+      const bool is_new =
+          std::none_of(holding.runs.begin(), holding.runs.end(),
+                       [&held = placement](const SharingRun& run) { return run.placement == held; });
+      if (is_new && !holding.is_over()) holding.hold(name, &workload, placement);
     }
   }
-  return out;
-}
-
-void write_predictions(std::size_t streams, const allot::System& system, const std::vector<Held>& all,
-                       SharingTables& tables) {
-  std::vector<double> errors;
-  for (const Held& one : all) {
-    const allot::System shared = system.with_counts(one.workload->counts);
-    const allot::Performance predicted = evaluate(shared, one.placement);
-    const double alone = evaluate(without_sharing(shared), one.placement).throughput;
-    const double error = predicted.throughput / one.throughput - 1;
-    errors.push_back(std::abs(error));
-    std::string by_station;
-    for (std::size_t j = 0; j < one.by_station.size(); ++j) {
-      by_station += (j == 0 ? "" : " ") + rounded(predicted.throughput_by_resource[j]) + ":" +
-                    rounded(one.by_station[j]);
-    }
-    tables.predictions.row(streams, one.workload->name, one.origin, as_text(one.placement),
-                           predicted.throughput, one.throughput, error, alone, alone / one.throughput - 1,
-                           one.little, by_station);
-  }
-  if (errors.empty()) return;
-  std::sort(errors.begin(), errors.end());
-  const auto within = std::upper_bound(errors.begin(), errors.end(), 0.1) - errors.begin();
-  std::printf(
-      "  %zu placements that the fit has not seen: median error %.1f%%, %td within 10%%, worst %.1f%%\n",
-      errors.size(), 100 * errors[errors.size() / 2], within, 100 * errors.back());
-  std::fflush(stdout);
 }
 
 }  // namespace
 
-SharingTables::SharingTables(const std::filesystem::path& folder)
-    : mixes(folder, "mixes.csv",
-            "streams,mix,origin,type,resource,tasks,in_service,seconds,cycle,ended,window"),
-      fits(folder, "fits.csv", "streams,what,type,resource,value,low,high"),
-      errors(folder, "errors.csv", "streams,what,capacities,mixes,median,within_tenth,worst"),
-      predictions(
-          folder, "predictions.csv",
-          "streams,workload,placement,counts,predicted,measured,error,alone,alone_error,little,by_station") {}
-
-allot::System without_sharing(const allot::System& system) {
-  std::vector<allot::TaskClass> tasks = system.tasks();
-  for (allot::TaskClass& task : tasks) task.needs.clear();
-  return {system.resources(), std::move(tasks), system.rates()};
-}
-
 std::optional<allot::System> measure_sharing(const Machine& machine, std::size_t streams,
                                              const std::vector<Workload>& workloads,
-                                             const SharingOptions& options, SharingTables& tables) {
+                                             const SharingOptions& options, Table& mixes_file,
+                                             SharingTables& tables) {
   const allot::System shape = shape_of(machine, workloads.front().counts);
   const std::vector<Mix> mixes = mixes_to_measure(machine, shape, workloads, options);
-  std::vector<allot::MixMeasurement> seen;
-  std::vector<Held> predicted;
-  const auto begin = allot::Clock::now();
-  for (std::size_t k = 0; k < mixes.size() && !is_over(options); ++k) {
-    if (mixes[k].predicted != nullptr) {
-      predicted.push_back(held(machine, *mixes[k].predicted, "random", mixes[k].placement, options));
-    } else {
-      seen.push_back(measured(machine, shape, streams, k, mixes[k], options, tables));
-    }
-  }
-  std::printf("%zu streams: %zu of %zu mixes in %.0f s\n", streams, seen.size() + predicted.size(),
-              mixes.size(), Seconds(allot::Clock::now() - begin).count());
+  Holding holding(machine, shape, streams, options, mixes_file);
+  for (std::size_t k = 0; k < mixes.size() && !holding.is_over(); ++k)
+    holding.hold(mixes[k].origin, mixes[k].predicted, mixes[k].placement);
+  std::printf("%zu streams: %zu of %zu mixes in %.0f s\n", streams, holding.runs.size(), mixes.size(),
+              holding.seconds());
   std::fflush(stdout);
-  if (seen.empty()) return std::nullopt;
-  const auto fitting = allot::Clock::now();
-  const allot::SharingFit fit = allot::fit_sharing(seen, {.seed = options.seed});
-  std::printf("  fitted in %.1f s\n", Seconds(allot::Clock::now() - fitting).count());
-  write_fit(shape, streams, fit, tables);
-  std::fflush(stdout);
-  for (const allot::TaskType i : shape.types()) {
-    for (const allot::ResourceId j : shape.resources_for(i)) {
-      if (fit.rates(i, j).value > 0) continue;
-      std::printf("  no mix had %s on %s: nothing is predicted\n", shape.task(i).name.c_str(),
-                  shape.resource(j).name.c_str());
-      return std::nullopt;
-    }
-  }
+  const auto is_for_the_fit = [](const SharingRun& run) { return !run.is_predicted(); };
+  if (std::none_of(holding.runs.begin(), holding.runs.end(), is_for_the_fit)) return std::nullopt;
+  const double fitting = holding.seconds();
+  const allot::SharingFit fit = fit_runs(shape, streams, holding.runs, options.seed, tables);
+  std::printf("  fitted in %.1f s\n", holding.seconds() - fitting);
+  if (!has_all_rates(shape, fit)) return std::nullopt;
   allot::System system = with_sharing(shape, fit);
-  for (Held& one : held_by_solvers(machine, system, workloads, options)) predicted.push_back(std::move(one));
-  write_predictions(streams, system, predicted, tables);
+  hold_those_of_solvers(system, workloads, holding);
+  predict_runs(shape, streams, fit, holding.runs, tables);
   return system;
 }
 

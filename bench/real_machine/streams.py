@@ -21,36 +21,59 @@ def within(errors, part):
     return sum(error <= part for error in errors)
 
 
+# Folders of predictions under the results, and what each is.
+SETS = {".": "first machine", "refit": "first machine, fitted anew", "again": "second machine", "again/refit": "second machine, fitted anew",
+        "third": "third machine"}
+# Ways to predict: a column and how the page calls it.
+WAYS = {"alone_error": "nothing shared", "error": "fit", "corrected_error": "fit, corrected by the runs before"}
+
+
+def summary(errors):
+    errors = sorted(map(abs, errors))
+    return f"{statistics.median(errors):.1%}, {within(errors, 0.1)} ({within(errors, 0.1) / len(errors):.0%}), {errors[-1]:.1%}"
+
+
+def known(row, at):
+    """The error of the throughput if that of one resource were predicted as it was measured."""
+    by = [tuple(map(float, pair.split(":"))) for pair in row["by_station"].split()]
+    return sum(real if k == at else said for k, (said, real) in enumerate(by)) / sum(real for _, real in by) - 1
+
+
 def predictions(results, figures):
-    table = rows(results, "predictions.csv")
-    print("### Predictions\n\n| streams | placements | median error | within 10% | worst | with the same rates and nothing shared: median | worst |\n"
-          "| --- | --- | --- | --- | --- | --- | --- |")
-    for streams in dict.fromkeys(row["streams"] for row in table):
-        chosen = [row for row in table if row["streams"] == streams]
-        errors = sorted(abs(float(row["error"])) for row in chosen)
-        alone = sorted(abs(float(row["alone_error"])) for row in chosen)
-        print(f"| {streams} | {len(errors)} | {statistics.median(errors):.1%} | {within(errors, 0.1)} ({within(errors, 0.1) / len(errors):.0%}) | "
-              f"{errors[-1]:.1%} | {statistics.median(alone):.1%} | {alone[-1]:.0%} |")
-    print("\n### The worst of four streams\n\n| workload | placement | counts | predicted | measured | error | by resource, predicted:measured |\n"
-          "| --- | --- | --- | --- | --- | --- | --- |")
-    four = [row for row in table if row["streams"] == "4"]
-    for row in sorted(four, key=lambda row: -abs(float(row["error"])))[:6]:
-        print(f"| {row['workload']} | {row['placement']} | {row['counts']} | {float(row['predicted']):,.0f} | {float(row['measured']):,.0f} | "
-              f"{float(row['error']):+.1%} | {row['by_station']} |")
+    tables = {name: rows(results / name, "predictions.csv") for name in SETS if (results / name / "predictions.csv").exists()}
+    print("### Predictions: median error, placements within 10%, worst\n\n| data | streams | placements | " + " | ".join(WAYS.values()) + " |\n"
+          "| --- | --- | --- | " + " | ".join("---" for _ in WAYS) + " |")
+    for name, table in tables.items():
+        for streams in dict.fromkeys(row["streams"] for row in table):
+            chosen = [row for row in table if row["streams"] == streams]
+            cells = [summary(float(row[way]) for row in chosen) if way in chosen[0] else "" for way in WAYS]
+            print(f"| {SETS[name]} | {streams} | {len(chosen)} | " + " | ".join(cells) + " |")
+    print("\n### Four streams, if one resource were predicted as it was measured\n\n| data | cpu | gpu | jpeg |\n| --- | --- | --- | --- |")
+    for name, table in tables.items():
+        chosen = [row for row in table if row["streams"] == "4"]
+        print(f"| {SETS[name]} | " + " | ".join(summary(known(row, at) for row in chosen) for at in range(3)) + " |")
+    newest = [row for row in list(tables.values())[-1] if row["streams"] == "4"]
+    print("\n### The worst of four streams\n\n| data | workload | placement | counts | predicted | measured | error | corrected | by resource, predicted:measured |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, table in tables.items():
+        four = [row for row in table if row["streams"] == "4" and "corrected_error" in row]
+        for row in sorted(four, key=lambda row: -abs(float(row["corrected_error"])))[:4]:
+            print(f"| {SETS[name]} | {row['workload']} | {row['placement']} | {row['counts']} | {float(row['predicted']):,.0f} | {float(row['measured']):,.0f} | "
+                  f"{float(row['error']):+.1%} | {float(row['corrected_error']):+.1%} | {row['by_station']} |")
     print()
-    figure, panels = plt.subplots(1, 2, figsize=(10.5, 5))
-    largest = max(float(row["measured"]) for row in four) * 1.1
-    for panel, column, title in zip(panels, ("alone", "predicted"), ("nothing shared", "one shared capacity, fitted")):
+    figure, panels = plt.subplots(1, 3, figsize=(14, 5), sharey=True)
+    largest = max(float(row["measured"]) for row in newest) * 1.1
+    for panel, column, title in zip(panels, ("alone", "predicted", "corrected"), ("nothing shared", "what is shared, fitted", "corrected by the runs before")):
         panel.fill_between([0, largest], [0, largest * 0.9], [0, largest * 1.1], color="0.88", label="within 10%")
         panel.plot([0, largest], [0, largest], color="0.4", linewidth=1)
-        for workload, colour in zip(dict.fromkeys(row["workload"] for row in four), WORKLOAD_COLOURS):
-            for origin in dict.fromkeys(row["placement"] for row in four):
-                chosen = [row for row in four if row["workload"] == workload and row["placement"] == origin]
+        for workload, colour in zip(dict.fromkeys(row["workload"] for row in newest), WORKLOAD_COLOURS):
+            for origin in dict.fromkeys(row["placement"] for row in newest):
+                chosen = [row for row in newest if row["workload"] == workload and row["placement"] == origin]
                 panel.scatter([float(row["measured"]) for row in chosen], [float(row[column]) for row in chosen], color=colour, s=28,
                               marker=MARKERS.get(origin, "^"), label=workload if origin == "random" else None, zorder=3)
         panel.set(xlim=(0, largest), ylim=(0, largest * 1.6), xlabel="measured (tasks per second)", title=title)
     panels[0].set_ylabel("predicted (tasks per second)")
-    panels[1].legend(loc="upper left", frameon=False)
+    panels[2].legend(loc="upper left", frameon=False)
     figure.tight_layout()
     save(figure, figures, "streams-predictions.svg")
 
