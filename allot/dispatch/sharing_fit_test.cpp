@@ -196,6 +196,25 @@ TEST(SharingFit, OneWildMixDoesNotSpoilIt) {
   EXPECT_LT(errors[errors.size() / 2], 0.02);
 }
 
+TEST(SharingFit, MixesCountByTheirWeight) {
+  const System truth = machine(1);
+  std::vector<MixMeasurement> mixes = measured(truth, {}, 0.01);
+  for (std::size_t k = 0; k < mixes.size(); k += 3) {  // as on a machine that is half as fast
+    mixes[k].weight = 0;
+    for (const TaskType i : truth.types()) {
+      for (const ResourceId j : truth.resource_ids()) mixes[k].throughput(i, j) /= 2;
+    }
+  }
+  const SharingFitOptions quick{.folds = 4, .resamples = 0};
+  std::vector<double> errors = fresh_errors(truth, fit_sharing(mixes, quick), 3);
+  EXPECT_LT(errors[errors.size() / 2], 0.02);
+  for (MixMeasurement& mix : mixes) mix.weight = 1;
+  errors = fresh_errors(truth, fit_sharing(mixes, quick), 3);
+  EXPECT_GT(errors[errors.size() / 2], 0.05);
+  mixes.back().weight = -1;
+  EXPECT_THROW(fit_sharing(mixes, quick), InvalidModel);
+}
+
 TEST(SharingFit, MakesASystemThatPredictsLikeTheFit) {
   const System truth = machine(1);
   const SharingFit fit = fit_sharing(measured(truth, {}, 0.02), {.folds = 4, .resamples = 4});
