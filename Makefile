@@ -124,7 +124,7 @@ lint: ## format check and clang-tidy, over what changed since the last clean lin
 	@cmake --preset tidy >/dev/null
 	@cmake --build --preset tidy
 
-install: build ## install command, library and headers under PREFIX (default /usr/local)
+install: build ## install command, manual, completion, library and headers under PREFIX (default /usr/local)
 	@cmake --build --preset release --target allot
 	@cmake --install build/release --prefix "$(PREFIX)"
 

@@ -75,6 +75,6 @@ const Command command{"export",
                       "allot export trace jobs.toml.journal -o run.json    # open it in ui.perfetto.dev\n"
                       "allot simulate box.toml --policy map --trace events.csv\n"
                       "allot export trace events.csv -o simulated.json",
-                      declared_by(options_of, run_export)};
+                      declared_by(options_of, run_export), "What it writes is JSON."};
 
 }  // namespace allot::app::export_command

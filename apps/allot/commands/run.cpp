@@ -310,6 +310,12 @@ Option redo_option(RedoRule& redo) {
       "redo", TextsValue{set},
       "do again what is done: 'missing' (its output is gone), 'changed' (an input is newer), or tasks "
       "whose names in 'allot log' match a pattern, as in 'decode:*'"}
+      .suggesting({"missing", "changed"})
+      .suggesting_in([](const std::string& file) {
+        std::vector<std::string> patterns = task_types_in(file);
+        for (std::string& name : patterns) name += ":*";
+        return patterns;
+      })
       .shown_as("missing|changed|PATTERN");
 }
 
@@ -321,6 +327,7 @@ Option halt_option(std::optional<HaltRule>& halt) {
   };
   return Option{"halt", TextValue{"", set},
                 "stop when so many tasks have failed: 'soon' lets running ones finish, 'now' ends them"}
+      .suggesting({"soon,fail=1", "now,fail=1"})
       .shown_as("soon|now,fail=N[%]");
 }
 
@@ -334,6 +341,7 @@ Option policy_option(std::string& policy) {
     policy = name;
   };
   return Option{"policy", TextValue{"", set}, "place tasks by this policy instead; 'allot list' names all"}
+      .suggesting(names_in(builtin_policies()))
       .shown_as("NAME");
 }
 
