@@ -99,6 +99,10 @@ std::string general_help(const Console& console) {
   std::vector<HelpEntry> list;
   for (const Command* command : commands()) list.emplace_back(command->name, command->summary);
   text += entries(console, list);
+  text += heading(console, "Topics");
+  list.clear();
+  for (const Topic& topic : topics()) list.emplace_back(topic.name, title_of(topic));
+  text += entries(console, list);
   text += heading(console, "Options");
   list.clear();
   bool ignored = false;
@@ -107,10 +111,6 @@ std::string general_help(const Console& console) {
   text += entries(console, list);
   text += heading(console, "Example");
   text += examples(console, program_example());
-  text += heading(console, "Topics");
-  list.clear();
-  for (const Topic& topic : topics()) list.emplace_back(topic.name, title_of(topic));
-  text += entries(console, list);
   const std::string name(program());
   text += "\n'" + name + " COMMAND --help' explains a command, '" + name + " help TOPIC' a topic.\n";
   text += heading(console, "Exit status");
@@ -125,7 +125,7 @@ std::string command_help(const Command& command, std::span<const Option> options
   std::vector<std::string> groups = {""};
   for (const Option& option : options) {
     if (option.is_positional) {
-      usage += " " + option.name;
+      usage += option.is_required ? " " + option.name : " [" + option.name + "]";
       positional.emplace_back(option.name, help_of(option));
     } else if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
       groups.push_back(option.group);
