@@ -112,7 +112,10 @@ std::string general_help(const Console& console) {
   text += heading(console, "Example");
   text += examples(console, program_example());
   const std::string name(program());
-  text += "\n'" + name + " COMMAND --help' explains a command, '" + name + " help TOPIC' a topic.\n";
+  text += "\n" +
+          wrapped("'" + name + " COMMAND --help' explains a command, '" + name + " help TOPIC' a topic.",
+                  std::min(console.width(), kWidest), 0) +
+          "\n";
   text += heading(console, "Exit status");
   text += entries(console, exit_statuses());
   return text;
@@ -144,7 +147,12 @@ std::string command_help(const Command& command, std::span<const Option> options
     text += heading(console, group.empty() ? "Options" : group);
     text += entries(console, list);
   }
-  if (!command.no_json.empty()) text += "\nThere is no --json. " + std::string(command.no_json) + "\n";
+  if (!command.no_json.empty()) {
+    text += "\n" +
+            wrapped("There is no --json. " + std::string(command.no_json), std::min(console.width(), kWidest),
+                    0) +
+            "\n";
+  }
   text += heading(console, "Example");
   text += examples(console, command.example);
   return text;
