@@ -4,6 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -74,6 +75,41 @@ TEST(SimulationTrace, PoliciesStandApart) {
   }
   EXPECT_EQ(names, (std::vector<std::string>{"map: tasks", "map: cpu", "jsq: tasks", "jsq: cpu"}));
   EXPECT_EQ(pids, (std::vector{2, 4}));
+}
+
+TEST(SimulationTrace, DamagedFilesAreRefusedOrGiveATrace) {
+  std::string good = kHeader;
+  for (int k = 0; k < 8; ++k) {
+    const std::string task = std::to_string(k) + ",0,\"t\"\"y,pe\",cpu,1,";
+    good += "1," + ("place," + task) + "\n1,start," + task + "\n2,complete," + task + "1\n";
+  }
+  ASSERT_EQ(problem_with(good), "");
+  std::size_t taken = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed=" << seed);
+    std::mt19937 random(seed);
+    std::string text = good;
+    for (unsigned change = 0; change < 1 + seed % 4; ++change) {
+      const std::size_t at = kHeader.size() + random() % (text.size() - kHeader.size());
+      if (random() % 2 == 0) {
+        text[at] = static_cast<char>(random());
+      } else {
+        text.erase(at, 1 + random() % 5);
+      }
+    }
+    std::istringstream in(text);
+    try {
+      const json document = json::parse(simulation_trace(in));  // which has only valid UTF-8
+      ++taken;
+      for (const json& event : document["traceEvents"]) {
+        EXPECT_TRUE(event["ph"] != "X" || event["dur"] >= 0.0) << event;
+      }
+    } catch (const InvalidModel& error) {
+      EXPECT_EQ(std::string(error.what()).rfind("line ", 0), 0U) << error.what();
+    }
+  }
+  EXPECT_GT(taken, 100U);
+  EXPECT_LT(taken, 1900U);
 }
 
 TEST(SimulationTrace, RefusesWhatIsNone) {
