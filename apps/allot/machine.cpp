@@ -173,18 +173,25 @@ std::string processor_model(const std::string& root) {
 
 class GpuList {
  public:
+  /// In the order in which the system counts them. A task finds its card by the number of its slot, so only
+  /// those that are counted from 0 on can be one resource.
   void add(const std::string& model, std::uint64_t memory, const std::string& visible_by) {
     const std::string line = quote::terminal(trimmed(model), 100);
+    const Count number = counted_[visible_by]++;
     for (GpuKind& kind : kinds) {
-      if (kind.model == line && kind.memory == memory) {
+      const bool follows = kind.first == 0 && kind.count == number && kind.visible_by == visible_by;
+      if (kind.model == line && kind.memory == memory && follows) {
         ++kind.count;
         return;
       }
     }
     const std::string name = kinds.empty() ? "gpu" : "gpu-" + std::to_string(kinds.size() + 1);
-    kinds.push_back({name, line, visible_by, 1, memory});
+    kinds.push_back({name, line, visible_by, number, 1, memory});
   }
   std::vector<GpuKind> kinds;
+
+ private:
+  std::map<std::string, Count> counted_;  // by the variable
 };
 
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;

@@ -17,12 +17,13 @@ struct CoreKind {
   friend bool operator==(const CoreKind&, const CoreKind&) = default;
 };
 
-/// Graphics processors that are alike.
+/// Graphics processors that are alike, and that programs count one after the other from `first` on.
 struct GpuKind {
   std::string name;   ///< "gpu", "gpu-2", ...
   std::string model;  ///< on one line
   std::string
-      visible_by;  ///< the environment variable that says which of them a program sees; empty: none known
+      visible_by;   ///< the environment variable that says which cards a program sees; empty: none known
+  Count first = 0;  ///< the number of the first in that variable. Several of a kind begin with 0
   Count count = 0;
   std::uint64_t memory = 0;  ///< bytes of each; 0: not known
   friend bool operator==(const GpuKind&, const GpuKind&) = default;

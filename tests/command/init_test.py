@@ -44,10 +44,10 @@ BOARD = {  # three kinds of ARM cores, known by their capacity
     **{f"{CPU}cpu{k}/cpu_capacity": f"{capacity}\n" for k, capacity in enumerate([250, 250, 250, 250, 870, 870, 1024, 1024])},
     **siblings([((k,), str(k)) for k in range(8)]),
 }
-GPU_NODE = {  # 16 cores, two kinds of NVIDIA cards, that nvidia-smi lists with their memory
+GPU_NODE = {  # 16 cores, two kinds of NVIDIA cards, that nvidia-smi lists with their memory; only cards 0 and 1 can be one resource
     CPU + "online": "0-15\n", "proc/cpuinfo": "model name\t: Intel(R) Xeon(R) Platinum 8480+\n", **card(0, "0x10de"), **card(1, "0x10de"), **card(2, "0x10de"),
     "usr/bin/nvidia-smi": "#!/bin/sh\n[ \"$1\" = --query-gpu=name,memory.total ] || exit 1\n"
-                          "printf 'NVIDIA H200, 143771\\nNVIDIA H200, 143771\\nNVIDIA L4, 23034\\n'\n",
+                          "printf 'NVIDIA H200, 143771\\nNVIDIA H200, 143771\\nNVIDIA L4, 23034\\nNVIDIA L4, 23034\\n'\n",
 }
 DRIVER_ONLY = {  # a container with a quota of 2.5 processors, a driver without nvidia-smi, and a card of AMD
     CPU + "online": "0-31\n", "sys/fs/cgroup/cpu.max": "250000 100000\n",
@@ -62,7 +62,7 @@ MACHINES = {
     "laptop": (LAPTOP, [("p-core", 6, "0-11"), ("e-core", 8, "12-19")], [("gpu", "Intel GPU", 1, None)], []),
     "server": (SERVER, [("cpu", 64, "0-127")], [], []),
     "board": (BOARD, [("big", 2, "6-7"), ("middle", 2, "4-5"), ("little", 4, "0-3")], [], []),
-    "gpu node": (GPU_NODE, [("cpu", 16, "0-15")], [("gpu", "NVIDIA H200", 2, 143771 << 20), ("gpu-2", "NVIDIA L4", 1, 23034 << 20)], []),
+    "gpu node": (GPU_NODE, [("cpu", 16, "0-15")], [("gpu", "NVIDIA H200", 2, 143771 << 20), ("gpu-2", "NVIDIA L4", 1, 23034 << 20), ("gpu-3", "NVIDIA L4", 1, 23034 << 20)], []),
     "driver only": (DRIVER_ONLY, [("cpu", 3, "0-31")], [("gpu", "NVIDIA GeForce RTX 3090", 1, None), ("gpu-2", "Radeon RX 7800 XT", 1, 17163091968)], []),
     "login node": (LOGIN_NODE, [("cpu", 3, "0,2-3")], [], [("batch", 128), ("gpu", 16)]),
 }
@@ -108,10 +108,17 @@ class Init(unittest.TestCase):
                 for _, model, _, memory in gpus:
                     self.assertIn(model + (f", {memory / (1 << 30):.0f} GiB" if memory else ""), text)
                 for partition, nodes in partitions:
-                    self.assertIn(f'# name = "{partition}"\n# servers = {nodes}', text)
+                    self.assertIn(f'# name = "slurm-{partition}"\n# servers = {nodes}', text)
                 self.allot("init", "--jobs", "--root", root)
                 dry = json.loads(self.allot("run", "jobs.toml", "--dry-run", "--json").stdout)
                 self.assertTrue(dry)
+
+    def test_each_task_sees_the_card_of_its_slot(self):
+        text = self.allot("init", "-", "--jobs", "--root", self.machine(GPU_NODE)).stdout
+        self.assertEqual(re.findall(r'CUDA_VISIBLE_DEVICES = "(.*?)", CUDA_DEVICE_ORDER = "PCI_BUS_ID"', text), ["{%}", "2", "3"])
+        text = self.allot("init", "-", "--jobs", "--root", self.machine(DRIVER_ONLY)).stdout
+        self.assertIn('env = { CUDA_VISIBLE_DEVICES = "0" }', text)
+        self.assertIn('env = { ROCR_VISIBLE_DEVICES = "0" }', text)
 
     def test_a_job_file_is_taken_by_profile_and_run(self):
         self.allot("init", "mine.toml", "--jobs", "--root", self.machine(LAPTOP))

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -53,6 +54,19 @@ std::string remarked(std::string line, const std::string& remark) {
   return line + "# " + remark + "\n";
 }
 
+/// What lets a task see the card of its slot, and no other.
+std::string gpu_env(const GpuKind& gpu, const Machine& machine) {
+  const auto is_other = [&](const GpuKind& other) {
+    return other.visible_by == gpu.visible_by && other.first != gpu.first;
+  };
+  const bool is_alone = std::none_of(machine.gpus.begin(), machine.gpus.end(), is_other);
+  std::string text = "env = { " + gpu.visible_by + " = \"" +
+                     (gpu.first == 0 && gpu.count > 1 ? "{%}" : std::to_string(gpu.first)) + "\"";
+  // Else CUDA counts the fastest first.
+  if (!is_alone && gpu.visible_by.starts_with("CUDA")) text += ", CUDA_DEVICE_ORDER = \"PCI_BUS_ID\"";
+  return text + " }\n";
+}
+
 std::string resources_of(const Machine& machine, bool is_job) {
   std::string text;
   for (const CoreKind& kind : machine.cores) {
@@ -65,8 +79,7 @@ std::string resources_of(const Machine& machine, bool is_job) {
     text += "\n[[resources]]\nname = \"" + gpu.name + "\"\n";
     text += remarked("servers = " + std::to_string(gpu.count), gpu_remark(gpu));
     if (is_job) {
-      if (!gpu.visible_by.empty())
-        text += remarked("env = { " + gpu.visible_by + " = \"{%}\" }", "a task sees the card of its slot");
+      if (!gpu.visible_by.empty()) text += gpu_env(gpu, machine);
     } else {
       text += remarked("discipline = \"fcfs\"", "a card does one task after the other; 'ps': all at once");
     }
@@ -74,7 +87,7 @@ std::string resources_of(const Machine& machine, bool is_job) {
   for (const Partition& partition : machine.partitions) {
     text += "\n# A partition of Slurm" + (partition.gres.empty() ? "" : ", with " + partition.gres) +
             "; without the # it is used.\n";
-    text += "# [[resources]]\n# name = \"" + partition.name + "\"\n" +
+    text += "# [[resources]]\n# name = \"slurm-" + partition.name + "\"\n" +
             remarked("# servers = " + std::to_string(partition.nodes), "nodes");
     if (is_job)
       text +=
@@ -207,8 +220,7 @@ Exit run_init(const Arguments& arguments, Console& console) {
   }
   std::vector<std::string> found;
   for (const CoreKind& kind : machine.cores)
-    found.push_back(fmt::format("{} {}", counted(kind.cores, "core"),
-                                machine.cores.size() > 1 ? "(" + kind.name + ")" : ""));
+    found.push_back(counted(kind.cores, "core") + (machine.cores.size() > 1 ? " (" + kind.name + ")" : ""));
   for (const GpuKind& gpu : machine.gpus) found.push_back(fmt::format("{} x {}", gpu.count, gpu_remark(gpu)));
   for (const Partition& partition : machine.partitions)
     found.push_back("Slurm's partition " + partition.name);
