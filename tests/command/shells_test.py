@@ -39,7 +39,7 @@ class Shells(unittest.TestCase):
         self.run_program("allot", "run", "job.toml")
 
     def run_program(self, *words, text=None):
-        done = subprocess.run(words, cwd=self.folder, env=self.environment, input=text, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(words, cwd=self.folder, env=self.environment, input=text, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}\n{done.stderr}")
         return done.stdout
 
@@ -163,7 +163,7 @@ class Shells(unittest.TestCase):
             os.execvpe(shell[0], shell, {**self.environment, "PS1": "ready> ", "PROMPT": "ready> ", "NO_COLOR": "1"})
         seen = b""
 
-        def read_until(pattern, seconds=60):
+        def read_until(pattern, seconds=200):
             nonlocal seen
             end = time.monotonic() + seconds
             begin = len(seen)

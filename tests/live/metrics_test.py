@@ -62,9 +62,9 @@ class Metrics(LiveTest):
     def test_a_reader_sees_whole_files_and_counters_that_never_fall(self):
         self.job({"cpu": {"servers": 4}}, {"t": {"repeat": 12, "command": ["sh", "-c", "while ! [ -e go ]; do sleep 0.05; done"]}})
         process = self.start("run", "job.toml", "--metrics", "m.prom")
-        self.assertTrue(wait_until(lambda: (self.folder / "m.prom").exists()))
+        self.assertTrue(wait_until(lambda: (self.folder / "m.prom").exists(), 120))
         # While the first four wait for `go`, the file says so.
-        self.assertTrue(wait_until(lambda: self.value(self.read(), "allot_slots_busy", resource="cpu") == 4))
+        self.assertTrue(wait_until(lambda: self.value(self.read(), "allot_slots_busy", resource="cpu") == 4, 120))
         before = self.read()
         self.assertEqual(self.value(before, "allot_tasks", type="t", state="running"), 4)
         self.assertEqual(self.value(before, "allot_tasks", type="t", state="waiting"), 8)
@@ -80,7 +80,7 @@ class Metrics(LiveTest):
         reader = threading.Thread(target=read_on)
         reader.start()
         (self.folder / "go").touch()
-        process.communicate(timeout=120)
+        process.communicate(timeout=240)
         reading.set()
         reader.join()
         self.assertEqual(process.returncode, 0)

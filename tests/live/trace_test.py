@@ -82,7 +82,7 @@ class Trace(LiveTest):
         self.job({"cpu": {"servers": 2}}, {"t": {"repeat": 2, "command": ["sh", "-c", "touch up; while ! [ -e go ]; do sleep 0.05; done"]}})
         process = self.start("run", "job.toml")
         self.assertTrue(wait_until(lambda: (self.folder / "up").exists()
-                                   and [row["status"] for row in self.log()] == ["started"] * 2))
+                                   and [row["status"] for row in self.log()] == ["started"] * 2, 120))
         events, _, _ = self.trace("job.toml.journal")
         slices = [event for event in events if event.get("cat") == "attempt"]
         self.assertEqual([event["args"]["status"] for event in slices], ["started"] * 2)
