@@ -50,10 +50,10 @@ explorer/node_modules/.package-lock.json: explorer/package-lock.json
 	@touch $@
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build mpi test browser explorer slurm python starpu bench fuzz format lint
+	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build mpi test browser explorer slurm python starpu bench fuzz format
+	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -124,7 +124,7 @@ lint: ## format check and clang-tidy, over what changed since the last clean lin
 	@cmake --preset tidy >/dev/null
 	@cmake --build --preset tidy
 
-install: build ## install command, library and headers under PREFIX (default /usr/local)
+install: build ## install command, manual, completion, library and headers under PREFIX (default /usr/local)
 	@cmake --build --preset release --target allot
 	@cmake --install build/release --prefix "$(PREFIX)"
 

@@ -121,6 +121,10 @@ struct Option {
   /// Known to a program that asks, and to no command line.
   bool is_for_command = true;
   std::string excludes = {};  ///< another option that cannot be said with it
+  /// For completion: values that people may mean, beside the words of a WordValue; others are taken, too.
+  std::vector<std::string> suggestions = {};
+  /// More of them, by the first file that is named on the command line.
+  std::function<std::vector<std::string>(const std::string&)> suggestions_in = {};
 
   // For tables: one thing more about an option.
   Option&& unless_said(std::string what) && { return absent = std::move(what), std::move(*this); }
@@ -136,11 +140,25 @@ struct Option {
   Option&& hidden() && { return is_hidden = true, std::move(*this); }
   Option&& not_for_pages() && { return is_for_page = false, std::move(*this); }
   Option&& not_for_commands() && { return is_for_command = false, std::move(*this); }
+  Option&& suggesting(std::vector<std::string> values) && {
+    return suggestions = std::move(values), std::move(*this);
+  }
+  Option&& suggesting_in(std::function<std::vector<std::string>(const std::string&)> values) && {
+    return suggestions_in = std::move(values), std::move(*this);
+  }
   Option&& not_with(std::string other) && { return excludes = std::move(other), std::move(*this); }
 };
 
 /// What holds where the option is not said, as in "10" or "no limit"; empty: nothing.
 std::string default_of(const Option& option);
+
+/// The names of the entries of a table of built-ins, to be suggested.
+template <typename Table>
+std::vector<std::string> names_in(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto* entry : table) names.emplace_back(entry->name);
+  return names;
+}
 
 // ---- what tables are written with: the target holds the default, and must outlive the option
 

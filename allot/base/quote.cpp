@@ -197,6 +197,23 @@ std::string csv(std::string_view field) {
   return out += '"';
 }
 
+std::string metrics(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+    } else if (text[at] == '\n') {
+      out += "\\n";
+    } else {
+      if (text[at] == '\\' || text[at] == '"') out += '\\';
+      out += text.substr(at, length);
+    }
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
 std::string name(std::string_view text) { return "'" + terminal(text, kShort) + "'"; }
 
 std::string list(std::span<const std::string_view> texts) { return joined(texts, ""); }

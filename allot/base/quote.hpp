@@ -41,6 +41,10 @@ std::string html(std::string_view text);
 /// is.
 std::string csv(std::string_view field);
 
+/// Value of a label of OpenMetrics, or its help: backslashes, quotes and line ends escaped, bytes that are no
+/// UTF-8 replaced.
+std::string metrics(std::string_view text);
+
 /// Length of the valid UTF-8 sequence at `at`; 0 where there is none.
 std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
 

@@ -188,5 +188,11 @@ TEST(Quote, WritesDoublesThatReadBackTheSame) {
   }
 }
 
+TEST(Quote, MetricsKeepTheirLinesAndQuotes) {
+  EXPECT_EQ(quote::metrics("gpu \xC3\xA9"), "gpu \xC3\xA9");
+  EXPECT_EQ(quote::metrics("a\"b\\c\nd\r"), "a\\\"b\\\\c\\nd\r");
+  EXPECT_EQ(quote::metrics("\xC3(\xFF"), "\xEF\xBF\xBD(\xEF\xBF\xBD");
+}
+
 }  // namespace
 }  // namespace allot

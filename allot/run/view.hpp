@@ -29,6 +29,12 @@ struct TypeView {
   std::uint64_t running = 0;
   double throughput = 0;  ///< completions per second, lately
   double predicted = 0;   ///< by the plan
+
+  /// Without a final record, and not running.
+  std::uint64_t waiting() const noexcept {
+    const std::uint64_t others = done + failed + running;
+    return total > others ? total - others : 0;
+  }
 };
 
 struct ResourceView {

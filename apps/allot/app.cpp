@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,21 +16,13 @@
 #include "allot/base/version.hpp"
 #include "allot/base/words.hpp"
 #include "apps/allot/command.hpp"
+#include "apps/allot/completion.hpp"
 #include "apps/allot/help.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 namespace {
-
-constexpr const char* kDescription = "Decides where each task runs on a machine of unlike processors.";
-
-const Command* find_command(std::string_view name) {
-  for (const Command* command : commands()) {
-    if (command->name == name) return command;
-  }
-  return nullptr;
-}
 
 [[noreturn]] void fail_unknown_command(const std::string& word) {
   std::vector<std::string_view> names;
@@ -110,13 +103,13 @@ std::string usage_message(const CLI::App& command, const Known* chosen, std::spa
   return std::string(error.what()) + ".";
 }
 
-/// `allot help solve` is `allot solve --help`; `allot help --json` tells a program everything.
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  // The topic may be the name of a command, which the parser would take for one.
   if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
-    words.resize(std::min<std::size_t>(words.size(), 1));
-    words.emplace_back("--help");
+    const auto topic = std::stable_partition(words.begin() + 1, words.end(),
+                                             [](const std::string& word) { return word.starts_with('-'); });
+    words.insert(topic, "--");
   }
   // Inputs are no options, whatever they look like.
   const auto marker = std::find_if(words.begin(), words.end(),
@@ -128,15 +121,21 @@ std::vector<std::string> arguments(int argc, char** argv) {
   return words;
 }
 
+/// What the scripts of `allot completion` ask: 'completion SHELL words', then the command line as it is,
+/// which no parser would leave so.
+std::optional<Shell> asks_for_words(const std::vector<std::string>& words) {
+  if (words.size() < 3 || words[0] != "completion" || words[2] != "words") return std::nullopt;
+  return words[1] == "zsh" ? Shell::kZsh : words[1] == "fish" ? Shell::kFish : Shell::kBash;
+}
+
 Exit dispatch(std::vector<std::string> words, Console& console) {
-  if (words == std::vector<std::string>{"--json", "--help"}) {
-    console.document(help_json());
+  if (const auto shell = asks_for_words(words)) {
+    console.document(candidates_text(candidates(std::span(words).subspan(3)), *shell));
     return Exit::kOk;
   }
-  CLI::App app(kDescription, std::string(program()));
+  CLI::App app{std::string(description()), std::string(program())};
   bool version = false;
-  const std::vector<Option> general = {
-      flag_option("version", version, "print name, version and build commit")};
+  const std::vector<Option> general = general_options(version);
   bind_all(app, general);
   app.set_help_flag("-h,--help");
   std::vector<Known> known;
@@ -165,7 +164,7 @@ Exit dispatch(std::vector<std::string> words, Console& console) {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForHelp&) {
     const Known* const one = chosen();
-    console.print(one == nullptr ? general_help(kDescription, general, console)
+    console.print(one == nullptr ? general_help(console)
                                  : command_help(*one->command, one->declared.options, console));
     return Exit::kOk;
   } catch (const CLI::ParseError& error) {
@@ -179,11 +178,18 @@ Exit dispatch(std::vector<std::string> words, Console& console) {
     return Exit::kOk;
   }
   if (const Known* const one = chosen()) return one->declared.action(console);
-  console.complain(general_help(kDescription, general, console));
+  console.complain(general_help(console));
   return Exit::kUsage;
 }
 
 }  // namespace
+
+const Command* find_command(std::string_view name) noexcept {
+  for (const Command* command : commands()) {
+    if (command->name == name) return command;
+  }
+  return nullptr;
+}
 
 Exit run(int argc, char** argv, Console& console) noexcept {
   try {

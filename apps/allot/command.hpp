@@ -28,7 +28,11 @@ struct Command {
   std::string_view summary;  ///< one line, for the list of commands and the top of the help
   std::string_view example;  ///< command lines, for the end of the help
   std::function<Declared()> declare;
+  std::string_view no_json = {};  ///< of a command without `--json`: what it gives instead, as a sentence
 };
+
+/// Null: there is none.
+const Command* find_command(std::string_view name) noexcept;
 
 /// For commands that ask nothing of the library: `options` set the arguments, with which `run` does the work.
 template <typename Arguments, typename Run>

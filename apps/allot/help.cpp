@@ -14,17 +14,17 @@ namespace {
 constexpr std::size_t kTextColumn = 36;  // where descriptions begin
 constexpr std::size_t kWidest = 100;
 
-using Entry = std::pair<std::string, std::string>;  // what to type, and what it does
+const HelpEntry kHelp = {"-h, --help", "print this help"};
 
-const Entry kHelp = {"-h, --help", "print this help"};
+}  // namespace
 
 std::string heading(const Console& console, std::string_view text) {
   return "\n" + console.styled(Style::kBold, text) + "\n";
 }
 
-std::string entries(const Console& console, const std::vector<Entry>& list) {
+std::string entries(const Console& console, const std::vector<HelpEntry>& list) {
   std::size_t longest = 0;
-  for (const Entry& entry : list) longest = std::max(longest, display_width(entry.first));
+  for (const HelpEntry& entry : list) longest = std::max(longest, display_width(entry.first));
   const std::size_t width = std::min(console.width(), kWidest);
   // Where there is little room, descriptions of long options stand below them.
   const std::size_t column = std::min(longest + 4, width < 80 ? width / 3 : kTextColumn);
@@ -37,6 +37,8 @@ std::string entries(const Console& console, const std::vector<Entry>& list) {
   }
   return text;
 }
+
+namespace {
 
 /// `command line   # remark` with the remark dimmed.
 std::string examples(const Console& console, std::string_view lines) {
@@ -69,46 +71,64 @@ std::string help_of(const Option& option) {
   return option.help + (option.absent.empty() ? " (default " : " (default: ") + initial + ")";
 }
 
-std::string general_help(std::string_view description, std::span<const Option> options,
-                         const Console& console) {
-  std::string text = wrapped(description, std::min(console.width(), kWidest), 0) + "\n";
+std::vector<HelpEntry> exit_statuses() {
+  return {{"0", "done"},
+          {"1", "the work failed: tasks failed, no feasible answer, a result that could not be written"},
+          {"2", "wrong usage"},
+          {"3", "invalid input"},
+          {"4", "run: the journal is locked, belongs to other work, or is damaged"},
+          {"5", "run: the journal, or another file of the run, cannot be written"},
+          {"6", "run: halted, since too many tasks failed"},
+          {"7", "run: the time limit was over before all was done"},
+          {"130", "interrupted; run: 129 by HUP, 143 by TERM"}};
+}
+
+std::string_view description() noexcept {
+  return "Decides where each task runs on a machine of unlike processors.";
+}
+
+std::vector<Option> general_options(bool& version) {
+  return {flag_option("version", version, "print name, version and build commit").with_letter("V")};
+}
+
+std::string general_help(const Console& console) {
+  std::string text = wrapped(description(), std::min(console.width(), kWidest), 0) + "\n";
   text += heading(console, "Usage");
   text += "  " + std::string(program()) + " COMMAND [options]\n";
   text += heading(console, "Commands");
-  std::vector<Entry> list;
+  std::vector<HelpEntry> list;
   for (const Command* command : commands()) list.emplace_back(command->name, command->summary);
+  text += entries(console, list);
+  text += heading(console, "Topics");
+  list.clear();
+  for (const Topic& topic : topics()) list.emplace_back(topic.name, title_of(topic));
   text += entries(console, list);
   text += heading(console, "Options");
   list.clear();
-  for (const Option& option : options) list.emplace_back(usage_of(option), help_of(option));
+  bool ignored = false;
+  for (const Option& option : general_options(ignored)) list.emplace_back(usage_of(option), help_of(option));
   list.emplace_back(kHelp);
   text += entries(console, list);
   text += heading(console, "Example");
   text += examples(console, program_example());
-  text += "\n'" + std::string(program()) + " COMMAND --help' explains a command.\n";
+  const std::string name(program());
+  text += "\n" +
+          wrapped("'" + name + " COMMAND --help' explains a command, '" + name + " help TOPIC' a topic.",
+                  std::min(console.width(), kWidest), 0) +
+          "\n";
   text += heading(console, "Exit status");
-  text +=
-      entries(console,
-              {{"0", "done"},
-               {"1", "the work failed: tasks failed, no feasible answer, a result that could not be written"},
-               {"2", "wrong usage"},
-               {"3", "invalid input"},
-               {"4", "run: the journal is locked, belongs to other work, or is damaged"},
-               {"5", "run: the journal, or another file of the run, cannot be written"},
-               {"6", "run: halted, since too many tasks failed"},
-               {"7", "run: the time limit was over before all was done"},
-               {"130", "interrupted; run: 129 by HUP, 143 by TERM"}});
+  text += entries(console, exit_statuses());
   return text;
 }
 
 std::string command_help(const Command& command, std::span<const Option> options, const Console& console) {
   std::string text = wrapped(command.summary, std::min(console.width(), kWidest), 0) + "\n";
   std::string usage = "  " + std::string(program()) + " " + std::string(command.name);
-  std::vector<Entry> positional;
+  std::vector<HelpEntry> positional;
   std::vector<std::string> groups = {""};
   for (const Option& option : options) {
     if (option.is_positional) {
-      usage += " " + option.name;
+      usage += option.is_required ? " " + option.name : " [" + option.name + "]";
       positional.emplace_back(option.name, help_of(option));
     } else if (std::find(groups.begin(), groups.end(), option.group) == groups.end()) {
       groups.push_back(option.group);
@@ -118,7 +138,7 @@ std::string command_help(const Command& command, std::span<const Option> options
   text += usage + " [options]\n";
   if (!positional.empty()) text += "\n" + entries(console, positional);
   for (const std::string& group : groups) {
-    std::vector<Entry> list;
+    std::vector<HelpEntry> list;
     for (const Option& option : options) {
       if (!option.is_positional && !option.is_hidden && option.group == group)
         list.emplace_back(usage_of(option), help_of(option));
@@ -126,6 +146,12 @@ std::string command_help(const Command& command, std::span<const Option> options
     if (group.empty()) list.emplace_back(kHelp);
     text += heading(console, group.empty() ? "Options" : group);
     text += entries(console, list);
+  }
+  if (!command.no_json.empty()) {
+    text += "\n" +
+            wrapped("There is no --json. " + std::string(command.no_json), std::min(console.width(), kWidest),
+                    0) +
+            "\n";
   }
   text += heading(console, "Example");
   text += examples(console, command.example);

@@ -35,6 +35,7 @@ std::string help_json() {
     all.push_back({{"command", command->name},
                    {"summary", command->summary},
                    {"example", command->example},
+                   {"no_json", command->no_json},
                    {"options", options}});
   }
   return all.dump(2) + "\n";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/ask/option.hpp"
+#include "allot/format/document.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/terminal/text.hpp"
@@ -23,6 +24,20 @@ Scenario read_scenario_or_fail(const std::string& path, const Console& console) 
   Scenario scenario = value_or_fail(read_scenario(path), console);
   for (const std::string& note : notes(scenario)) console.note(note);
   return scenario;
+}
+
+std::vector<std::string> task_types_in(const std::string& path) {
+  std::vector<std::string> names;
+  if (path == "-") return names;
+  const ReadResult<Document> document = read_document(path);
+  const Node* const tasks = document ? document.value().root().find("tasks") : nullptr;
+  const auto* const array = tasks != nullptr ? tasks->get<Node::Array>() : nullptr;
+  if (array == nullptr) return names;
+  for (const Node& task : *array) {
+    const Node* const name = task.find("name");
+    if (const auto* const text = name != nullptr ? name->get<std::string>() : nullptr) names.push_back(*text);
+  }
+  return names;
 }
 
 std::string last_line(const std::string& path) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "allot/ask/option.hpp"
 #include "allot/format/diagnostic.hpp"
@@ -27,6 +28,9 @@ Value value_or_fail(ReadResult<Value> result, const Console& console) {
   for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
   throw Failure(Exit::kInvalidInput, "");
 }
+
+/// The names of the task types in a scenario or a job file; none where it cannot be read.
+std::vector<std::string> task_types_in(const std::string& path);
 
 /// The last line of a file that is not empty, of its last 2000 bytes; nothing where there is none.
 std::string last_line(const std::string& path);

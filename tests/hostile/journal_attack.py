@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Journals that somebody else made, or that a disk has damaged: values, schemas, bytes. One mutation is one journal."""
+import json
 import pathlib
 import shutil
 import sqlite3
@@ -114,8 +115,13 @@ def main():
         else:
             change_bytes(journal, one)
         which = one.random.random()
-        if which < 0.7:
+        if which < 0.55:
             attack.run(seed, ["log", journal.name, *one.random.choice([[], ["--json"], ["--csv"]])], folder, {0, 3}, longest=20)
+        elif which < 0.7:
+            attack.run(seed, ["export", "trace", journal.name, "-o", "trace.json"], folder, {0, 3}, longest=20)
+            if (folder / "trace.json").exists():
+                json.loads((folder / "trace.json").read_text(encoding="utf-8"))
+                (folder / "trace.json").unlink()
         elif which < 0.93:
             attack.run(seed, ["plot", journal.name], folder, {0, 3}, longest=20)
         else:

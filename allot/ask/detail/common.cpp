@@ -62,6 +62,7 @@ Option policy_option(PolicyChoice& policy) {
   return Option{"policy", TextValue{"", set, false, false, true},
                 "where successors go; 'allot list' names all policies"}
       .shown_as("NAME")
+      .suggesting(names_in(builtin_policies()))
       .required()
       .leading();
 }

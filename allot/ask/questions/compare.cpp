@@ -24,6 +24,7 @@ std::vector<Option> CompareQuestion::options() {
                                      "the policies to compare, the first being the reference"}
                                   .unless_said("all that suit the scenario")
                                   .shown_as("A,B,...")
+                                  .suggesting(names_in(builtin_policies()))
                                   .leading()};
   add_simulation_options(options);
   return options;

@@ -29,7 +29,8 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
       Option{"distribution", TextValue{"exponential", set_sizes},
              "of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot "
              "list' names all"}
-          .shown_as("SPEC"));
+          .shown_as("SPEC")
+          .suggesting(names_in(builtin_distributions())));
   options.push_back(whole_option("completions", how.completions, 1, kMostCompletions,
                                  "of each replication, after the warm-up"));
   options.push_back(whole_option("warmup", how.warmup, 0, kMostCompletions, "auto",
@@ -45,6 +46,7 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
   options.push_back(ask::seed_option(how.seed));
   options.push_back(
       whole_option("jobs", how.threads, 1, 4096, "worker threads; the result does not depend on it")
+          .with_letter("j")
           .unless_said("all cores")
           .once_called("threads")
           .not_for_pages());

@@ -132,6 +132,7 @@ std::vector<Option> SolveQuestion::options() {
           .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "
                        "or the one that another option is about")
           .shown_as("NAME")
+          .suggesting(names_in(builtin_solvers()))
           .leading());
   options.push_back(service.option());
   options.push_back(

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "allot/ask/option.hpp"
 #include "allot/jobs/journal_reader.hpp"
@@ -16,6 +17,17 @@ inline Option journal_option(std::string& path) {
   return input_option("JOURNAL", path, "the journal of a run, also while it is going on")
       .positional()
       .required();
+}
+
+/// The names of the task types; none where it is no journal.
+inline std::vector<std::string> task_types_in_journal(const std::string& path) {
+  std::vector<std::string> names;
+  try {
+    for (const TaskTotals& total : JournalReader(path).totals()) names.push_back(total.type);
+  } catch (const JournalError&) {
+    names.clear();
+  }
+  return names;
 }
 
 /// Does something with the journal of that name; Failure says what is wrong with it.

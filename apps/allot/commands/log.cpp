@@ -229,7 +229,9 @@ std::vector<Option> options_of(Arguments& arguments) {
       flag_option("json", arguments.json, "a JSON object per attempt, one on each line"),
       flag_option("csv", arguments.csv, "comma-separated values, a line per attempt").not_with("json"),
       status_option(arguments.filter.status),
-      text_option("type", arguments.filter.type, "only attempts of this task type").shown_as("NAME"),
+      text_option("type", arguments.filter.type, "only attempts of this task type")
+          .suggesting_in(task_types_in_journal)
+          .shown_as("NAME"),
       whole_option("last", arguments.last, 0, 1'000'000'000,
                    "rows of the table, the last ones, 0: all; --json and --csv are never cut"),
   };

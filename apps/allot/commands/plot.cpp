@@ -45,7 +45,8 @@ std::vector<Option> options_of(Arguments& arguments) {
   return {journal_option(arguments.journal),
           output_option("out", arguments.out, "the page to write; '-' is standard output")
               .unless_said("JOURNAL.html")
-              .shown_as("FILE.html")};
+              .shown_as("FILE.html")
+              .with_letter("o")};
 }
 
 }  // namespace
@@ -54,6 +55,7 @@ extern const Command command;
 const Command command{"plot", "Draw what a run did: a page with a Gantt chart and throughput over time.",
                       "allot plot jobs.toml.journal\n"
                       "allot plot jobs.toml.journal --out run.html",
-                      declared_by(options_of, run_plot)};
+                      declared_by(options_of, run_plot),
+                      "It writes a page, and prints where; 'log --json' has the attempts."};
 
 }  // namespace allot::app::plot_command

@@ -404,6 +404,7 @@ std::vector<Option> options_of(Arguments& arguments) {
   return {
       input_option("FILE", arguments.file, "the job file (TOML or JSON)").positional().required(),
       output_option("out", arguments.out, "where the rates go")
+          .with_letter("o")
           .unless_said("the job file's name with .rates.toml"),
       part_option("precision", arguments.options.precision,
                   "half width of a rate's 95% interval at which it is good enough"),

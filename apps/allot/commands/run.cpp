@@ -92,7 +92,9 @@ void spare_own_files(const std::vector<std::string>& outputs, const RunArguments
   if (!job.path.empty()) own.push_back(job.path);
   for (const char* const ending : {"", "-wal", "-shm", ".allot-lock"})
     own.push_back(arguments.journal + ending);
-  if (!arguments.log.empty()) own.push_back(arguments.log);
+  for (const std::string& path : {arguments.log, arguments.metrics}) {
+    if (!path.empty()) own.push_back(path);
+  }
   if (const std::string output = first_output_over(outputs, own); !output.empty()) {
     throw Failure(Exit::kInvalidInput, name_of(job) + ": a task would write " + in_quotes(output) +
                                            ", which the run itself needs");
@@ -122,6 +124,17 @@ Exit exit_of(const RunSummary& summary, const RunWatch& watch) {
       break;
   }
   return summary.view.failed > 0 ? Exit::kFailed : Exit::kOk;
+}
+
+/// They replace what lies at their path.
+void refuse_metrics_over_inputs(const RunArguments& arguments, const Job& job) {
+  for (const std::string& other : {job.path, arguments.rates, arguments.journal, arguments.log}) {
+    std::error_code ignored;
+    if (!arguments.metrics.empty() && !other.empty() &&
+        (arguments.metrics == other || std::filesystem::equivalent(arguments.metrics, other, ignored)))
+      throw Failure(Exit::kUsage, "--metrics: " + in_quotes(arguments.metrics) +
+                                      " is another file of the run; it would be overwritten.");
+  }
 }
 
 /// What stands in the way of a run, whatever it would do.
@@ -187,6 +200,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
                RunOptions options, Console& console) {
   const std::vector<std::string> outputs = outputs_of(job);
   spare_own_files(outputs, arguments, job);
+  refuse_metrics_over_inputs(arguments, job);
   const RunSignals signals;  // before any thread
   adopt_orphans();
   check_paths(arguments, job, items);
@@ -206,15 +220,20 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   const OutputClaim claim(outputs);
   make_folder(options.output_folder);
   const auto run_number = static_cast<std::int64_t>(JournalReader(arguments.journal).runs().size()) + 1;
-  RunWatch watch(arguments, job, console, signals, log, title_of(arguments, job), run_number);
-  journal.begin_run(
-      {options.run_id, name_of(job), std::string(to_string(options.objective)),
-       options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
-       std::string(version()),
-       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
+  const RunInfo info = {
+      options.run_id,
+      name_of(job),
+      std::string(to_string(options.objective)),
+      options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
+      std::string(version()),
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
+  MetricsFile metrics(arguments.metrics, job, info);
+  RunWatch watch(arguments, job, console, signals, log, metrics, title_of(arguments, job), run_number);
+  journal.begin_run(info);
   const RunSummary summary = run_tasks(job, journal, options, watch);
   kill_descendants({}, kLeavePatience);
   watch.clear();
+  metrics.finish(summary.view);
   if (arguments.json) {
     print_json(console, arguments, job, summary, options.run_id);
   } else {
@@ -223,11 +242,12 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
     if (arguments.print == Print::kGrouped) console.complain(console.take());
   }
   if (summary.outcome == RunSummary::Outcome::kIo) console.error(summary.problem);
-  if (log.failed()) {
-    console.error("the log " + in_quotes(arguments.log) +
-                  " could not be written; the journal has everything");
+  const auto lost = [&](const char* what, const std::string& path) {
+    console.error(what + in_quotes(path) + " could not be written; the journal has everything");
     return Exit::kInputOutput;
-  }
+  };
+  if (log.failed()) return lost("the log ", arguments.log);
+  if (metrics.failed()) return lost("the metrics ", arguments.metrics);
   return exit_of(summary, watch);
 }
 
@@ -290,6 +310,12 @@ Option redo_option(RedoRule& redo) {
       "redo", TextsValue{set},
       "do again what is done: 'missing' (its output is gone), 'changed' (an input is newer), or tasks "
       "whose names in 'allot log' match a pattern, as in 'decode:*'"}
+      .suggesting({"missing", "changed"})
+      .suggesting_in([](const std::string& file) {
+        std::vector<std::string> patterns = task_types_in(file);
+        for (std::string& name : patterns) name += ":*";
+        return patterns;
+      })
       .shown_as("missing|changed|PATTERN");
 }
 
@@ -301,6 +327,7 @@ Option halt_option(std::optional<HaltRule>& halt) {
   };
   return Option{"halt", TextValue{"", set},
                 "stop when so many tasks have failed: 'soon' lets running ones finish, 'now' ends them"}
+      .suggesting({"soon,fail=1", "now,fail=1"})
       .shown_as("soon|now,fail=N[%]");
 }
 
@@ -314,6 +341,7 @@ Option policy_option(std::string& policy) {
     policy = name;
   };
   return Option{"policy", TextValue{"", set}, "place tasks by this policy instead; 'allot list' names all"}
+      .suggesting(names_in(builtin_policies()))
       .shown_as("NAME");
 }
 
@@ -360,6 +388,10 @@ std::vector<Option> options_of(RunArguments& a) {
       output_option("log", a.log,
                     "append a line for every attempt: CSV if the name ends in .csv, else JSON "
                     "lines"),
+      output_option(
+          "metrics", a.metrics,
+          "keep the run's numbers there for monitoring (OpenMetrics): replaced at most once a second, and at "
+          "the end"),
       seed_option(a.seed),
       flag_option("dry_run", a.dry_run, "show the commands, the plan and what it promises; run nothing")
           .with_letter("n"),

@@ -23,6 +23,7 @@ struct RunArguments {
   SurveyOptions survey;
   std::string rates;
   std::string log;
+  std::string metrics;
   std::optional<HaltRule> halt;
   std::optional<double> time_limit_s;
   std::optional<double> lane_timeout_s;

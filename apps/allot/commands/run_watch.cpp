@@ -57,13 +57,14 @@ void AttemptLog::add(const AttemptRow& row) {
 }
 
 RunWatch::RunWatch(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
-                   AttemptLog& log, std::string title, std::int64_t run_number)
+                   AttemptLog& log, MetricsFile& metrics, std::string title, std::int64_t run_number)
     : arguments_(arguments),
       console_(console),
       run_number_(run_number),
       job_(job),
       signals_(signals),
       log_(log),
+      metrics_(metrics),
       view_(console, style_for(arguments, console), std::move(title)) {
   if (arguments.time_limit_s) {
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -105,6 +106,7 @@ void RunWatch::ended(const AttemptEnd& end, const JobItem& item, bool is_final, 
   row.out_file = output.out;
   row.err_file = output.err;
   log_.add(row);
+  metrics_.ended(end, item.type);
   if (is_final && end.status != AttemptStatus::kOk && failures_.size() < kMostFailuresShown) {
     std::string text = shown(item.identity) + ": " + shown(how_it_ended(end));
     if (const std::string said = last_line(output.err); !said.empty()) text += " (" + shown(said) + ")";

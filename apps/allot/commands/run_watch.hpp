@@ -10,6 +10,7 @@
 
 #include "allot/run/runner.hpp"
 #include "apps/allot/commands/run_arguments.hpp"
+#include "apps/allot/commands/run_metrics.hpp"
 #include "apps/allot/commands/run_signals.hpp"
 #include "apps/allot/terminal/console.hpp"
 #include "apps/allot/terminal/live_view.hpp"
@@ -35,13 +36,16 @@ class RunWatch final : public RunObserver {
  public:
   /// `run_number`: as the journal counts. All that is given must outlive this.
   RunWatch(const RunArguments& arguments, const Job& job, Console& console, const RunSignals& signals,
-           AttemptLog& log, std::string title, std::int64_t run_number);
+           AttemptLog& log, MetricsFile& metrics, std::string title, std::int64_t run_number);
 
   int wake_file() override { return signals_.file(); }
   void woken(RunControl& control) override;
   void ended(const AttemptEnd& end, const JobItem& item, bool is_final, const AttemptOutput& output) override;
-  bool watches() const override { return view_.is_due(); }
-  void tick(const RunView& view) override { view_.show(view); }
+  bool watches() const override { return view_.is_due() || metrics_.is_due(); }
+  void tick(const RunView& view) override {
+    view_.show(view);
+    metrics_.show(view);
+  }
   void note(std::string_view text) override { view_.note(text); }
   void clear() { view_.clear(); }
 
@@ -60,6 +64,7 @@ class RunWatch final : public RunObserver {
   const Job& job_;
   const RunSignals& signals_;
   AttemptLog& log_;
+  MetricsFile& metrics_;
   LiveView view_;
   std::optional<Clock::time_point> deadline_;
   std::vector<std::string> failures_;

@@ -118,9 +118,11 @@ void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, 
       output_option("out", arguments.folder,
                     "where the report and what has been done go; a run that was broken off there "
                     "goes on where it was")
+          .with_letter("o")
           .unless_said(folder)
           .shown_as("DIR"));
   options.push_back(whole_option("jobs", arguments.jobs, 1, 4096, "worker threads")
+                        .with_letter("j")
                         .unless_said("all cores")
                         .once_called("threads"));
   options.push_back(json_option(arguments.json));

@@ -26,6 +26,7 @@ Declared declare() { return {{}, run_worker}; }
 
 extern const Command command;
 const Command command{"worker", "Run tasks for another allot: the far end of a lane.",
-                      "allot run jobs.toml     # starts it here, or through a resource's `launch`", declare};
+                      "allot run jobs.toml     # starts it here, or through a resource's `launch`", declare,
+                      "It speaks the protocol of lanes on its standard input and output."};
 
 }  // namespace allot::app::worker_command

@@ -1,0 +1,79 @@
+// What happened when, as trace events: the JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace allot {
+
+/// Nanoseconds of seconds; what no clock could have said becomes the nearest that one could.
+std::int64_t trace_time(double seconds) noexcept;
+
+/// Something that took time.
+struct TraceSlice {
+  std::size_t process = 0;  ///< as TraceEvents counts them
+  std::int64_t slot = 0;    ///< of the process
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::string name = {};
+  std::string_view category = {};  ///< must stay where it is
+  std::string_view colour = {};    ///< by a name of chrome://tracing; the same
+  std::string arguments = "{}";    ///< a JSON object
+  std::size_t origin = 0;          ///< whatever its maker wants to find it by
+};
+
+/// Sorts by slot and time; on one slot each ends, at the latest, when the next begins.
+void keep_apart(std::vector<TraceSlice>& slices);
+
+/// Collects a trace. A process is a row of slots, with counters of its own. Not thread-safe.
+class TraceEvents {
+ public:
+  /// Names need not differ.
+  std::size_t add_process(std::string name);
+  std::size_t add_counter(std::size_t process, std::string name);
+
+  /// A moment of the process.
+  void moment(std::size_t process, std::int64_t at_ns, std::string name, std::string arguments);
+  /// From that moment on the counter is higher by so much.
+  void count(std::size_t counter, std::int64_t at_ns, std::int64_t change);
+
+  /// The whole document; times count from `origin_ns`. Slots are called PROCESS:SLOT. The same trace gives
+  /// the same bytes.
+  std::string json(std::vector<TraceSlice> slices, std::int64_t origin_ns) const;
+
+ private:
+  struct Moment {
+    std::size_t process;
+    std::int64_t at_ns;
+    std::string name;
+    std::string arguments;
+  };
+  struct Counter {
+    std::size_t process;
+    std::string name;
+    std::map<std::int64_t, std::int64_t> changes;  // by time
+  };
+  std::vector<std::string> processes_;
+  std::vector<Moment> moments_;
+  std::vector<Counter> counters_;
+};
+
+/// Names in the order in which they came.
+class NameOrder {
+ public:
+  /// Its place, and whether it is new.
+  std::pair<std::size_t, bool> place(const std::string& name) {
+    const auto [found, is_new] = places_.emplace(name, places_.size());
+    return {found->second, is_new};
+  }
+
+ private:
+  std::map<std::string, std::size_t> places_;
+};
+
+}  // namespace allot

@@ -1,0 +1,237 @@
+#include "allot/run/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "allot/base/quote.hpp"
+
+namespace allot {
+namespace {
+
+using Label = std::pair<std::string_view, std::string_view>;
+
+/// Families one after the other, each with its samples.
+class MetricsText {
+ public:
+  /// `type` is one that the classic format knows, too.
+  void family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = "allot_";
+    name_ += name;
+    text_ += "# TYPE " + name_ + " " + std::string(type) + "\n";
+    if (name_.ends_with("_seconds")) text_ += "# UNIT " + name_ + " seconds\n";
+    text_ += "# HELP " + name_ + " " + quote::metrics(help) + "\n";
+    suffix_ = type == "counter" ? "_total" : "";
+  }
+  void sample(std::initializer_list<Label> labels, std::uint64_t value) {
+    begin(suffix_, labels);
+    text_ += std::to_string(value) + "\n";
+  }
+  void sample(std::initializer_list<Label> labels, double value) {
+    begin(suffix_, labels);
+    add(value);
+  }
+  /// A mean in the making.
+  void summary(std::initializer_list<Label> labels, std::uint64_t count, double sum) {
+    begin("_count", labels);
+    text_ += std::to_string(count) + "\n";
+    begin("_sum", labels);
+    add(sum);
+  }
+  std::string end() && { return std::move(text_) + "# EOF\n"; }
+
+ private:
+  void begin(std::string_view suffix, std::initializer_list<Label> labels) {
+    text_ += name_;
+    text_ += suffix;
+    char separator = '{';
+    for (const auto& [key, value] : labels) {
+      text_ += separator;
+      text_.append(key).append("=\"").append(quote::metrics(value)).append("\"");
+      separator = ',';
+    }
+    if (labels.size() > 0) text_ += '}';
+    text_ += ' ';
+  }
+  void add(double value) {
+    text_ += std::isnan(value)   ? "NaN"
+             : std::isinf(value) ? (value > 0 ? "+Inf" : "-Inf")
+                                 : quote::number(value);
+    text_ += '\n';
+  }
+
+  std::string text_;
+  std::string name_;
+  std::string suffix_;
+};
+
+constexpr std::array<std::pair<std::string_view, RunPhase>, 4> kPhases = {
+    {{"running", RunPhase::kRunning},
+     {"draining", RunPhase::kDraining},
+     {"terminating", RunPhase::kTerminating},
+     {"killing", RunPhase::kKilling}}};
+
+void add_run(MetricsText& out, const RunInfo& info, const RunView& view, bool is_over) {
+  out.family("run", "gauge", "The run that these numbers are of; always 1.");
+  out.sample({{"run", info.id},
+              {"job", info.job},
+              {"objective", info.objective},
+              {"policy", info.policy},
+              {"version", info.version}},
+             std::uint64_t{1});
+  out.family("run_start_time_seconds", "gauge", "When the run began, since 1970.");
+  out.sample({}, info.start_unix);
+  out.family("run_elapsed_seconds", "gauge", "How long the run has taken, without pauses.");
+  out.sample({}, view.elapsed_s);
+  out.family("run_phase", "gauge", "1 for the phase that the run is in, 0 for the others.");
+  const RunPhase phase = std::min(view.phase, RunPhase::kKilling);
+  for (const auto& [name, value] : kPhases)
+    out.sample({{"phase", name}}, std::uint64_t{!is_over && phase == value});
+  out.sample({{"phase", "over"}}, std::uint64_t{is_over});
+}
+
+void add_tasks(MetricsText& out, const RunView& view) {
+  out.family("tasks", "gauge", "Tasks by how far they have come, with those of earlier runs of the journal.");
+  for (const TypeView& type : view.types) {
+    out.sample({{"type", type.name}, {"state", "done"}}, type.done);
+    out.sample({{"type", type.name}, {"state", "failed"}}, type.failed);
+    out.sample({{"type", type.name}, {"state", "running"}}, type.running);
+    out.sample({{"type", type.name}, {"state", "waiting"}}, type.waiting());
+  }
+  out.family("retries", "counter", "Attempts of this run at tasks that had been tried before.");
+  out.sample({}, view.retried);
+}
+
+void add_pace(MetricsText& out, const RunView& view) {
+  out.family("throughput", "gauge", "Tasks completed per second, lately.");
+  for (const TypeView& type : view.types) out.sample({{"type", type.name}}, type.throughput);
+  out.family("planned_throughput", "gauge",
+             "Tasks per second that the plan promises; absent while it stands on guesses.");
+  for (const TypeView& type : view.types) {
+    if (view.predicted) out.sample({{"type", type.name}}, type.predicted);
+  }
+  const auto time = [&](std::string_view name, const std::optional<double>& value, std::string_view help) {
+    out.family(name, "gauge", help);
+    if (value) out.sample({}, *value);
+  };
+  time("left_seconds", view.left_s,
+       "Time until all is done, by the rates as learnt; absent while some are unknown.");
+  time("left_low_seconds", view.left_low_s, "The same, at the fast ends of the 95% intervals of the rates.");
+  time("left_high_seconds", view.left_high_s, "The same, at the slow ends.");
+  time("left_bound_seconds", view.bound_s,
+       "The least time in which any schedule could do what is left, by the rates as learnt.");
+}
+
+void add_resources(MetricsText& out, const RunView& view, const std::vector<double>& busy_s) {
+  const auto slots = [&](std::string_view name, Count ResourceView::*count, std::string_view help) {
+    out.family(name, "gauge", help);
+    for (const ResourceView& resource : view.resources)
+      out.sample({{"resource", resource.name}},
+                 static_cast<std::uint64_t>(std::max<Count>(resource.*count, 0)));
+  };
+  slots("slots", &ResourceView::slots, "Tasks that the resource runs at once.");
+  slots("slots_up", &ResourceView::open, "Slots whose worker is there.");
+  slots("slots_busy", &ResourceView::busy, "Slots with a task.");
+  out.family("busy_seconds", "counter", "Time of slots with a task.");
+  for (std::size_t j = 0; j < view.resources.size(); ++j)
+    out.sample({{"resource", view.resources[j].name}}, busy_s[j]);
+}
+
+}  // namespace
+
+RunMetrics::RunMetrics(const Job& job, RunInfo info)
+    : job_(job),
+      info_(std::move(info)),
+      pairs_(job.tasks.size(), job.resources.size()),
+      nowhere_(job.tasks.size(), 0),
+      busy_s_(job.resources.size(), 0.0) {}
+
+void RunMetrics::ended(const AttemptEnd& end, TaskType type) {
+  const auto where = std::find_if(job_.resources.begin(), job_.resources.end(),
+                                  [&](const JobResource& resource) { return resource.name == end.resource; });
+  if (where == job_.resources.end()) {
+    ++nowhere_[index(type)];
+    return;
+  }
+  PairCounts& pair = pairs_(type, resource_id(static_cast<std::size_t>(where - job_.resources.begin())));
+  ++pair.by_status[static_cast<std::size_t>(end.status)];
+  ++pair.ended;
+  pair.wall_s += std::max(end.wall_s, 0.0);
+  pair.queue_s += std::max(end.queue_s, 0.0);
+}
+
+std::string RunMetrics::text(const RunView& view, bool is_over) {
+  // Time that is found out to be nobody's is taken back; a counter must not fall.
+  for (std::size_t j = 0; j < busy_s_.size(); ++j)
+    busy_s_[j] = std::max(busy_s_[j], view.resources[j].busy_s);
+
+  MetricsText out;
+  add_run(out, info_, view, is_over);
+  add_tasks(out, view);
+
+  const auto each_pair = [&](auto&& visit) {
+    for (const TaskType i : pairs_.type_ids()) {
+      for (const ResourceId j : pairs_.resource_ids()) {
+        if (view.pairs(i, j).possible)
+          visit(view.types[index(i)].name, view.resources[index(j)].name, pairs_(i, j), view.pairs(i, j));
+      }
+    }
+  };
+  out.family("attempts", "counter", "Attempts of this run that have ended, by how they ended.");
+  each_pair([&](const std::string& type, const std::string& resource, const PairCounts& counts,
+                const PairView&) {
+    for (const AttemptStatus status : {AttemptStatus::kOk, AttemptStatus::kFailed, AttemptStatus::kTimeout,
+                                       AttemptStatus::kKilled, AttemptStatus::kLost}) {
+      out.sample({{"type", type}, {"resource", resource}, {"status", to_string(status)}},
+                 counts.by_status[static_cast<std::size_t>(status)]);
+    }
+  });
+  for (std::size_t i = 0; i < nowhere_.size(); ++i) {
+    if (nowhere_[i] > 0)
+      out.sample({{"type", view.types[i].name}, {"resource", ""}, {"status", "failed"}}, nowhere_[i]);
+  }
+  out.family("attempts_running", "gauge", "Attempts that are going on.");
+  each_pair(
+      [&](const std::string& type, const std::string& resource, const PairCounts&, const PairView& pair) {
+        out.sample({{"type", type}, {"resource", resource}}, static_cast<std::uint64_t>(pair.running));
+      });
+  out.family("attempt_seconds", "summary",
+             "Time from start to end of the attempts of this run that have ended.");
+  each_pair(
+      [&](const std::string& type, const std::string& resource, const PairCounts& counts, const PairView&) {
+        out.summary({{"type", type}, {"resource", resource}}, counts.ended, counts.wall_s);
+      });
+  out.family("wait_seconds", "summary", "Time that these attempts waited, from ready to started.");
+  each_pair(
+      [&](const std::string& type, const std::string& resource, const PairCounts& counts, const PairView&) {
+        out.summary({{"type", type}, {"resource", resource}}, counts.ended, counts.queue_s);
+      });
+  out.family("pair_open", "gauge", "1 where tasks of the type may go to the resource now, else 0.");
+  each_pair(
+      [&](const std::string& type, const std::string& resource, const PairCounts&, const PairView& pair) {
+        out.sample({{"type", type}, {"resource", resource}}, std::uint64_t{pair.allowed});
+      });
+  const auto rates = [&](std::string_view name, std::string_view help, auto&& value) {
+    out.family(name, "gauge", help);
+    each_pair(
+        [&](const std::string& type, const std::string& resource, const PairCounts&, const PairView& pair) {
+          if (pair.rate)
+            out.sample({{"type", type}, {"resource", resource}}, static_cast<double>(value(pair)));
+        });
+  };
+  rates("rate", "Tasks per second on one slot, as learnt; absent while unknown.",
+        [](const PairView& pair) { return *pair.rate; });
+  rates("rate_low", "Low end of the 95% interval of the rate.",
+        [](const PairView& pair) { return pair.low; });
+  rates("rate_high", "High end of the 95% interval of the rate.",
+        [](const PairView& pair) { return pair.high; });
+  add_pace(out, view);
+  add_resources(out, view, busy_s_);
+  return std::move(out).end();
+}
+
+}  // namespace allot

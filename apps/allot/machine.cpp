@@ -1,0 +1,286 @@
+#include "apps/allot/machine.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "allot/base/quote.hpp"
+
+namespace allot::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostText = std::size_t{1} << 20;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMostText, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+std::string trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(" \t\n\r"), text.size());
+  text.remove_prefix(first);
+  return std::string(text.substr(0, text.find_last_not_of(" \t\n\r") + 1));
+}
+
+std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
+  std::uint64_t value = 0;
+  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc{} && at == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// "0-3,8" as {0, 1, 2, 3, 8}.
+std::set<int> cpu_list(const std::string& text) {
+  std::set<int> out;
+  std::istringstream parts(trimmed(text));
+  for (std::string part; std::getline(parts, part, ',');) {
+    const std::size_t dash = part.find('-');
+    const auto first = number_in(part.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : number_in(part.substr(dash + 1));
+    constexpr std::uint64_t kMostCpus = 65'536;
+    if (!first || !last || *last >= kMostCpus) continue;
+    for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) out.insert(static_cast<int>(cpu));
+  }
+  return out;
+}
+
+std::string list_text(const std::set<int>& cpus) {
+  std::string text;
+  for (auto at = cpus.begin(); at != cpus.end();) {
+    const int first = *at;
+    int last = first;
+    for (++at; at != cpus.end() && *at == last + 1; ++at) ++last;
+    text +=
+        (text.empty() ? "" : ",") + std::to_string(first) + (last > first ? "-" + std::to_string(last) : "");
+  }
+  return text;
+}
+
+/// The output of a program on the search path, or below the root; nothing where there is none or it fails.
+std::string output_of(const std::string& root, const std::string& program, const std::string& arguments) {
+  const std::string path = root.empty() ? program : root + "/usr/bin/" + program;
+  const std::string line = "timeout 10 " + quote::shell(path) + " " + arguments + " 2>/dev/null </dev/null";
+  std::FILE* const pipe = ::popen(line.c_str(), "re");
+  if (pipe == nullptr) return "";
+  std::string text;
+  char buffer[4096];
+  for (std::size_t count = 0;
+       text.size() < kMostText && (count = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    text.append(buffer, count);
+  return ::pclose(pipe) == 0 ? text : "";
+}
+
+// ---- cores
+
+std::set<int> usable_cpus(const std::string& root) {
+  std::set<int> cpus = cpu_list(text_of(root + "/sys/devices/system/cpu/online"));
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (root.empty() && ::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &allowed) == 0) cpus.erase(cpu);
+    }
+  }
+  if (cpus.empty()) cpus.insert(0);
+  return cpus;
+}
+
+/// Hardware threads of one core count once.
+Count cores_among(const std::string& root, const std::set<int>& cpus) {
+  std::set<int> first_threads;
+  for (const int cpu : cpus) {
+    const std::set<int> siblings = cpu_list(text_of(root + "/sys/devices/system/cpu/cpu" +
+                                                    std::to_string(cpu) + "/topology/thread_siblings_list"));
+    first_threads.insert(siblings.empty() ? cpu : *siblings.begin());
+  }
+  return static_cast<Count>(first_threads.size());
+}
+
+/// CPUs that this process may use at once, by the quota of its group; nothing: all.
+std::optional<Count> quota(const std::string& root) {
+  std::istringstream words(text_of(root + "/sys/fs/cgroup/cpu.max"));
+  double microseconds = 0;
+  double period = 0;
+  if (!(words >> microseconds >> period) || !(period > 0)) return std::nullopt;
+  return std::max<Count>(1, static_cast<Count>(std::ceil(microseconds / period)));
+}
+
+std::set<int> both(const std::set<int>& a, const std::set<int>& b) {
+  std::set<int> out;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(out, out.end()));
+  return out;
+}
+
+std::vector<CoreKind> core_kinds(const std::string& root) {
+  const std::set<int> cpus = usable_cpus(root);
+  std::vector<std::pair<std::string, std::set<int>>> kinds;
+  // Hybrid processors of Intel have a counting unit for each kind.
+  const std::set<int> fast = both(cpus, cpu_list(text_of(root + "/sys/devices/cpu_core/cpus")));
+  const std::set<int> small = both(cpus, cpu_list(text_of(root + "/sys/devices/cpu_atom/cpus")));
+  if (!fast.empty() && !small.empty()) {
+    kinds = {{"p-core", fast}, {"e-core", small}};
+  } else {
+    // Elsewhere the scheduler knows how much a core can do; 0 where it does not.
+    std::map<std::uint64_t, std::set<int>, std::greater<>> by_capacity;
+    for (const int cpu : cpus) {
+      const std::string place = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity";
+      by_capacity[number_in(trimmed(text_of(place))).value_or(0)].insert(cpu);
+    }
+    for (const auto& [capacity, members] : by_capacity) {
+      const std::string middle = by_capacity.size() > 3 ? "middle-" + std::to_string(kinds.size()) : "middle";
+      kinds.emplace_back(kinds.empty()                            ? "big"
+                         : kinds.size() + 1 == by_capacity.size() ? "little"
+                                                                  : middle,
+                         members);
+    }
+    if (kinds.size() == 1) kinds.front().first = "cpu";
+  }
+  std::vector<CoreKind> out;
+  for (const auto& [name, members] : kinds)
+    out.push_back({name, cores_among(root, members), list_text(members)});
+  if (const auto most = quota(root)) {
+    for (CoreKind& kind : out) kind.cores = std::min(kind.cores, *most);
+  }
+  return out;
+}
+
+std::string processor_model(const std::string& root) {
+  std::istringstream lines(text_of(root + "/proc/cpuinfo"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("model name") && line.find(':') != std::string::npos)
+      return quote::terminal(trimmed(line.substr(line.find(':') + 1)), 100);
+  }
+  return quote::terminal(trimmed(text_of(root + "/sys/firmware/devicetree/base/model").c_str()), 100);
+}
+
+// ---- graphics processors
+
+class GpuList {
+ public:
+  /// In the order in which the system counts them. A task finds its card by the number of its slot, so only
+  /// those that are counted from 0 on can be one resource.
+  void add(const std::string& model, std::uint64_t memory, const std::string& visible_by) {
+    const std::string line = quote::terminal(trimmed(model), 100);
+    const Count number = counted_[visible_by]++;
+    for (GpuKind& kind : kinds) {
+      const bool follows = kind.first == 0 && kind.count == number && kind.visible_by == visible_by;
+      if (kind.model == line && kind.memory == memory && follows) {
+        ++kind.count;
+        return;
+      }
+    }
+    const std::string name = kinds.empty() ? "gpu" : "gpu-" + std::to_string(kinds.size() + 1);
+    kinds.push_back({name, line, visible_by, number, 1, memory});
+  }
+  std::vector<GpuKind> kinds;
+
+ private:
+  std::map<std::string, Count> counted_;  // by the variable
+};
+
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+constexpr const char* kNvidiaSees = "CUDA_VISIBLE_DEVICES";
+
+/// False: the driver of NVIDIA lists none.
+bool add_nvidia(const std::string& root, GpuList& gpus) {
+  std::istringstream lines(
+      output_of(root, "nvidia-smi", "--query-gpu=name,memory.total --format=csv,noheader,nounits"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t comma = line.rfind(',');
+    if (comma == std::string::npos) continue;
+    gpus.add(line.substr(0, comma), number_in(trimmed(line.substr(comma + 1))).value_or(0) * kMebibyte,
+             kNvidiaSees);
+  }
+  if (!gpus.kinds.empty()) return true;
+  std::error_code error;
+  std::set<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root + "/proc/driver/nvidia/gpus", error))
+    folders.insert(entry.path());
+  for (const fs::path& folder : folders) {
+    std::istringstream information(text_of(folder / "information"));
+    for (std::string line; std::getline(information, line);) {
+      if (line.starts_with("Model:")) gpus.add(line.substr(6), 0, kNvidiaSees);
+    }
+  }
+  return !gpus.kinds.empty();
+}
+
+void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
+  std::error_code error;
+  std::set<fs::path> cards;
+  for (const auto& entry : fs::directory_iterator(root + "/sys/class/drm", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("card") && number_in(name.substr(4))) cards.insert(entry.path());
+  }
+  for (const fs::path& card : cards) {
+    const std::string vendor = trimmed(text_of(card / "device/vendor"));
+    const auto memory = number_in(trimmed(text_of(card / "device/mem_info_vram_total"))).value_or(0);
+    const std::string product = trimmed(text_of(card / "device/product_name"));
+    // Others are there to show pictures: consoles of servers, and what virtual machines have.
+    if (vendor == "0x1002") gpus.add(product.empty() ? "AMD GPU" : product, memory, "ROCR_VISIBLE_DEVICES");
+    if (vendor == "0x8086") gpus.add(product.empty() ? "Intel GPU" : product, memory, "");
+    if (vendor == "0x10de" && !has_nvidia) gpus.add("NVIDIA GPU", memory, kNvidiaSees);
+  }
+}
+
+// ---- Slurm
+
+bool is_plain(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-.:,()").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+std::vector<Partition> partitions_of(const std::string& root) {
+  std::vector<Partition> out;
+  std::istringstream lines(output_of(root, "sinfo", "-h -o '%R|%D|%G'"));
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> parts;
+    std::istringstream words(line);
+    for (std::string word; std::getline(words, word, '|');) parts.push_back(trimmed(word));
+    if (parts.size() != 3 || !is_plain(parts[0])) continue;
+    const std::string gres = is_plain(parts[2]) && parts[2] != "(null)" ? parts[2] : "";
+    const auto nodes = static_cast<Count>(std::min<std::uint64_t>(number_in(parts[1]).value_or(1), 100'000));
+    const auto known =
+        std::find_if(out.begin(), out.end(), [&](const Partition& one) { return one.name == parts[0]; });
+    if (known == out.end()) {
+      out.push_back({parts[0], nodes, gres});
+    } else {  // a line for each kind of node
+      known->nodes += nodes;
+      if (known->gres.empty()) known->gres = gres;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Machine look_at_machine(const std::string& root) {
+  Machine machine;
+  machine.processor = processor_model(root);
+  machine.cores = core_kinds(root);
+  GpuList gpus;
+  add_drm(root, add_nvidia(root, gpus), gpus);
+  machine.gpus = std::move(gpus.kinds);
+  machine.partitions = partitions_of(root);
+  return machine;
+}
+
+}  // namespace allot::app
