@@ -193,9 +193,12 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
                                                    [](Count trials) { return trials > 0; });
   for (const TaskType i : system.types()) {
     Count& offered = offer_[index(i)];
-    offered = waiting_[index(i)];
-    if (offered == 0) continue;
     const bool is_trial = trials_(i, j).ticket.explores;
+    offered = waiting_[index(i)] - (is_trial ? 0 : trials_of_[index(i)]);  // the others are for elsewhere
+    if (offered <= 0) {
+      offered = 0;
+      continue;
+    }
     const bool may = is_trial || (system.can_run(i, j) && dispatcher_.allows(i, j) && !is_ahead(i));
     if (!may || (has_needs && !fits(i, j)) || (keeps_room && !is_trial && is_kept_for_trials(i, j)))
       offered = 0;

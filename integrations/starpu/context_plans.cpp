@@ -160,7 +160,7 @@ Report Context::report(Clock::time_point now) const {
         all.rates.push_back(dispatcher_->estimate(task_type(i), resource_id(j)));
       }
     }
-    if (policy_.needs_shares) all.shares = shares_of(settings_, all.types);
+    if (wants_shares_) all.shares = shares_of(settings_, all.types);
   }
   all.solves = solves_;
   all.failed_solves = failed_solves_;

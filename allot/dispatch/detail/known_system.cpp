@@ -19,6 +19,8 @@ constexpr double kLearnt = 1.9;  // two, one of them faded a little
 /// first completion is known, which often is slow, so many times.
 constexpr double kHopeless = 10;
 constexpr double kHopelessFirst = 300;
+/// Seconds within which the next task of a type comes after one has ended.
+constexpr double kMoment = 50e-6;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
@@ -122,18 +124,18 @@ bool KnownSystem::present(TaskType i, ResourceId j) const noexcept {
 
 void KnownSystem::expect(TaskType i, Count count) {
   types[index(i)].count = count;
-  populations[index(i)] = {count, {}, 0};
+  populations[index(i)] = {.planned = count};
   changed = true;
 }
 
 std::size_t KnownSystem::look(double now) {
   const std::uint64_t before = completions;
-  if (follow_counts) look_at_counts();
   if (shares_) look_at_speeds(now);
   Sample sample;
   for (Tally& tally : counts.tallies()) {
-    while (tally.samples.take(sample)) take(sample);
+    while (tally.samples.take(sample)) take(sample, now);
   }
+  if (follow_counts) look_at_counts();
   open_and_close(now);
   ask_for_trials();
   return static_cast<std::size_t>(completions - before);
@@ -152,15 +154,21 @@ void KnownSystem::look_at_counts() {
   if (!any) return;
   for (const TaskType i : type_ids()) {
     Population& population = populations[index(i)];
-    const Count tasks = seen_[index(i)];
+    // The next task may come a moment after the last has ended, and the look be in between.
+    const Count next = std::exchange(population.just_ended, false) ? 1 : 0;
+    const Count least = std::exchange(population.ended, false) ? 1 : 0;
+    const Count tasks = std::max(seen_[index(i)] + next, least);
     if (population.looks == 0 && tasks == 0) continue;
     population.seen[population.looks++ % Population::kLooks] = tasks;
     const Count most = *std::max_element(population.seen.begin(), population.seen.end());
     const Count planned = population.planned;
     const Count slack = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
+    const bool more = most > planned + slack;
     const bool fewer = most < planned - slack && population.looks >= Population::kLooks;
-    if (most <= planned + slack && !fewer) continue;
+    population.differs = most == planned ? 0 : population.differs + 1;
+    if (!more && !fewer && population.differs < Population::kLong) continue;
     population.planned = std::min(most, kMaxCount);
+    population.differs = 0;
     changed = true;
   }
 }
@@ -184,7 +192,7 @@ void KnownSystem::look_at_speeds(double now) {
   speeds_.record(now, present_);
 }
 
-void KnownSystem::take(const Sample& sample) {
+void KnownSystem::take(const Sample& sample, double now) {
   ++completions;
   busy_seconds += sample.busy_seconds;
   Pair& seen = pair(sample.type, sample.resource);
@@ -192,6 +200,8 @@ void KnownSystem::take(const Sample& sample) {
   seen.questioned = false;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
+  populations[index(sample.type)].ended = true;
+  populations[index(sample.type)].just_ended |= now - end < kMoment;
   // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it
   // is.
   const double seconds =
