@@ -179,7 +179,6 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, ActivePlan& plan
   const std::size_t remembered = plan.memory.size();
   const std::span<std::uint32_t> before = scratch.memory.first(remembered);
   const std::span<std::uint32_t> after = scratch.memory.subspan(remembered);
-  const bool shows_work = plan.policy->looks_at_sizes();
   RandomStream random(options.seed, detail::this_stripe(),
                       tally.draws.fetch_add(1, std::memory_order_relaxed));
 
@@ -195,7 +194,7 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, ActivePlan& plan
       }
     }
     Situation situation{&system, scratch.counts, scratch.totals, {}};
-    if (shows_work) {
+    if (plan.shows_work) {
       for (const ResourceId j : system.resource_ids()) {
         double seconds = 0;
         for (const TaskType l : system.types()) {

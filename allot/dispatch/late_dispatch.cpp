@@ -224,9 +224,25 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
     situation.free = free_;
   }
   const std::optional<TaskType> type = binding_->next(j, situation, random_);
-  if (!type) return std::nullopt;
+  const std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
+  if (!type && !other) return std::nullopt;
   if (system.has_needs()) for_blocked_trials([](Trial& trial) { ++trial.passed_by; });
-  return begun(dispatcher_.place_at(*type, j, now), true);
+  return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
+}
+
+/// The plan is for tasks that are not there: of those that are, what is worth most here.
+std::optional<TaskType> LateDispatch::unplanned(ResourceId j) const noexcept {
+  const System& system = plan_->system;
+  bool has_part = false;
+  std::optional<TaskType> best;
+  for (const TaskType i : system.types()) {
+    if (*plan_->part(i, j) > 0) {
+      if (in_flight(i) > 0) return std::nullopt;
+      has_part = true;
+    }
+    if (offer_[index(i)] > 0 && (!best || system.value_rate(i, j) > system.value_rate(*best, j))) best = i;
+  }
+  return has_part ? best : std::nullopt;
 }
 
 // ---- in service
@@ -266,7 +282,7 @@ void LateDispatch::leave(const Start& start, std::optional<double> busy_seconds)
 }
 
 void LateDispatch::ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now) {
-  leave(start, busy_seconds);
+  leave(start, busy_seconds >= 0 ? std::optional(busy_seconds) : std::nullopt);
   done_[index(start.ticket.type)] += 1;
   dispatcher_.complete(start.ticket, busy_seconds, ok, now);
 }

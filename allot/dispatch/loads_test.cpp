@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,85 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
     }
     EXPECT_GE(sum / systems, 0.95) << policy << ", " << factor << " times as many";
   }
+}
+
+/// What is completed under a load in the time of so many tasks, for that of best-fit.
+using Start = std::function<void(LiveWorld&, const System&)>;
+
+double value_under(const System& truth, const std::string& policy, std::uint64_t seed, const Start& start,
+                   double seconds) {
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, seed % 3 != 0), deferred(policy),
+                        LiveWorld::at(0));
+  LiveWorld world(truth, dispatcher, seed);
+  start(world, truth);
+  world.run_until(seconds);
+  return world.value();
+}
+
+double all_servers_rate(const System& truth, TaskType i) {
+  double all = 0;
+  for (const ResourceId j : truth.resources_for(i))
+    all += truth.rate(i, j) * static_cast<double>(truth.resource(j).servers);
+  return all / static_cast<double>(truth.type_count());
+}
+
+void compare_with_best_fit(const std::string& policy, const char* what, const Start& start, double worst) {
+  double sum = 0;
+  constexpr std::uint64_t kSystems = 12;
+  for (std::uint64_t seed = 0; seed < kSystems; ++seed) {
+    const System truth = drawn(seed, policy == "weighted");
+    double rate = 0;
+    for (const TaskType i : truth.types()) rate += all_servers_rate(truth, i);
+    const double seconds = 5000 / rate;
+    const double part = value_under(truth, policy, seed, start, seconds) /
+                        value_under(truth, "best-fit", seed, start, seconds);
+    if (getenv("SHOW")) printf("%s %s seed %d: %.3f x best-fit\n", policy.c_str(), what, (int)seed, part);
+    EXPECT_GE(part, worst) << policy << ", " << what << ", seed=" << seed;
+    sum += part;
+  }
+  EXPECT_GE(sum / kSystems, 0.99) << policy << ", " << what;
+}
+
+TEST_P(Loads, ArrivalsAtRandomDoNoWorseThanBestFit) {
+  const std::string policy = GetParam();
+  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
+  for (const double load : {0.5, 2.0}) {
+    compare_with_best_fit(
+        policy, load < 1 ? "half the load" : "twice the load",
+        [&](LiveWorld& world, const System& truth) {
+          std::vector<double> rates;
+          for (const TaskType i : truth.types()) rates.push_back(load * all_servers_rate(truth, i));
+          world.set_arrivals(rates);
+        },
+        0.95);
+  }
+}
+
+TEST_P(Loads, BurstsDoNoWorseThanBestFit) {
+  const std::string policy = GetParam();
+  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
+  compare_with_best_fit(
+      policy, "bursts",
+      [](LiveWorld& world, const System& truth) {
+        for (const TaskType i : truth.types()) world.add_threads(i, truth.count(i));
+        for (int burst = 0; burst < 3; ++burst) {
+          world.run(200);
+          for (const TaskType i : truth.types()) world.add_tasks(i, 40 * truth.count(i));
+        }
+      },
+      0.95);
+}
+
+TEST_P(Loads, APoolOfThreadsWhoseTasksAreOfAnyTypeDoesNoWorseThanBestFit) {
+  const std::string policy = GetParam();
+  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
+  compare_with_best_fit(
+      policy, "pool of 32",
+      [](LiveWorld& world, const System& truth) {
+        world.set_mix(std::vector<double>(truth.type_count(), 1.0));
+        for (std::size_t n = 0; n < 32; ++n) world.add_threads(task_type(n % truth.type_count()), 1);
+      },
+      0.95);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Loads, ::testing::Values("map", "optimal", "mis", "weighted", "planned"),

@@ -1,6 +1,7 @@
 #include "integrations/starpu/placement.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace allot::starpu {
 namespace {
@@ -178,42 +179,54 @@ WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accep
   return best;
 }
 
-/// Those that are bound here first, then what the plan has next.
+/// Those that are bound here first, then what the plan has next, then what is bound elsewhere.
 HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts) {
-  const Clock::time_point time = time_at(now);
   const auto accepted = [&](const WaitingTask& waiting) {
     return holds(as_held(waiting).able, j) && (!as_held(waiting).choosy || accepts(as_held(waiting)));
   };
-  WaitingTask* task = nullptr;
-  for (const TaskType i : type_ids()) {
-    WaitingTask* const bound = lines_.line(i, j).first(accepted);
-    if (bound != nullptr && (task == nullptr || bound->arrival < task->arrival)) task = bound;
-  }
-  std::optional<LateDispatch::Start> start;
-  if (task != nullptr) {
-    start = late_->take_at(task->ticket.type, j, time);
-  } else {
-    start = late_->next(j, time, [&](TaskType i) { return lines_.unbound(i).first(accepted) != nullptr; });
-    if (!start) {
-      if (const auto again = late_->ask_again(j)) columns_[index(j)].idle_until = std::chrono::duration<double>(again->time_since_epoch()).count();
-      return nullptr;
+  const auto first_bound_at = [&](ResourceId k) {
+    WaitingTask* first = nullptr;
+    for (const TaskType i : type_ids()) {
+      WaitingTask* const task = lines_.line(i, k).first(accepted);
+      if (task != nullptr && (first == nullptr || task->arrival < first->arrival)) first = task;
     }
-    task = lines_.unbound(start->ticket.type).first(accepted);
+    return first;
+  };
+  const Clock::time_point time = time_at(now);
+  std::optional<LateDispatch::Start> start;
+  WaitingTask* task = first_bound_at(j);
+  if (task == nullptr) {
+    start = late_->next(j, time, [&](TaskType i) { return lines_.unbound(i).first(accepted) != nullptr; });
+    if (start) task = lines_.unbound(start->ticket.type).first(accepted);
   }
-  HeldTask& held = *as_held(task);
-  lines_.remove(held);
-  if (held.unbound) {
-    held.unbound = false;
-    held.placed = j;
-    held.ticket = start->ticket;
-    ++cell(held.ticket.type, j).placed;
-    count_there(held, 1);
+  for (const ResourceId k : resource_ids()) {
+    if (task == nullptr) task = first_bound_at(k);
   }
-  held.ticket = start->ticket;
-  held.start = *start;
-  count_waiting(held, -1);
-  tell_waiting(held.ticket.type);
-  return &held;
+  if (task == nullptr) {
+    if (const auto again = late_->ask_again(j))
+      columns_[index(j)].idle_until = std::chrono::duration<double>(again->time_since_epoch()).count();
+    return nullptr;
+  }
+  if (!start) start = late_->take_at(task->ticket.type, j, time);
+  return &taken_late(*as_held(task), *start);
+}
+
+HeldTask& Placement::taken_late(HeldTask& task, const LateDispatch::Start& start) {
+  lines_.remove(task);
+  const ResourceId from = task.ticket.resource;
+  const bool was_unbound = std::exchange(task.unbound, false);
+  task.ticket = start.ticket;
+  task.start = start;
+  if (was_unbound) {
+    task.placed = task.ticket.resource;
+    ++cell(task.ticket.type, task.placed).placed;
+    count_there(task, 1);
+  } else if (from != task.ticket.resource) {
+    count_move(from, task);
+  }
+  count_waiting(task, -1);
+  tell_waiting(task.ticket.type);
+  return task;
 }
 
 HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
@@ -248,10 +261,10 @@ void Placement::end(const HeldTask& task, std::optional<double> seconds, Clock::
                     Dispatcher& dispatcher) {
   count(task, -1);
   const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
-  if (task.start && seconds) return late_->ended(*task.start, *seconds, true, now);
-  if (task.start) return late_->dropped(*task.start, expected_seconds(i, j));
+  const double known = seconds.value_or(std::numeric_limits<double>::quiet_NaN());
+  if (task.start) return late_->ended(*task.start, known, true, now);
   lines_.served(i, j, seconds.value_or(expected_seconds(i, j)));
-  dispatcher.complete(task.ticket, seconds.value_or(std::numeric_limits<double>::quiet_NaN()), true, now);
+  dispatcher.complete(task.ticket, known, true, now);
 }
 
 Count Placement::in_flight() const noexcept {

@@ -140,6 +140,7 @@ class Placement {
   bool better_elsewhere(const HeldTask& task, ResourceId j) const;
   WaitingTask* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
   HeldTask* take_late(ResourceId j, double now, const Accepts& accepts);
+  HeldTask& taken_late(HeldTask& task, const LateDispatch::Start& start);
   void tell_waiting(TaskType i) {
     if (late_) late_->set_waiting(i, static_cast<Count>(lines_.unbound(i).size()));
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -64,6 +65,9 @@ class LiveWorld {
     for (const double rate : per_second) arrivals_.push_back({rate, now_ + gap(rate)});
   }
 
+  /// From now on the next task of a thread is of a type that is drawn, with these weights.
+  void set_mix(std::vector<double> weights) { mix_ = std::move(weights); }
+
   /// Runs until so many more tasks have completed, or nothing is left; value per second.
   double run(std::uint64_t completions) {
     const double begin = now_;
@@ -71,6 +75,12 @@ class LiveWorld {
     for (std::uint64_t done = 0; done < completions && step(done);) {
     }
     return now_ > begin ? (value_ - before) / (now_ - begin) : 0;
+  }
+  /// Runs until so many seconds have passed, or nothing is left.
+  void run_until(double seconds) {
+    std::uint64_t done = 0;
+    while (now_ < seconds && step(done)) {
+    }
   }
   double value() const { return value_; }
   /// Whether a task was started although what it holds was not free.
@@ -91,6 +101,13 @@ class LiveWorld {
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
   double gap(double rate) { return rate > 0 ? -std::log(random_.uniform()) / rate : kNever; }
+
+  TaskType drawn_type() {
+    double left = random_.uniform() * std::accumulate(mix_.begin(), mix_.end(), 0.0);
+    std::size_t i = 0;
+    while (i + 1 < mix_.size() && left > mix_[i]) left -= mix_[i++];
+    return task_type(i);
+  }
 
   void submit(TaskType i, Count tasks, bool by_thread) {
     for (Count n = 0; n < tasks; ++n) {
@@ -262,7 +279,7 @@ class LiveWorld {
     dispatcher_.solve(at(now_));
     if (by_thread_[index(i)] > 0) {
       --by_thread_[index(i)];
-      submit(i, 1, true);
+      submit(mix_.empty() ? i : drawn_type(), 1, true);
     } else {
       start_all();
     }
@@ -282,6 +299,7 @@ class LiveWorld {
   std::shared_ptr<const Plan> plan_;  // that the lines follow
   std::vector<Running> running_;
   std::vector<Stream> arrivals_;
+  std::vector<double> mix_;
   Filling shared_;
   PerPair<double> in_service_;
   Count in_flight_ = 0;
