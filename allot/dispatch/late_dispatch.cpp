@@ -131,20 +131,20 @@ void LateDispatch::drop_closed_trials() {
   }
 }
 
-/// Calls `visit` with each task that is to learn a rate, is there, and has no room.
+/// Calls `visit` with each task that is to learn a rate and is there.
 template <typename Visit>
-void LateDispatch::for_blocked_trials(const Visit& visit) {
+void LateDispatch::for_trials(const Visit& visit) {
   for (const TaskType i : trials_.type_ids()) {
     if (trials_of_[index(i)] == 0 || waiting_[index(i)] == 0) continue;
     for (const ResourceId j : trials_.resource_ids()) {
-      if (trials_(i, j).ticket.explores && !fits(i, j)) visit(trials_(i, j));
+      if (trials_(i, j).ticket.explores) visit(trials_(i, j));
     }
   }
 }
 
 bool LateDispatch::is_kept_for_trials(TaskType i, ResourceId j) {
   bool kept = false;
-  for_blocked_trials([&](const Trial& trial) {
+  for_trials([&](const Trial& trial) {
     if (trial.passed_by < kMostPassedBy) return;
     for (const Draw& mine : needs_(i, j)) {
       for (const Draw& theirs : needs_(trial.ticket.type, trial.ticket.resource)) {
@@ -226,7 +226,7 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
   const std::optional<TaskType> type = binding_->next(j, situation, random_);
   const std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
   if (!type && !other) return std::nullopt;
-  if (system.has_needs()) for_blocked_trials([](Trial& trial) { ++trial.passed_by; });
+  if (system.has_needs()) for_trials([](Trial& trial) { ++trial.passed_by; });
   return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
 }
 

@@ -88,7 +88,7 @@ class LateDispatch {
  private:
   struct Trial {
     Ticket ticket;        ///< it `explores`, or there is none
-    Count passed_by = 0;  ///< others that have started since it had no room
+    Count passed_by = 0;  ///< others that have started since
   };
 
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - made_).count(); }
@@ -100,7 +100,7 @@ class LateDispatch {
   void end_trial(TaskType i, ResourceId j);
   void drop_closed_trials();
   template <typename Visit>
-  void for_blocked_trials(const Visit& visit);
+  void for_trials(const Visit& visit);
   bool is_kept_for_trials(TaskType i, ResourceId j);
 
   void find_free();

@@ -45,6 +45,7 @@ DispatcherOptions planned(const System& truth) {
   options.planning = Planning::kDeferred;
   options.solve_limit = std::chrono::seconds(20);
   options.capacities = truth.capacities();
+  if (getenv("NOEX")) options.exploration = 0;
   return options;
 }
 
@@ -189,7 +190,7 @@ TEST(LateDispatch, TypesAndResourcesComeAndGoWhileTasksRun) {
   const auto old = late.next(kGpu, LiveWorld::at(0));
   ASSERT_TRUE(old);
   const ResourceId more = dispatcher.add_resource({.name = "gpu2"}, std::vector(2, RatePrior::measured(500)));
-  const TaskType c = dispatcher.add_type({.name = "c", .count = 1, .worth = 100},
+  const TaskType c = dispatcher.add_type({.name = "c", .count = 1, .worth = 1000},
                                          std::vector(3, RatePrior::measured(10)));
   late.set_waiting(c, 4);
   EXPECT_FALSE(late.next(more, LiveWorld::at(0))) << "there is no plan for it yet";

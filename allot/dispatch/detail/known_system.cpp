@@ -283,7 +283,23 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
   if (!hopeless(known, fastest) && known.weight() < kLearnt) return true;
   if (completions - candidate.latest_sample < kFresh) return false;
-  return candidate.explored_seconds + known.seconds() <= budgets[index(j)];
+  return (candidate.explored_seconds + known.seconds()) * servers_kept_busy(i, j) <= budgets[index(j)];
+}
+
+/// A task that holds a part of something keeps up to that part of the machine from its work.
+double KnownSystem::servers_kept_busy(TaskType i, ResourceId j) const {
+  double servers = 0;
+  for (const Resource& resource : resources) servers += static_cast<double>(resource.servers);
+  double part = 0;
+  for (const Need& need : types[index(i)].needs) {
+    if (need.resource != j) continue;
+    const std::size_t r = index(need.capacity);
+    const bool is_servers = r < resources.size();
+    if (!is_servers && capacities[r - resources.size()].shared) continue;
+    part = std::max(part, need.amount / (is_servers ? static_cast<double>(resources[r].servers)
+                                                    : capacities[r - resources.size()].amount));
+  }
+  return std::max(1.0, part * servers);
 }
 
 // ---- planning

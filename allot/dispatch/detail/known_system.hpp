@@ -104,6 +104,7 @@ struct KnownSystem {
   void ask_for_trials();
   bool has_moved(const Pair& known) const;
   bool worth_trying(TaskType i, ResourceId j, double fastest) const;
+  double servers_kept_busy(TaskType i, ResourceId j) const;
 
   bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
   SpeedHistory speeds_;
