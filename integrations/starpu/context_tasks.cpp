@@ -61,8 +61,8 @@ HeldTask* Context::admit(starpu_task* task) {
 
 void Context::place(HeldTask& held) {
   const TaskType i = held.ticket.type;
-  if (placement_.binds_late() && !held.choosy) return;  // whoever takes it
-  if (!placement_.binds_late() && types_[index(i)].planned && placement_.fits_plan(i)) {
+  if (placement_.binds_late()) return;  // whoever takes it
+  if (types_[index(i)].planned && placement_.fits_plan(i)) {
     while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
       if (holds(held.able, ticket->resource)) {
         held.ticket = *ticket;
@@ -81,8 +81,7 @@ void Context::place(HeldTask& held) {
       }
     }
   }
-  held.ticket.resource = placement_.soonest(i, held.able, transfers);
-  if (!placement_.binds_late()) held.ticket = dispatcher_->place_at(i, held.ticket.resource);
+  held.ticket = dispatcher_->place_at(i, placement_.soonest(i, held.able, transfers));
 }
 
 /// No worker of the context can run it now: it waits for one.

@@ -45,7 +45,7 @@ void Placement::count_waiting(const HeldTask& task, Count change) {
 }
 
 void Placement::put(HeldTask& task) {
-  if (late_ && !task.pinned && !task.choosy) {
+  if (late_ && !task.pinned) {
     lines_.put_unbound(task);
   } else {
     task.placed = task.ticket.resource;
@@ -88,7 +88,9 @@ void Placement::put_back(HeldTask& task) {
   if (task.start) {
     late_->put_back(*task.start);
     task.start.reset();
-    task.in_order = false;
+    count_there(task, -1);
+    --cell(task.ticket.type, task.placed).placed;
+    task.unbound = true;
   }
   lines_.put_back(task, task.ticket.resource);
   count_waiting(task, 1);
@@ -179,28 +181,18 @@ WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accep
   return best;
 }
 
-/// Those that are bound here first, then what the plan has next, then what is bound elsewhere.
+/// What the plan has next, and rather than idle what the plan has no place for.
 HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts) {
   const auto accepted = [&](const WaitingTask& waiting) {
     return holds(as_held(waiting).able, j) && (!as_held(waiting).choosy || accepts(as_held(waiting)));
   };
-  const auto first_bound_at = [&](ResourceId k) {
-    WaitingTask* first = nullptr;
-    for (const TaskType i : type_ids()) {
-      WaitingTask* const task = lines_.line(i, k).first(accepted);
-      if (task != nullptr && (first == nullptr || task->arrival < first->arrival)) first = task;
-    }
-    return first;
-  };
   const Clock::time_point time = time_at(now);
-  std::optional<LateDispatch::Start> start;
-  WaitingTask* task = first_bound_at(j);
-  if (task == nullptr) {
-    start = late_->next(j, time, [&](TaskType i) { return lines_.unbound(i).first(accepted) != nullptr; });
-    if (start) task = lines_.unbound(start->ticket.type).first(accepted);
-  }
-  for (const ResourceId k : resource_ids()) {
-    if (task == nullptr) task = first_bound_at(k);
+  auto start = late_->next(j, time, [&](TaskType i) { return lines_.unbound(i).first(accepted) != nullptr; });
+  WaitingTask* task = start ? lines_.unbound(start->ticket.type).first(accepted) : nullptr;
+  for (const TaskType i : type_ids()) {
+    if (task != nullptr) break;
+    task = lines_.unbound(i).first(
+        [&](const WaitingTask& waiting) { return is_stranded(as_held(waiting)) && accepted(waiting); });
   }
   if (task == nullptr) {
     if (const auto again = late_->ask_again(j))
@@ -208,25 +200,29 @@ HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts)
     return nullptr;
   }
   if (!start) start = late_->take_at(task->ticket.type, j, time);
-  return &taken_late(*as_held(task), *start);
+  HeldTask& held = *as_held(task);
+  lines_.remove(held);
+  held.unbound = false;
+  held.placed = j;
+  held.ticket = start->ticket;
+  held.start = start;
+  ++cell(held.ticket.type, j).placed;
+  count_there(held, 1);
+  count_waiting(held, -1);
+  tell_waiting(held.ticket.type);
+  return &held;
 }
 
-HeldTask& Placement::taken_late(HeldTask& task, const LateDispatch::Start& start) {
-  lines_.remove(task);
-  const ResourceId from = task.ticket.resource;
-  const bool was_unbound = std::exchange(task.unbound, false);
-  task.ticket = start.ticket;
-  task.start = start;
-  if (was_unbound) {
-    task.placed = task.ticket.resource;
-    ++cell(task.ticket.type, task.placed).placed;
-    count_there(task, 1);
-  } else if (from != task.ticket.resource) {
-    count_move(from, task);
+/// Whether the plan has places for tasks of the type, and none of them for this one.
+bool Placement::is_stranded(const HeldTask& task) const noexcept {
+  if (!task.choosy) return false;
+  bool has_place = false;
+  for (const ResourceId j : resource_ids()) {
+    if (!plan_has(task.ticket.type, j)) continue;
+    if (holds(task.able, j)) return false;
+    has_place = true;
   }
-  count_waiting(task, -1);
-  tell_waiting(task.ticket.type);
-  return task;
+  return has_place;
 }
 
 HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {

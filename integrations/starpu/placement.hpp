@@ -27,8 +27,7 @@ namespace allot::starpu {
 /// expected to end first.
 ///
 /// Under a policy that binds late, tasks wait for no resource in particular, and a worker takes what the plan
-/// has next (`LateDispatch`). Tasks that may not run on every worker alike are bound to where they are expected
-/// to end first, and go first there.
+/// has next (`LateDispatch`). Before it idles, it takes a task that cannot run where the plan has its type.
 ///
 /// Not thread-safe. Knows nothing of StarPU.
 class Placement {
@@ -51,8 +50,7 @@ class Placement {
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
   /// At the resource of its ticket; one that is pinned is counted but waits for nobody. One that was taken
-  /// out keeps its turn. Under late binding a task has no ticket before it is taken; one that is choosy has a
-  /// resource.
+  /// out keeps its turn. Under late binding a task has no ticket before it is taken.
   void put(HeldTask& task);
   /// A task that the program has bound to a worker of the resource of its ticket, which is made here.
   void pin(HeldTask& task, Clock::time_point now, Dispatcher& dispatcher);
@@ -140,7 +138,7 @@ class Placement {
   bool better_elsewhere(const HeldTask& task, ResourceId j) const;
   WaitingTask* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
   HeldTask* take_late(ResourceId j, double now, const Accepts& accepts);
-  HeldTask& taken_late(HeldTask& task, const LateDispatch::Start& start);
+  bool is_stranded(const HeldTask& task) const noexcept;
   void tell_waiting(TaskType i) {
     if (late_) late_->set_waiting(i, static_cast<Count>(lines_.unbound(i).size()));
   }

@@ -423,12 +423,11 @@ class StarpuLatePlacement : public ::testing::Test {
     options.exploration = 0;
     return options;
   }
-  HeldTask& push(TaskType i, ResourceSet able = kBoth, std::optional<ResourceId> bound = std::nullopt) {
+  HeldTask& push(TaskType i, ResourceSet able = kBoth, bool choosy = false) {
     HeldTask& held = tasks_.emplace_back();
     held.ticket.type = i;
     held.able = able;
-    held.choosy = bound.has_value();
-    if (bound) held.ticket.resource = *bound;
+    held.choosy = choosy;
     placement_.put(held);
     return held;
   }
@@ -461,18 +460,17 @@ TEST_F(StarpuLatePlacement, AWorkerTakesWhatThePlanHasNext) {
   EXPECT_EQ(placement_.in_flight(), 0);
 }
 
-TEST_F(StarpuLatePlacement, TasksThatAreNotAlikeAreBoundAndNeverStuck) {
-  HeldTask& own = push(kB, set_of(kCpu), kCpu);
-  HeldTask& other = push(kB, kBoth, kCpu);
-  push(kA);
-  EXPECT_EQ(take(kCpu), &own) << "before what the plan has";
-  HeldTask* const a = take(kGpu);
-  ASSERT_NE(a, nullptr);
-  EXPECT_EQ(a->ticket.type, kA);
-  EXPECT_EQ(take(kGpu), &other) << "rather than idle";
-  EXPECT_EQ(other.ticket.resource, kGpu);
+TEST_F(StarpuLatePlacement, TasksThatCannotRunWhereThePlanHasThemAreTakenRatherThanIdle) {
+  dispatcher_.set_counts(std::vector<Count>{1, 1});
+  dispatcher_.solve(at(0));
+  HeldTask& stranded = push(kB, set_of(kGpu), true);
+  HeldTask& a = push(kA);
+  HeldTask& b = push(kB, kBoth, true);
+  EXPECT_EQ(take(kCpu), &b) << "the plan has B on the processor";
+  EXPECT_EQ(take(kGpu), &a);
+  EXPECT_EQ(take(kGpu), &stranded) << "a second worker of the device has nothing else";
+  EXPECT_EQ(stranded.ticket.resource, kGpu);
   EXPECT_EQ(placement_.in_flight(kB, kGpu), 1);
-  EXPECT_EQ(placement_.in_flight(kB, kCpu), 1);
 }
 
 TEST_F(StarpuLatePlacement, TasksOfTheProgramsOwnChoiceCount) {
