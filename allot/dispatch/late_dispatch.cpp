@@ -189,8 +189,8 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
   ask_for_trials(now);
   const bool has_needs = system.has_needs();
   if (has_needs) find_free();
-  const bool keeps_room = has_needs && std::any_of(trials_of_.begin(), trials_of_.end(),
-                                                   [](Count trials) { return trials > 0; });
+  const bool keeps_room =
+      has_needs && std::any_of(trials_of_.begin(), trials_of_.end(), [](Count trials) { return trials > 0; });
   for (const TaskType i : system.types()) {
     Count& offered = offer_[index(i)];
     const bool is_trial = trials_(i, j).ticket.explores;

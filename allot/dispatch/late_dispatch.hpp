@@ -31,8 +31,8 @@ namespace allot {
 /// plans. What tasks hold is kept free for them: a type of which no task has room now is not offered. What
 /// they share slows them down, and counts as so much less service. Where the dispatcher wants to learn a
 /// rate, the next task of the type goes there. Under the objective `priority`, types that are ahead of their
-/// share wait for the others. A resource that the plan has work for, of which there is none in flight any more,
-/// takes other work until there is a plan for what is there.
+/// share wait for the others. A resource that the plan has work for, of which there is none in flight any
+/// more, takes other work until there is a plan for what is there.
 ///
 /// Not thread-safe: the host has a lock over it, or a thread. The dispatcher's planner may work beside it.
 /// O(pairs) for a decision where tasks have needs, else O(types); no allocation but when there is a new plan.
@@ -80,8 +80,8 @@ class LateDispatch {
   /// When a resource that `next` left idle on purpose is to ask again; absent: when something has changed.
   std::optional<Clock::time_point> ask_again(ResourceId j) const;
 
-  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then resources
-  /// that found nothing to do are to ask again.
+  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then
+  /// resources that found nothing to do are to ask again.
   bool follow_plan();
   const Plan& plan() const noexcept { return *plan_; }
 

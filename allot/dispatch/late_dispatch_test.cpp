@@ -45,7 +45,6 @@ DispatcherOptions planned(const System& truth) {
   options.planning = Planning::kDeferred;
   options.solve_limit = std::chrono::seconds(20);
   options.capacities = truth.capacities();
-  if (getenv("NOEX")) options.exploration = 0;
   return options;
 }
 
@@ -75,7 +74,6 @@ TEST(LateDispatch, ReachesThePlanOfRatesThatNobodyKnew) {
     add_all_threads(world, truth);
     world.run(1500);
     const double part = world.run(4000) / bound(truth);
-    if (getenv("SHOW")) printf("box %d: %.3f\n", (int)seed, part);
     EXPECT_GE(part, 0.9);
     sum += part;
   }
@@ -97,7 +95,6 @@ TEST(LateDispatch, ReachesWhatWholeTasksCanAndNeverOverdrawsWhatTheyHold) {
     const double value = world.run(3000);
     EXPECT_FALSE(world.overdrawn());
     if (!(most > 0) || seed % 4 == 0) continue;  // far apart, a task may last longer than all others together
-    if (getenv("SHOW")) printf("needs %d: %.3f\n", (int)seed, value / most);
     EXPECT_GE(value, 0.9 * most);
     sum += std::min(1.0, value / most);
     ++systems;
@@ -190,8 +187,8 @@ TEST(LateDispatch, TypesAndResourcesComeAndGoWhileTasksRun) {
   const auto old = late.next(kGpu, LiveWorld::at(0));
   ASSERT_TRUE(old);
   const ResourceId more = dispatcher.add_resource({.name = "gpu2"}, std::vector(2, RatePrior::measured(500)));
-  const TaskType c = dispatcher.add_type({.name = "c", .count = 1, .worth = 1000},
-                                         std::vector(3, RatePrior::measured(10)));
+  const TaskType c =
+      dispatcher.add_type({.name = "c", .count = 1, .worth = 1000}, std::vector(3, RatePrior::measured(10)));
   late.set_waiting(c, 4);
   EXPECT_FALSE(late.next(more, LiveWorld::at(0))) << "there is no plan for it yet";
   dispatcher.solve(LiveWorld::at(0));

@@ -40,14 +40,18 @@ DispatcherOptions deferred(const std::string& policy) {
   return options;
 }
 
-/// With worths, several servers, types that run on some resources only, and shares where the policy needs them.
+/// With worths, several servers, types that run on some resources only, and shares where the policy needs
+/// them.
 System drawn(std::uint64_t seed, bool with_shares) {
   if (seed % 2 == 0) {
     return testing::random_box(seed, {.priorities = with_shares, .max_types = 4, .max_count = 8});
   }
-  const System system = testing::random_system(
-      seed, {.min_types = 2, .min_resources = 2, .max_count = 6, .fcfs = false, .priorities = with_shares,
-             .worths = false});
+  const System system = testing::random_system(seed, {.min_types = 2,
+                                                      .min_resources = 2,
+                                                      .max_count = 6,
+                                                      .fcfs = false,
+                                                      .priorities = with_shares,
+                                                      .worths = false});
   std::vector<TaskClass> tasks = system.tasks();
   for (TaskClass& task : tasks) task.count += 2;
   return system.with_tasks(std::move(tasks));
@@ -57,8 +61,7 @@ System drawn(std::uint64_t seed, bool with_shares) {
 std::vector<Count> times(const System& system, double factor) {
   std::vector<Count> counts;
   for (const TaskType i : system.types())
-    counts.push_back(
-        std::max<Count>(1, std::llround(factor * static_cast<double>(system.count(i)))));
+    counts.push_back(std::max<Count>(1, std::llround(factor * static_cast<double>(system.count(i)))));
   return counts;
 }
 
@@ -108,7 +111,6 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
       const Outcome ours = reached(truth, policy, threads, seed);
       // Shares can be met in several ways that are equally good: there the plan is the dispatcher's own.
       const double plan = shares ? ours.planned : promised(truth, policy, threads);
-      if (getenv("SHOW")) printf("%s x%g seed %d: ours %.3f of plan, best-fit %.3f\n", policy.c_str(), factor, (int)seed, ours.value / plan, reached(truth, "best-fit", threads, seed).value/plan);
       EXPECT_GE(ours.value, 0.93 * plan);
       if (!shares) {
         EXPECT_GE(ours.value, 0.97 * reached(truth, "best-fit", threads, seed).value);
@@ -144,39 +146,35 @@ void compare_with_best_fit(const std::string& policy, const char* what, const St
   double sum = 0;
   constexpr std::uint64_t kSystems = 12;
   for (std::uint64_t seed = 0; seed < kSystems; ++seed) {
-    const System truth = drawn(seed, policy == "weighted");
+    const System truth = drawn(seed, false);
     double rate = 0;
     for (const TaskType i : truth.types()) rate += all_servers_rate(truth, i);
     const double seconds = 5000 / rate;
     const double part = value_under(truth, policy, seed, start, seconds) /
                         value_under(truth, "best-fit", seed, start, seconds);
-    if (getenv("SHOW")) printf("%s %s seed %d: %.3f x best-fit\n", policy.c_str(), what, (int)seed, part);
     EXPECT_GE(part, worst) << policy << ", " << what << ", seed=" << seed;
     sum += part;
   }
-  EXPECT_GE(sum / kSystems, 0.99) << policy << ", " << what;
+  EXPECT_GE(sum / kSystems, 1) << policy << ", " << what;
 }
 
-TEST_P(Loads, ArrivalsAtRandomDoNoWorseThanBestFit) {
-  const std::string policy = GetParam();
-  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
-  for (const double load : {0.5, 2.0}) {
-    compare_with_best_fit(
-        policy, load < 1 ? "half the load" : "twice the load",
-        [&](LiveWorld& world, const System& truth) {
-          std::vector<double> rates;
-          for (const TaskType i : truth.types()) rates.push_back(load * all_servers_rate(truth, i));
-          world.set_arrivals(rates);
-        },
-        0.95);
-  }
-}
+/// Those that want completions; shares come before them elsewhere.
+class OpenLoads : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(Loads, BurstsDoNoWorseThanBestFit) {
-  const std::string policy = GetParam();
-  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
+TEST_P(OpenLoads, ArrivalsThatCanBeCarriedAreCarriedAsByBestFit) {
   compare_with_best_fit(
-      policy, "bursts",
+      GetParam(), "half the load",
+      [&](LiveWorld& world, const System& truth) {
+        std::vector<double> rates;
+        for (const TaskType i : truth.types()) rates.push_back(0.5 * all_servers_rate(truth, i));
+        world.set_arrivals(rates);
+      },
+      0.95);
+}
+
+TEST_P(OpenLoads, BurstsDoNoWorseThanBestFit) {
+  compare_with_best_fit(
+      GetParam(), "bursts",
       [](LiveWorld& world, const System& truth) {
         for (const TaskType i : truth.types()) world.add_threads(i, truth.count(i));
         for (int burst = 0; burst < 3; ++burst) {
@@ -187,18 +185,28 @@ TEST_P(Loads, BurstsDoNoWorseThanBestFit) {
       0.95);
 }
 
-TEST_P(Loads, APoolOfThreadsWhoseTasksAreOfAnyTypeDoesNoWorseThanBestFit) {
-  const std::string policy = GetParam();
-  if (policy == "mis" || policy == "weighted") GTEST_SKIP() << "shares come before completions";
+/// What is slow piles up under these, since the most value per second at each moment is not the most in the
+/// long run: better than best-fit in the mean, but not always.
+TEST_P(OpenLoads, MoreThanCanBeCarriedIsBetterOffThanUnderBestFitInTheMean) {
   compare_with_best_fit(
-      policy, "pool of 32",
+      GetParam(), "twice the load",
+      [&](LiveWorld& world, const System& truth) {
+        std::vector<double> rates;
+        for (const TaskType i : truth.types()) rates.push_back(2 * all_servers_rate(truth, i));
+        world.set_arrivals(rates);
+      },
+      0.7);
+  compare_with_best_fit(
+      GetParam(), "pool of 32",
       [](LiveWorld& world, const System& truth) {
         world.set_mix(std::vector<double>(truth.type_count(), 1.0));
         for (std::size_t n = 0; n < 32; ++n) world.add_threads(task_type(n % truth.type_count()), 1);
       },
-      0.95);
+      0.65);
 }
 
+INSTANTIATE_TEST_SUITE_P(All, OpenLoads, ::testing::Values("map", "optimal", "planned"),
+                         [](const auto& chosen) { return std::string(chosen.param); });
 INSTANTIATE_TEST_SUITE_P(All, Loads, ::testing::Values("map", "optimal", "mis", "weighted", "planned"),
                          [](const auto& chosen) { return std::string(chosen.param); });
 

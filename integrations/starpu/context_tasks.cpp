@@ -105,10 +105,11 @@ void Context::give_back_ticket(const HeldTask& held) {
   if (!placement_.binds_late()) dispatcher_->cancel(held.ticket);
 }
 
-/// The worker to fetch the data for while the held waits; -1: none. Who takes a task that is bound late is not
-/// known before: devices fetch its data while they run the one before it.
+/// The worker to fetch the data for while the held waits; -1: none. Who takes a task that is bound late is
+/// not known before: devices fetch its data while they run the one before it.
 int Context::fetches_ahead(const HeldTask& held) const {
-  if (placement_.binds_late() || starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0) return -1;
+  if (placement_.binds_late() || starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0)
+    return -1;
   const int worker = groups_.group(held.ticket.resource).workers.front();
   return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == STARPU_MAIN_RAM ? -1 : worker;
 }

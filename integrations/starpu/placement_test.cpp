@@ -61,9 +61,7 @@ class StarpuPlacement : public ::testing::Test {
     return ticket->resource;
   }
   HeldTask* take(ResourceId j) { return placement_.take(j, 0, dispatcher_, any); }
-  void end(HeldTask& held, double seconds) {
-    placement_.end(held, seconds, Clock::now(), dispatcher_);
-  }
+  void end(HeldTask& held, double seconds) { placement_.end(held, seconds, Clock::now(), dispatcher_); }
   void expect_consistent() {
     const DispatchStatistics seen = dispatcher_.statistics();
     for (const TaskType i : {kA, kB}) {
@@ -206,17 +204,17 @@ TEST_F(StarpuPlacement, TypesNewerThanThePlanAreServedBeforeTheNext) {
   }
   tasks[0].pinned = true;
   exact.put(tasks[0]);
-  exact.end(tasks[0], 0.02);
+  exact.end(tasks[0], 0.02, Clock::now(), dispatcher_);
   exact.put(tasks[1]);
   exact.put(tasks[2]);
   EXPECT_EQ(exact.in_flight(), 2);
   EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &tasks[1]);
-  exact.end(tasks[1], 0.02);
+  exact.end(tasks[1], 0.02, Clock::now(), dispatcher_);
   EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &tasks[2]) << "a wait would keep nobody's share";
   EXPECT_FALSE(exact.idle_until(kCpu));
   EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), nullptr) << "nothing waits";
   EXPECT_FALSE(exact.idle_until(kCpu)) << "so there is no time to ask again";
-  exact.end(tasks[2], 0.02);
+  exact.end(tasks[2], 0.02, Clock::now(), dispatcher_);
   EXPECT_EQ(exact.in_flight(), 0);
 }
 

@@ -43,8 +43,8 @@ std::optional<double> scenario_rate(const Settings& settings, const std::string&
 /// types that have worths too are not for them.
 bool names_shares(const Settings& settings);
 
-/// What else is wanted of a type, by its name: its worth, and the floor and the response time that the scenario
-/// asks for.
+/// What else is wanted of a type, by its name: its worth, and the floor and the response time that the
+/// scenario asks for.
 void say_wishes(const Settings& settings, TaskClass& type);
 
 /// The share of each type. Those that neither ALLOT_SHARES nor the scenario names divide what is left of 1

@@ -13,8 +13,8 @@ namespace allot::detail {
 
 struct ActivePlan {
   std::shared_ptr<const Plan> plan;
-  const Policy* policy = nullptr;  ///< the plan's
-  bool shows_work = false;         ///< it looks at sizes
+  const Policy* policy = nullptr;                  ///< the plan's
+  bool shows_work = false;                         ///< it looks at sizes
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
 };
 

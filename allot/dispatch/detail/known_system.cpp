@@ -15,10 +15,15 @@ namespace {
 constexpr double kLeastMove = 0.03;
 /// A pair is tried until so many completions are behind its rate.
 constexpr double kLearnt = 1.9;  // two, one of them faded a little
+/// And on to so many while its few samples differ so much that their interval is this wide: one that a busy
+/// moment has made long would turn the plan round, and nothing would put it right again.
+constexpr double kLearntAtLast = 5;
+constexpr double kWideInterval = 2;
 /// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
-/// first completion is known, which often is slow, so many times.
+/// first completion is known, which often is slow, so many times, and when one more is.
 constexpr double kHopeless = 10;
 constexpr double kHopelessFirst = 300;
+constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
 /// A rate is fresh for so many completions of all pairs.
@@ -29,8 +34,17 @@ constexpr std::uint64_t kInUse = 32;
 double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
 
 bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
-  if (estimator.completions() == 0) return false;
-  return estimator.seconds() > (estimator.completions() == 1 ? kHopelessFirst : kHopeless) * fastest;
+  constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
+  const std::uint64_t completions = estimator.completions();
+  if (completions == 0) return false;
+  return estimator.seconds() > kFactors[std::min<std::uint64_t>(completions, 3) - 1] * fastest;
+}
+
+bool learnt(const RateEstimator& estimator) {
+  if (estimator.weight() < kLearnt) return false;
+  if (estimator.weight() >= kLearntAtLast) return true;
+  const RateEstimate known = estimator.estimate();
+  return known.seconds_high <= kWideInterval * known.seconds_low;
 }
 
 }  // namespace
@@ -281,7 +295,7 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const Pair& candidate = pair(i, j);
   const RateEstimator& known = candidate.estimator;
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
-  if (!hopeless(known, fastest) && known.weight() < kLearnt) return true;
+  if (!hopeless(known, fastest) && !learnt(known)) return true;
   if (completions - candidate.latest_sample < kFresh) return false;
   return (candidate.explored_seconds + known.seconds()) * servers_kept_busy(i, j) <= budgets[index(j)];
 }
