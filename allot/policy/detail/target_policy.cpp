@@ -16,7 +16,7 @@ class TargetPolicy final : public Policy {
   TargetPolicy(const System& system, FindTarget find, bool keeps_proportions)
       : system_(system),
         find_(std::move(find)),
-        most_missing_(keeps_proportions ? 1 : std::numeric_limits<std::uint64_t>::max() / 2),
+        most_missing_(keeps_proportions ? 0 : std::numeric_limits<std::uint64_t>::max()),
         targets_(system),
         nothing_(system.type_count(), system.resource_count()) {
     point_at(nothing_);
@@ -49,7 +49,7 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return static_cast<std::uint64_t>(most) - 1 < most_missing_ ? best : in_proportion(i, wanted, present);
+    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : in_proportion(i, wanted, present);
   }
 
   const Assignment* target() const noexcept override {
@@ -82,7 +82,7 @@ class TargetPolicy final : public Policy {
 
   System system_;
   FindTarget find_;
-  std::uint64_t most_missing_;  // of tasks that go where most of them are missing
+  std::uint64_t most_missing_;  // besides one: more of them, or fewer, and proportions are kept
   ByPopulation<Target> targets_;
   Assignment nothing_;
   const Target* current_ = nullptr;
