@@ -12,13 +12,12 @@ namespace {
 
 using detail::Access;
 using detail::ActivePlan;
+using detail::kOnStack;
 using detail::Published;
 using detail::Tally;
 
 /// How often a decision is taken again because another thread was quicker.
 constexpr int kRetries = 16;
-/// Pairs whose counts are copied to the stack.
-constexpr std::size_t kOnStack = 1024;
 
 /// A counter that is read, changed by the policy on a copy, and put back if nobody else has changed it.
 bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const std::uint32_t> before,
@@ -145,7 +144,7 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, Tally& tally) no
   const std::size_t resources = system.resource_count();
   const std::size_t pairs = types * resources;
   const std::size_t memory = 2 * plan->memory.size();
-  if (pairs <= kOnStack && resources <= kOnStack / 4 && memory <= kOnStack / 4) {
+  if (plan->is_small) {
     // Left uninitialised: most of it is not needed.
     std::array<Count, kOnStack> tasks;
     std::array<Count, kOnStack / 4> totals;

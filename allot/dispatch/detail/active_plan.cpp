@@ -59,6 +59,8 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   active->plan = std::make_shared<const Plan>(std::move(plan));
   active->policy = policy.get();
   active->shows_work = policy->looks_at_sizes();
+  active->is_small = system.type_count() * system.resource_count() <= kOnStack &&
+                     system.resource_count() <= kOnStack / 4 && 2 * active->memory.size() <= kOnStack / 4;
   return active;
 }
 
