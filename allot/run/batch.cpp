@@ -1,6 +1,7 @@
 #include "allot/run/batch.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "allot/solve/solver.hpp"
@@ -11,10 +12,47 @@ namespace {
 /// Of about a microsecond each: the loop of a run waits for the answer.
 constexpr std::uint64_t kMostSteps = 10'000;
 
+/// What a task of each type takes at least, by the prices of a plan.
+std::vector<double> worths_by_price(const System& system, const Solution& plan) {
+  std::vector<double> worths;
+  for (const TaskType i : system.types()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const ResourceId j : system.resources_for(i)) {
+      double price = 0;
+      for (const Draw& draw : system.needs(i, j))
+        price += draw.amount * plan.plan.capacities[index(draw.capacity)].price;
+      least = std::min(least, price * system.seconds_per_task(i, j));
+    }
+    worths.push_back(system.count(i) > 0 && least < kMaxNumber ? std::max(0.0, least) : 0.0);
+  }
+  return worths;
+}
+
+/// The same for whole tasks.
+std::optional<double> packing_bound(const System& system, const Solution& plan, std::span<const Count> left) {
+  if (plan.plan.capacities.size() != system.capacity_count()) return std::nullopt;
+  std::vector<double> worths = worths_by_price(system, plan);
+  double most = 0;
+  double value = 0;
+  for (const double worth : worths) most = std::max(most, worth);
+  if (!(most > 0)) return std::nullopt;
+  for (std::size_t i = 0; i < worths.size(); ++i) {
+    worths[i] /= most;
+    value += worths[i] * static_cast<double>(left[i]);
+  }
+  SolveOptions options;
+  options.bound_packings = true;
+  options.stop.steps = kMostSteps;
+  const Solution packed =
+      solve(*find_solver("planned"), {system.with_worths(worths), Objective::kThroughput}, options);
+  if (!packed.plan.packing_bound || !(*packed.plan.packing_bound > 0)) return std::nullopt;
+  return value / *packed.plan.packing_bound;
+}
+
 }  // namespace
 
-std::optional<double> batch_bound(const System& system, std::span<const Count> left) {
-  const SolverInfo* const weighted = find_solver("weighted");
+std::optional<double> batch_bound(const System& system, std::span<const Count> left, bool packings) {
+  const SolverInfo* const weighted = find_solver(system.has_needs() ? "planned" : "weighted");
   std::vector<TaskClass> tasks = system.tasks();
   Count servers = 0;
   for (const Resource& resource : system.resources()) servers += resource.servers;
@@ -29,6 +67,7 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
             : 0;
     task.priority = static_cast<double>(left[index(i)]);
     task.floor.reset();
+    task.max_response.reset();
     all += static_cast<double>(left[index(i)]);
     if (left[index(i)] > 0 && system.resources_for(i).empty()) return std::nullopt;
   }
@@ -38,12 +77,13 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   for (Resource& resource : resources) resource.min_depth = 1;
   SolveOptions options;
   options.stop.steps = kMostSteps;
-  const Solution solution =
-      solve(*weighted,
-            {system.with_resources(std::move(resources)).with_tasks(std::move(tasks)), Objective::kPriority},
-            options);
+  options.bound_packings = false;
+  const System batch = system.with_resources(std::move(resources)).with_tasks(std::move(tasks));
+  const Solution solution = solve(*weighted, {batch, Objective::kPriority}, options);
   if (solution.outcome == Outcome::kBudget || !(solution.performance.throughput > 0)) return std::nullopt;
-  return all / solution.performance.throughput;
+  const double bound = all / solution.performance.throughput;
+  if (!packings || !system.has_needs()) return bound;
+  return std::max(bound, packing_bound(batch, solution, left).value_or(bound));
 }
 
 }  // namespace allot

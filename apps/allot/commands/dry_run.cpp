@@ -64,7 +64,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
   outlook.plan = placer.dispatcher().plan();
   if (!outlook.known) return;
   const std::vector<Count>& left = outlook.left_by_type;
-  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left);
+  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left, true);
   // At the pace of the plan, which for the objective `finish` is that of the bound.
   outlook.finish_s = outlook.bound_s;
   if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;

@@ -1,0 +1,201 @@
+#include "allot/run/packed_endgame.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace allot {
+namespace {
+
+constexpr double kPackedNever = std::numeric_limits<double>::infinity();
+/// The part of a capacity, and of a time, that is rounding.
+constexpr double kPackedRounding = 1e-9;
+/// How often an order is improved.
+constexpr int kImprovements = 12;
+
+/// What is free of each capacity as time goes by.
+class Timeline {
+ public:
+  explicit Timeline(const System& system) : width_(system.capacity_count()), begins_{0} {
+    for (const CapacityId r : system.capacity_ids()) {
+      slack_.push_back(kPackedRounding * system.amount(r));
+      free_.push_back(system.is_shared(r) ? kPackedNever : system.amount(r));
+    }
+  }
+
+  /// The first time from which on there is room for so long.
+  double first_room(std::span<const Draw> needs, double length) const {
+    double begin = 0;
+    for (std::size_t at = 0; at < begins_.size(); ++at) {
+      if (begins_[at] >= begin + length * (1 - kPackedRounding)) break;
+      if (has_room(at, needs)) continue;
+      if (at + 1 == begins_.size()) return kPackedNever;
+      begin = begins_[at + 1];
+    }
+    return begin;
+  }
+
+  void take(std::span<const Draw> needs, double begin, double end) {
+    const std::size_t first = split(begin);
+    const std::size_t last = end < kPackedNever ? split(end) : begins_.size();
+    for (std::size_t at = first; at < last; ++at) {
+      for (const Draw& draw : needs) free_[at * width_ + index(draw.capacity)] -= draw.amount;
+    }
+  }
+
+ private:
+  bool has_room(std::size_t at, std::span<const Draw> needs) const {
+    return std::all_of(needs.begin(), needs.end(), [&](const Draw& draw) {
+      const std::size_t r = index(draw.capacity);
+      return draw.amount <= free_[at * width_ + r] + slack_[r];
+    });
+  }
+  /// The step that begins at a time.
+  std::size_t split(double time) {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), time);
+    const auto at = static_cast<std::size_t>(after - begins_.begin());
+    if (begins_[at - 1] == time) return at - 1;
+    const auto from = static_cast<std::ptrdiff_t>((at - 1) * width_);
+    const std::vector<double> same(free_.begin() + from,
+                                   free_.begin() + from + static_cast<std::ptrdiff_t>(width_));
+    begins_.insert(after, time);
+    free_.insert(free_.begin() + static_cast<std::ptrdiff_t>(at * width_), same.begin(), same.end());
+    return at;
+  }
+
+  std::size_t width_;
+  std::vector<double> begins_;
+  std::vector<double> free_;   // by step and capacity
+  std::vector<double> slack_;  // by capacity
+};
+
+struct PackedSchedule {
+  std::vector<std::pair<std::size_t, ResourceId>> start;
+  double finish = 0;
+  double total = 0;       // work: of two that end together the one with less is better
+  std::size_t last = 0;   // of the order: who ends last
+  bool operator<(const PackedSchedule& other) const noexcept {
+    const double margin = kPackedRounding * std::max(finish, other.finish);
+    if (finish < other.finish - margin) return true;
+    if (finish > other.finish + margin) return false;
+    return total < other.total * (1 - kPackedRounding);
+  }
+};
+
+class PackedPlanner {
+ public:
+  PackedPlanner(const System& system, std::span<const PackedGroup> groups, const PerPair<double>& seconds,
+                std::span<const PackedRunning> running)
+      : system_(system), groups_(groups), seconds_(seconds), now_(system) {
+    for (const PackedRunning& task : running)
+      now_.take(system.needs(task.type, task.resource), 0, task.free_in);
+  }
+
+  PackedPlan plan() const {
+    PackedSchedule best;
+    best.finish = kPackedNever;
+    for (std::vector<std::size_t> order : orders()) {
+      PackedSchedule schedule = listed(order);
+      if (schedule < best) best = schedule;
+      for (int round = 0; round < kImprovements && schedule.last > 0; ++round) {
+        std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(schedule.last),
+                    order.begin() + static_cast<std::ptrdiff_t>(schedule.last) + 1);
+        schedule = listed(order);
+        if (schedule < best) best = schedule;
+      }
+    }
+    return {std::move(best.start), best.finish};
+  }
+
+ private:
+  /// The least time that a task of a group takes, and the largest part of a capacity that it holds then.
+  std::pair<double, double> size_of(std::size_t g) const {
+    double least = kPackedNever;
+    double width = 0;
+    for (const ResourceId j : seconds_.resource_ids()) {
+      const double takes = seconds_(task_type(g), j);
+      if (!(takes > 0) || takes >= least) continue;
+      least = takes;
+      width = 0;
+      for (const Draw& draw : system_.needs(groups_[g].type, j)) {
+        if (!system_.is_shared(draw.capacity))
+          width = std::max(width, draw.amount / system_.amount(draw.capacity));
+      }
+    }
+    return {least, width};
+  }
+
+  std::vector<std::vector<std::size_t>> orders() const {
+    std::vector<std::size_t> known;
+    std::vector<std::pair<double, double>> sizes(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      sizes[g] = size_of(g);
+      if (groups_[g].count > 0 && sizes[g].first < kPackedNever) known.push_back(g);
+    }
+    std::vector<std::vector<std::size_t>> all;
+    const auto add_by = [&](const auto& score) {
+      std::vector<std::size_t> sorted = known;
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
+      std::vector<std::size_t>& order = all.emplace_back();
+      for (const std::size_t g : sorted) order.insert(order.end(), static_cast<std::size_t>(groups_[g].count), g);
+    };
+    add_by([&](std::size_t g) { return sizes[g].first * sizes[g].second; });
+    add_by([&](std::size_t g) { return sizes[g].first; });
+    add_by([&](std::size_t g) { return sizes[g].second; });
+    // Evenly mixed: the k-th of n at (k + 1/2) / n.
+    std::vector<std::pair<double, std::size_t>> mixed;
+    for (const std::size_t g : all.front()) mixed.emplace_back(0, g);
+    std::vector<Count> taken(groups_.size(), 0);
+    for (auto& [place, g] : mixed)
+      place = (static_cast<double>(taken[g]++) + 0.5) / static_cast<double>(groups_[g].count);
+    std::stable_sort(mixed.begin(), mixed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::size_t>& order = all.emplace_back();
+    for (const auto& [place, g] : mixed) order.push_back(g);
+    return all;
+  }
+
+  PackedSchedule listed(std::span<const std::size_t> order) const {
+    Timeline timeline = now_;
+    PackedSchedule schedule;
+    for (std::size_t at = 0; at < order.size(); ++at) {
+      const std::size_t g = order[at];
+      double best_end = kPackedNever;
+      double best_begin = 0;
+      ResourceId best{};
+      for (const ResourceId j : seconds_.resource_ids()) {
+        const double takes = seconds_(task_type(g), j);
+        if (!(takes > 0)) continue;
+        const double begin = timeline.first_room(system_.needs(groups_[g].type, j), takes);
+        if (begin + takes >= best_end) continue;
+        best_end = begin + takes;
+        best_begin = begin;
+        best = j;
+      }
+      if (best_end == kPackedNever) continue;
+      timeline.take(system_.needs(groups_[g].type, best), best_begin, best_end);
+      if (best_begin == 0) schedule.start.emplace_back(g, best);
+      schedule.total += best_end - best_begin;
+      if (best_end > schedule.finish) {
+        schedule.finish = best_end;
+        schedule.last = at;
+      }
+    }
+    return schedule;
+  }
+
+  const System& system_;
+  std::span<const PackedGroup> groups_;
+  const PerPair<double>& seconds_;
+  Timeline now_;
+};
+
+}  // namespace
+
+PackedPlan plan_packed_endgame(const System& system, std::span<const PackedGroup> groups,
+                               const PerPair<double>& seconds, std::span<const PackedRunning> running) {
+  return PackedPlanner(system, groups, seconds, running).plan();
+}
+
+}  // namespace allot

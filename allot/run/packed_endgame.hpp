@@ -1,0 +1,39 @@
+// The last tasks of a batch where tasks hold several things: a schedule of all of them.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "allot/base/per.hpp"
+#include "allot/model/system.hpp"
+
+namespace allot {
+
+/// A task that runs, or whose end nobody knows, and holds what it needs until then.
+struct PackedRunning {
+  TaskType type{};
+  ResourceId resource{};
+  double free_in = 0;  ///< seconds
+};
+
+/// Tasks that may go to the same places.
+struct PackedGroup {
+  TaskType type{};
+  Count count = 0;
+};
+
+struct PackedPlan {
+  std::vector<std::pair<std::size_t, ResourceId>> start;  ///< groups of which a task should start now, and where
+  double finish = 0;  ///< seconds until the last task ends, by the expected times
+};
+
+/// Which tasks should start now so that all are done soonest, when one of a group takes `seconds` at each
+/// resource, group by resource (0: cannot run there), and holds what the system says. Tasks are put into the
+/// schedule one by one, each where it ends first, before others where there is room; the best of some orders
+/// (by length, by what they hold, evenly mixed as a plan would), each improved by taking earlier what ends
+/// last. Groups that can run nowhere are left out. O(orders tasks^2 capacities).
+PackedPlan plan_packed_endgame(const System& system, std::span<const PackedGroup> groups,
+                               const PerPair<double>& seconds, std::span<const PackedRunning> running);
+
+}  // namespace allot
