@@ -121,6 +121,11 @@ void Dispatcher::cancel(const Ticket& ticket) noexcept {
   if (ticket.explores) tally.explored.fetch_sub(1, std::memory_order_relaxed);
 }
 
+void Dispatcher::set_waiting(TaskType i, Count tasks) noexcept {
+  if (index(i) < state_->counts.type_room())
+    state_->counts.waiting(i).store(tasks, std::memory_order_relaxed);
+}
+
 bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   State& state = *state_;
   if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return false;

@@ -37,6 +37,11 @@ struct DispatcherOptions {
   /// not fit is for the host to let wait. Where tasks share some of it, rates are learnt at full speed: what
   /// is seen is put down to the task and to those beside it as the model says.
   std::vector<Capacity> capacities;
+  /// Plans are for the tasks that are in flight, whatever counts were declared: the count of a type is what
+  /// is planned for until tasks of it have been seen, and as long as there are about as many (a quarter more
+  /// or fewer, or one task). More are planned for at the next look, fewer when the latest eight looks saw no
+  /// more. False: plans are for the counts, which the host keeps true.
+  bool follow_counts = true;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
   double exploration = 0.02;
@@ -63,7 +68,7 @@ struct DispatcherOptions {
 /// `exploration`.
 class Dispatcher {
  public:
-  /// The count of a type: tasks in flight at once that are to be planned for, N_i. `priors` is row-major, one
+  /// The count of a type: tasks in flight at once that are expected, N_i. `priors` is row-major, one
   /// per pair. Makes the first plan before it returns. Throws InvalidModel when
   /// the policy is unknown or the system cannot be.
   Dispatcher(std::vector<Resource> resources, std::vector<TaskClass> types, std::vector<RatePrior> priors,
@@ -94,9 +99,13 @@ class Dispatcher {
   /// planner asks for another one; the next task goes where the policy says.
   void cancel(const Ticket& ticket) noexcept;
 
+  /// Tasks of the type that are ready and wait for no resource in particular: hosts that bind late say it
+  /// whenever it changes (`LateDispatch` does), since what has no ticket yet is in flight, too. Lock-free.
+  void set_waiting(TaskType i, Count tasks) noexcept;
+
   // ---- what changes
 
-  /// N_i; the plan follows.
+  /// N_i, expected from now on; the plan follows.
   void set_count(TaskType i, Count count);
   void set_counts(std::span<const Count> counts);
   void set_priorities(std::span<const double> priorities);
@@ -125,6 +134,9 @@ class Dispatcher {
   /// Whether tasks of the type may be sent there now: not drained, lost or disabled, breaker not open.
   bool allows(TaskType i, ResourceId j) const noexcept;
   std::shared_ptr<const Plan> plan() const;
+  /// Of the present plan: who asks often sees whether there is another one. Lock-free.
+  std::uint64_t plan_number() const noexcept;
+  const DispatcherOptions& options() const noexcept;
   RateEstimate estimate(TaskType i, ResourceId j) const;
   /// The estimate's mean time alone, which costs next to nothing; nothing where it is a guess.
   std::optional<double> mean_seconds(TaskType i, ResourceId j) const;

@@ -15,8 +15,7 @@ using Presence = KnownSystem::Presence;
 void store_count(KnownSystem& known, TaskType i, Count count) {
   known.check(i);
   if (count < 0 || count > kMaxCount) throw InvalidModel("count", "must be from 0 to 1e9");
-  known.changed |= known.types[index(i)].count != count;
-  known.types[index(i)].count = count;
+  if (known.types[index(i)].count != count) known.expect(i, count);
 }
 
 /// Capacities beyond the servers of resources are numbered after those, and there is a resource more or
@@ -101,6 +100,8 @@ TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> 
     throw InvalidModel("priors", "needs one for each resource");
   const TaskType i = task_type(known->types.size());
   known->types.push_back(type);
+  known->populations.emplace_back();
+  known->expect(i, type.count);
   known->removed.push_back(false);
   try {
     for (const ResourceId j : known->resource_ids()) known->make_pair(i, j, by_resource[index(j)]);
@@ -108,6 +109,7 @@ TaskType Dispatcher::add_type(const TaskClass& type, std::span<const RatePrior> 
   } catch (...) {
     for (const ResourceId j : known->resource_ids()) known->counts.set_access(i, j, Access::kClosed);
     known->types.pop_back();
+    known->populations.pop_back();
     known->removed.pop_back();
     throw;
   }

@@ -38,8 +38,7 @@ Dispatcher::State::State(std::vector<Resource> resources, std::vector<TaskClass>
       made(now),
       planned(now),
       counts(types.size() + options.more_types, resources.size() + options.more_resources),
-      known(counts, std::move(resources), std::move(types), priors, options.estimator, options.exploration,
-            options.capacities),
+      known(counts, std::move(resources), std::move(types), priors, options),
       active(first_plan()) {
   if (options.planning == Planning::kBackground) planner = std::thread([this] { plan_in_background(); });
 }
@@ -70,6 +69,7 @@ PolicyOptions Dispatcher::State::solve_options() const {
   PolicyOptions solving = options.policy_options;
   solving.solve.deadline = Clock::now() + options.solve_limit;
   solving.solve.flag = &stop_solving;
+  solving.plan_basis = plan_basis;
   return solving;
 }
 
@@ -127,7 +127,9 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     next = stale(error.what());
   }
   const std::lock_guard lock(mutex);
+  const std::uint64_t number = next->plan->number;
   active.replace(std::move(next));
+  published.store(number, std::memory_order_release);
   return true;
 }
 
@@ -161,6 +163,12 @@ std::shared_ptr<const Plan> Dispatcher::plan() const {
   const std::lock_guard lock(state_->mutex);
   return state_->active.current().plan;
 }
+
+std::uint64_t Dispatcher::plan_number() const noexcept {
+  return state_->published.load(std::memory_order_acquire);
+}
+
+const DispatcherOptions& Dispatcher::options() const noexcept { return state_->options; }
 
 RateEstimate Dispatcher::estimate(TaskType i, ResourceId j) const {
   const std::lock_guard lock(state_->mutex);
@@ -252,8 +260,10 @@ PlanDoubt Dispatcher::doubt(std::size_t draws) const {
     }
     const System other =
         system.with_rates(Rates(system.type_count(), system.resource_count(), std::move(rates)));
+    PolicyOptions solving = state_->solve_options();
+    solving.plan_basis.reset();  // the planner's
     const std::unique_ptr<ActivePlan> better =
-        detail::make_active_plan(state_->policy, other, state_->solve_options(), 0, nullptr);
+        detail::make_active_plan(state_->policy, other, solving, 0, nullptr);
     ++result.draws;
     if (!better->plan->predicted || *better->plan->target == *plan->target) continue;
     const double ours = detail::predict(other, &*plan->target, plan->time_shares)->throughput;

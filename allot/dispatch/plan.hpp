@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,8 @@
 
 namespace allot {
 
+class Policy;
+
 /// Whether other rates inside their 95% intervals would have led to another plan.
 struct PlanDoubt {
   std::size_t draws = 0;      ///< sets of rates that were tried
@@ -23,7 +26,7 @@ struct PlanDoubt {
 /// Immutable once published.
 struct Plan {
   std::uint64_t number = 0;  ///< counts up from 1
-  /// With the rates and counts it was made for. A pair that is not in use now (drained, lost, failing, or not
+  /// With the rates and counts it was made for: see `DispatcherOptions::follow_counts`. A pair that is not in use now (drained, lost, failing, or not
   /// tried yet while others are known) has rate 0, and a type that can go nowhere now has count 0.
   System system;
   std::optional<Assignment> target;  ///< n_ij, if the policy holds one
@@ -34,6 +37,7 @@ struct Plan {
   double solve_seconds = 0;
   bool stale = false;           ///< the plan before, which could not be renewed: `note` says why
   std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
+  std::shared_ptr<const Policy> policy;  ///< that carries it out
 
   /// What the type is to have of the resource: its planned service or time share, else its tasks there. The
   /// weight of its line. Absent for a policy that holds no target.

@@ -87,8 +87,14 @@ class LateBinding {
   }
   /// A task has ended after so many seconds at a resource.
   virtual void served(TaskType i, ResourceId j, double seconds) noexcept { (void)i, (void)j, (void)seconds; }
+  /// A task that `next` had chosen could not be started: as if it had never been.
+  virtual void given_back(TaskType i, ResourceId j) noexcept { (void)i, (void)j; }
   /// The policy has been told of another population.
   virtual void renew() {}
+  /// For live hosts, whose plans follow one another: takes over what was served from the binding of the
+  /// policy before, of the same kind, which is of no use afterwards. There may be more types and resources
+  /// now.
+  virtual void succeed(LateBinding& before) { (void)before; }
 };
 
 /// Thread safety: `place` and `choices` are const and may be called from several threads, each with its own
@@ -150,6 +156,9 @@ struct PolicyOptions {
   /// For live hosts, whose targets follow one another: `optimal` starts its search from it as well. Absent in
   /// simulations, where a target is to depend on the system alone.
   std::optional<Assignment> start;
+  /// The same for `planned`, which leaves its own here.
+  std::shared_ptr<PlanBasis> plan_basis;
+  std::optional<double> power_cap;  ///< of `planned`: mean watts, besides what the scenario says
   /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
   /// answer where that is better.
   bool look_further = false;

@@ -44,6 +44,9 @@ void ServiceOrder::weigh(std::span<const Number> weights) {
     const double least = when_ahead_ == WhenAhead::kIdle ? stray : 0.0;
     const double weight = given(i) > least ? given(i) : stray;
     if (account.tag > present) account.tag = present + (account.tag - present) * account.weight / weight;
+    const bool is_stray = !(given(i) > least);
+    if (account.is_stray && !is_stray) account.tag = std::max(account.tag, present);
+    account.is_stray = is_stray;
     account.weight = weight;
   }
 }

@@ -32,7 +32,7 @@ class ServiceOrder {
   /// One for each type; for kServe in any unit, for the others in units of this resource (f_ij). A type
   /// without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for
   /// ever. All are 1 before the first call. More types than before may be given. A type that is ahead stays
-  /// so by as many seconds of service.
+  /// so by as many seconds of service; one that had no weight is owed nothing for that time.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
   /// Mean seconds of service of each type, where no task of it has been seen; 0: not known.
@@ -72,6 +72,7 @@ class ServiceOrder {
     Count in_service = 0;
     double mean_service = 0;  ///< of its latest tasks
     bool present = false;     ///< had a task waiting or in service at the latest call
+    bool is_stray = false;    ///< its weight is that of a type that has none
   };
   double earliest_start(Account& account) const noexcept;
   static double take_charge(Account& account) noexcept;

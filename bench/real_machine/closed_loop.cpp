@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "allot/dispatch/late_dispatch.hpp"
 #include "allot/dispatch/lines.hpp"
-#include "allot/model/filling.hpp"
 
 namespace real_machine {
 namespace {
@@ -25,6 +25,7 @@ using Seconds = std::chrono::duration<double>;
 /// A task in flight.
 struct Task : allot::WaitingTask {
   Clock::time_point placed;  // when it came into being, which is before its ticket if it was placed anew
+  allot::LateDispatch::Start start;  // under a policy that binds late
 };
 
 struct Station {
@@ -44,11 +45,9 @@ class Loop {
         dispatcher_(resources(), dispatch_types(), priors(), dispatcher_options()),
         lines_({when_ahead(), true}),
         weights_(types_),
-        in_service_(types_ * machine.stations.size(), 0.0),
-        done_(types_),
         next_input_(types_) {
     lines_.resize(types_, machine.stations.size());
-    if (options.model) sharing_.emplace(*options.model, allot::Filling::Of::kShared);
+    if (policy_.binds_late && options.binding != Binding::kFirstFit) late_.emplace(dispatcher_);
     for (std::size_t s = 0; s < machine.stations.size(); ++s) {
       stations_.push_back(std::make_unique<Station>());
       stations_.back()->present.assign(types_, 0);
@@ -178,7 +177,6 @@ class Loop {
   }
 
   allot::Lines::WhenAhead when_ahead() const {
-    if (policy_.binds_late) return allot::Lines::WhenAhead::kIdleFarAhead;
     const bool exact =
         policy_.holds_time_shares && options_.policy_options.shares == allot::ShareReading::kExact;
     return exact ? allot::Lines::WhenAhead::kIdle : allot::Lines::WhenAhead::kServe;
@@ -220,35 +218,20 @@ class Loop {
     task.ticket = {.type = allot::task_type(type)};
     task.placed = since;
     lines_.put_unbound(task);
+    tell_waiting(task.ticket.type);
     for (std::size_t s = 0; s < stations_.size(); ++s) {
       if (stations_[s]->idle > 0 && wants(s, task.ticket.type)) stations_[s]->changed.notify_one();
     }
   }
 
-  /// Under planned shares: whether the type has had more of its share than the one that has had the least, by
-  /// more tasks than it has in flight. Where a resource does less than its plan says, the others wait for it,
-  /// and the shares hold.
-  bool is_ahead(std::size_t type) const {
-    if (!policy_.binds_late || options_.policy_options.objective != allot::Objective::kPriority) return false;
-    double least = 1e300;
-    for (std::size_t i = 0; i < types_; ++i) {
-      if (options_.priorities[i] > 0 && options_.counts[i] > 0)
-        least = std::min(least, static_cast<double>(done_[i]) / options_.priorities[i]);
-    }
-    return static_cast<double>(done_[type] - options_.counts[type]) >= least * options_.priorities[type];
-  }
-
-  /// How fast tasks of a pair run now, as the model says: plans are of service at full speed.
-  double speed(std::size_t type, std::size_t station) {
-    if (!sharing_ || !is_late_) return 1;
-    return sharing_->levels(in_service_)[type * stations_.size() + station];
+  void tell_waiting(allot::TaskType i) {
+    if (late_) late_->set_waiting(i, static_cast<Count>(lines_.unbound(i).size()));
   }
 
   /// Whether a free server of the station may take a task of the type, bound late.
   bool wants(std::size_t station, allot::TaskType type) const {
     if (!machine_.can_run(index(type), station) || server_count(station) == 0) return false;
-    if (options_.binding != Binding::kFirstFit)
-      return !is_ahead(index(type));  // else the weights of the plan decide
+    if (late_) return true;  // the plan decides
     const double here = options_.model->rate(type, allot::resource_id(station));
     for (std::size_t s = 0; s < stations_.size(); ++s) {
       if (s != station && stations_[s]->idle > 0 && machine_.can_run(index(type), s) &&
@@ -258,40 +241,34 @@ class Loop {
     return true;
   }
 
-  /// A task that waits unbound goes where the dispatcher wants to learn a rate.
-  void bind_trials() {
-    if (options_.binding == Binding::kFirstFit) return;
-    for (std::size_t i = 0; i < types_; ++i) {
-      while (allot::WaitingTask* const task = lines_.unbound(allot::task_type(i)).first()) {
-        const auto trial = dispatcher_.place_trial(task->ticket.type);
-        if (!trial) break;
-        lines_.rebind(*task, *trial);
-        stations_[index(trial->resource)]->changed.notify_one();
-      }
-    }
-  }
-
   Task* take_late(std::size_t station) {
-    bind_trials();
     const allot::ResourceId j = allot::resource_id(station);
-    auto* const task = static_cast<Task*>(
-        lines_.take(j, since_start(Clock::now()), [&](allot::TaskType i) { return wants(station, i); }));
-    if (task != nullptr && task->unbound) task->ticket = dispatcher_.place_at(task->ticket.type, j);
-    return task;
+    const auto available = [&](allot::TaskType i) { return wants(station, i); };
+    if (!late_) {
+      auto* const task = static_cast<Task*>(lines_.take(j, since_start(Clock::now()), available));
+      if (task != nullptr) task->ticket = dispatcher_.place_at(task->ticket.type, j);
+      return task;
+    }
+    const auto start = late_->next(j, Clock::now(), available);
+    if (!start) return nullptr;
+    auto& task = static_cast<Task&>(*lines_.unbound(start->ticket.type).first());
+    lines_.remove(task);
+    task.start = *start;
+    task.ticket = start->ticket;
+    return &task;
   }
 
   /// Looks for a new plan now and then: its weights count from here on, and if it has another target, tasks
   /// that wait are placed anew. Else they might wait for long where their type has no part any more.
   void follow_plan() {
     const Clock::time_point now = Clock::now();
-    if (now < look_at_) return;
+    if (now < look_at_ || is_late_) return;
     look_at_ = now + std::chrono::milliseconds(1);
     const auto plan = dispatcher_.plan();
     if (plan_ != nullptr && plan->number == plan_->number) return;
     const bool moved = plan_ != nullptr && plan->target != plan_->target;
     plan_ = plan;
-    const bool has_parts = plan->target || !plan->service.empty();
-    for (std::size_t s = 0; s < stations_.size() && has_parts; ++s) {
+    for (std::size_t s = 0; s < stations_.size() && plan->target; ++s) {
       const allot::ResourceId j = allot::resource_id(s);
       for (std::size_t i = 0; i < types_; ++i) weights_[i] = *plan->part(allot::task_type(i), j);
       lines_.set_weights(j, weights_);
@@ -330,6 +307,19 @@ class Loop {
         lines_.take(j, since_start(Clock::now()), [](allot::TaskType) { return true; }));
   }
 
+  /// How long a server that found nothing to take sleeps, unless it is woken.
+  Seconds idle_for(std::size_t station) const {
+    const allot::ResourceId j = allot::resource_id(station);
+    const Clock::time_point now = Clock::now();
+    double seconds = 0.01;
+    if (late_) {
+      if (const auto again = late_->ask_again(j)) seconds = Seconds(*again - now).count();
+    } else if (const auto until = lines_.idle_until(j)) {
+      seconds = *until - since_start(now);
+    }
+    return Seconds(std::max(0.0, seconds));
+  }
+
   void serve(std::size_t station, std::size_t number, std::vector<Run>& runs) noexcept {
     const Server& server = machine_.stations[station].servers[number];
     stay_on(server.core);
@@ -339,17 +329,13 @@ class Loop {
         follow_plan();
         Task* const task = take(station);
         if (task == nullptr) {
-          const auto until = lines_.idle_until(allot::resource_id(station));
           ++stations_[station]->idle;
-          stations_[station]->changed.wait_for(
-              lock, until ? Seconds(std::max(0.0, *until - since_start(Clock::now()))) : Seconds(0.01));
+          stations_[station]->changed.wait_for(lock, idle_for(station));
           --stations_[station]->idle;
           continue;
         }
         const allot::Ticket ticket = task->ticket;
         const std::size_t type = index(ticket.type);
-        in_service_[type * stations_.size() + station] += 1;
-        const double at_first = speed(type, station);
         lock.unlock();
         const std::size_t input = next_input_[type].fetch_add(1, std::memory_order_relaxed) % machine_.inputs;
         const Clock::time_point begin = Clock::now();
@@ -359,12 +345,13 @@ class Loop {
         runs.push_back({type, station, number, since_measuring(task->placed), since_measuring(begin),
                         since_measuring(end)});
         if (runs.back().end >= 0) ended_.fetch_add(1, std::memory_order_relaxed);
-        dispatcher_.complete(ticket, busy, true, end);
         lock.lock();
-        if (task->in_order)
-          lines_.served(ticket.type, ticket.resource, busy * 0.5 * (at_first + speed(type, station)));
-        in_service_[type * stations_.size() + station] -= 1;
-        ++done_[type];
+        if (late_) {
+          late_->ended(task->start, busy, true, end);
+        } else {
+          dispatcher_.complete(ticket, busy, true, end);
+          if (task->in_order) lines_.served(ticket.type, ticket.resource, busy);
+        }
         if (!is_late_) --stations_[station]->present[type];
         tasks_.release(*task);
         place(type, Clock::now());
@@ -398,14 +385,12 @@ class Loop {
   allot::Dispatcher dispatcher_;
   std::mutex mutex_;  // over what follows
   allot::Lines lines_;
+  std::optional<allot::LateDispatch> late_;  // what servers take under a policy that binds late
   allot::TaskPool<Task> tasks_;
   std::vector<std::unique_ptr<Station>> stations_;
   std::shared_ptr<const allot::Plan> plan_;  // that the weights are from
   Clock::time_point look_at_{};              // when to ask for a new plan
   std::vector<double> weights_;              // scratch
-  std::optional<allot::Filling> sharing_;    // of the model, if there is one
-  std::vector<double> in_service_;           // tasks by pair
-  std::vector<Count> done_;                  // tasks by type
   std::vector<std::atomic<std::size_t>> next_input_;
   Clock::time_point start_;
   std::atomic<bool> stop_ = false;

@@ -38,7 +38,7 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
                                              const ActivePlan* before) {
   const Clock::time_point begin = Clock::now();
   if (before != nullptr && before->plan->target) options.start = *before->plan->target;
-  std::unique_ptr<Policy> policy = info.make(system, options);
+  std::shared_ptr<Policy> policy = info.make(system, options);
   policy->set_population(counts_of(system));
 
   auto active = std::make_unique<ActivePlan>();
@@ -49,7 +49,7 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
       active->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
   }
-  Plan plan{number, system, {}, {}, {}, {}, 0, false, {}};
+  Plan plan{number, system, {}, {}, {}, {}, 0, false, {}, policy};
   if (policy->target() != nullptr) plan.target = *policy->target();
   plan.time_shares.assign(policy->time_shares().begin(), policy->time_shares().end());
   plan.service.assign(policy->planned_service().begin(), policy->planned_service().end());
@@ -57,7 +57,7 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   plan.note = policy->note();
   plan.solve_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   active->plan = std::make_shared<const Plan>(std::move(plan));
-  active->policy = std::move(policy);
+  active->policy = policy.get();
   return active;
 }
 

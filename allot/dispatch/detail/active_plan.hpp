@@ -13,7 +13,7 @@ namespace allot::detail {
 
 struct ActivePlan {
   std::shared_ptr<const Plan> plan;
-  std::unique_ptr<const Policy> policy;
+  const Policy* policy = nullptr;  ///< the plan's
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
 };
 

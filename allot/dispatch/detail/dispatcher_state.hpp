@@ -60,11 +60,14 @@ struct Dispatcher::State {
   std::unique_ptr<detail::ActivePlan> first_plan();
   std::unique_ptr<detail::ActivePlan> stale(const std::string& why);
 
-  DispatcherOptions options;
+  const DispatcherOptions options;
   const PolicyInfo& policy;
   Clock::time_point made;
   StopFlag stop_solving{false};
+  /// Where the planner's latest solve of `planned` ended.
+  std::shared_ptr<PlanBasis> plan_basis = std::make_shared<PlanBasis>();
   std::uint64_t plans = 0;
+  std::atomic<std::uint64_t> published{1};  ///< the number of the present plan
   Clock::time_point planned;  ///< when the present plan was made
   bool hasty = false;         ///< it was made quickly, and there may be a better one
 

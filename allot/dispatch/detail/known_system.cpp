@@ -35,13 +35,13 @@ bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
 
 KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources,
                          std::vector<TaskClass> given_types, const std::vector<RatePrior>& priors,
-                         const RateEstimatorOptions& estimator, double explore,
-                         std::vector<Capacity> given_capacities)
+                         const DispatcherOptions& options)
     : counts(shared),
-      estimator_options(estimator),
-      exploration(explore),
+      estimator_options(options.estimator),
+      exploration(options.exploration),
+      follow_counts(options.follow_counts),
       resources(std::move(given_resources)),
-      capacities(std::move(given_capacities)),
+      capacities(options.capacities),
       presence(resources.size(), Presence::kHere),
       types(std::move(given_types)),
       removed(types.size(), false),
@@ -52,7 +52,9 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
     throw InvalidModel("priors", "needs one for each pair of a type and a resource");
   }
   const PairSpan prior(priors, resources.size());
+  populations.resize(types.size());
   for (const TaskType i : type_ids()) {
+    expect(i, types[index(i)].count);
     for (const ResourceId j : resource_ids()) make_pair(i, j, prior(i, j));
   }
   check_all();
@@ -118,8 +120,15 @@ bool KnownSystem::present(TaskType i, ResourceId j) const noexcept {
   return pair(i, j).exists && !removed[index(i)] && presence[index(j)] == Presence::kHere;
 }
 
+void KnownSystem::expect(TaskType i, Count count) {
+  types[index(i)].count = count;
+  populations[index(i)] = {count, {}, 0};
+  changed = true;
+}
+
 std::size_t KnownSystem::look(double now) {
   const std::uint64_t before = completions;
+  if (follow_counts) look_at_counts();
   if (shares_) look_at_speeds(now);
   Sample sample;
   for (Tally& tally : counts.tallies()) {
@@ -128,6 +137,32 @@ std::size_t KnownSystem::look(double now) {
   open_and_close(now);
   ask_for_trials();
   return static_cast<std::size_t>(completions - before);
+}
+
+/// While there is nothing at all there is nothing else to plan for.
+void KnownSystem::look_at_counts() {
+  seen_.assign(types.size(), 0);
+  bool any = false;
+  for (const TaskType i : type_ids()) {
+    Count& tasks = seen_[index(i)];
+    tasks = counts.waiting(i).load(std::memory_order_relaxed);
+    for (const ResourceId j : resource_ids()) tasks += counts.count(i, j).load(std::memory_order_relaxed);
+    any |= tasks > 0;
+  }
+  if (!any) return;
+  for (const TaskType i : type_ids()) {
+    Population& population = populations[index(i)];
+    const Count tasks = seen_[index(i)];
+    if (population.looks == 0 && tasks == 0) continue;
+    population.seen[population.looks++ % Population::kLooks] = tasks;
+    const Count most = *std::max_element(population.seen.begin(), population.seen.end());
+    const Count planned = population.planned;
+    const Count slack = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
+    const bool fewer = most < planned - slack && population.looks >= Population::kLooks;
+    if (most <= planned + slack && !fewer) continue;
+    population.planned = std::min(most, kMaxCount);
+    changed = true;
+  }
 }
 
 /// A pair without a task has the speed that one more would have.
@@ -216,7 +251,7 @@ void KnownSystem::ask_for_trials() {
     budgets[index(j)] = exploration * busy_seconds * part / std::max(1.0, idle_pairs);
   }
   for (const TaskType i : type_ids()) {
-    if (types[index(i)].count == 0) continue;
+    if (populations[index(i)].planned == 0) continue;
     double fastest = std::numeric_limits<double>::infinity();
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j)) continue;
@@ -297,7 +332,7 @@ System KnownSystem::system() {
       }
     }
     TaskClass task = types[index(i)];
-    if (!runs) task.count = 0;
+    task.count = runs ? populations[index(i)].planned : 0;
     if (task.home && !(row[index(*task.home)] > 0)) task.home.reset();
     if (task.priority && removed[index(i)]) task.priority = 0.0;
     weight += task.priority.value_or(0.0);

@@ -1,6 +1,7 @@
 // What the planner knows: types, resources, their rates, what may be used, what should be tried.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,8 +18,7 @@ namespace allot::detail {
 struct KnownSystem {
   /// Throws InvalidModel when the system cannot be.
   KnownSystem(SharedCounts& shared, std::vector<Resource> given_resources, std::vector<TaskClass> given_types,
-              const std::vector<RatePrior>& priors, const RateEstimatorOptions& estimator, double explore,
-              std::vector<Capacity> given_capacities);
+              const std::vector<RatePrior>& priors, const DispatcherOptions& options);
 
   /// Takes in what has completed since the last time; opens and closes circuit breakers; asks for pairs to be
   /// tried. Returns how many completions there were.
@@ -37,6 +37,8 @@ struct KnownSystem {
     counts.set_access(i, j, Access::kClosed);
     counts.drop_trial(i, j);
   }
+  /// So many tasks of the type are expected from now on.
+  void expect(TaskType i, Count count);
   /// Whether tasks of the type may be there, but for a breaker that is open.
   bool present(TaskType i, ResourceId j) const noexcept;
   /// Throw InvalidModel unless there are such a type and such a resource.
@@ -44,6 +46,15 @@ struct KnownSystem {
   void check(ResourceId j) const;
   /// Throws if the resources, types and capacities that are there make no system.
   void check_all() const { shape(); }
+
+  /// How many tasks of a type are planned for, and how many were seen.
+  struct Population {
+    static constexpr std::size_t kLooks = 8;  ///< that must agree that there are fewer
+
+    Count planned = 0;
+    std::array<Count, kLooks> seen{};  ///< at the latest looks
+    std::size_t looks = 0;             ///< since the first task, or since another number was expected
+  };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
   struct Pair {
@@ -63,10 +74,12 @@ struct KnownSystem {
   SharedCounts& counts;
   RateEstimatorOptions estimator_options;
   double exploration;
+  bool follow_counts;
   std::vector<Resource> resources;
   std::vector<Capacity> capacities;
   std::vector<Presence> presence;
-  std::vector<TaskClass> types;
+  std::vector<TaskClass> types;  ///< with the counts that were declared
+  std::vector<Population> populations;
   std::vector<bool> removed;
   PerPair<Pair> pairs;
   std::uint64_t completions = 0;
@@ -80,6 +93,7 @@ struct KnownSystem {
   /// Everything that can run anywhere, at rate 1.
   System shape() const;
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
+  void look_at_counts();
   void look_at_speeds(double now);
   void take(const Sample& sample);
   void open_and_close(double now);
@@ -90,6 +104,7 @@ struct KnownSystem {
   bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
   SpeedHistory speeds_;
   std::vector<double> present_;  ///< scratch: tasks of each pair
+  std::vector<Count> seen_;      ///< scratch: tasks of each type
 };
 
 }  // namespace allot::detail

@@ -47,6 +47,7 @@ class SharedCounts {
         failures_(type_room, resource_room),
         access_(type_room, resource_room),
         trials_(type_room * words_),
+        waiting_(type_room),
         servers_(resource_room),
         lost_(resource_room) {}
 
@@ -67,6 +68,8 @@ class SharedCounts {
   void set_access(TaskType i, ResourceId j, Access access) noexcept {
     access_(i, j).store(access, std::memory_order_relaxed);
   }
+  /// Tasks that wait for no resource in particular.
+  std::atomic<Count>& waiting(TaskType i) noexcept { return waiting_[i]; }
   std::atomic<Count>& servers(ResourceId j) noexcept { return servers_[j]; }
   std::atomic<bool>& lost(ResourceId j) noexcept { return lost_[j]; }
 
@@ -109,6 +112,7 @@ class SharedCounts {
   PerPair<std::atomic<std::uint64_t>> failures_;
   PerPair<std::atomic<Access>> access_;
   std::vector<std::atomic<std::uint64_t>> trials_;
+  PerType<std::atomic<Count>> waiting_;
   PerResource<std::atomic<Count>> servers_;
   PerResource<std::atomic<bool>> lost_;
   std::array<Tally, kStripes> tallies_;

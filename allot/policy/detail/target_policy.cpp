@@ -46,7 +46,7 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return best;
+    return most > 0 ? best : in_proportion(i, wanted, present);
   }
 
   const Assignment* target() const noexcept override {
@@ -60,6 +60,18 @@ class TargetPolicy final : public Policy {
   }
 
  private:
+  /// There are more tasks of the type than the target has: the others go where they keep its proportions, and
+  /// home where it has none.
+  [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Count* wanted,
+                                             const Count* present) const noexcept {
+    ResourceId best = *system_.home(i);
+    for (const ResourceId j : system_.resources_for(i)) {
+      if (wanted[index(j)] * (present[index(best)] + 1) > wanted[index(best)] * (present[index(j)] + 1))
+        best = j;
+    }
+    return best;
+  }
+
   void point_at(const Assignment& assignment) noexcept {
     wanted_ = assignment.values().data();
     resources_ = assignment.resources();

@@ -77,9 +77,12 @@ class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
       : problem_{system, options.objective},
-        options_{.stop = options.solve, .bound_packings = system.has_needs()},
+        options_{.stop = options.solve,
+                 .bound_packings = system.has_needs(),
+                 .plan_basis = options.plan_basis},
         plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
+    if (options.power_cap) problem_.power_cap = options.power_cap;
     for (const TaskType i : system.types())
       has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
     arrives_.assign(system.type_count(), false);
@@ -103,16 +106,16 @@ class PlannedPolicy final : public Policy {
     plan();
   }
 
-  /// For hosts that bind early: where the most is missing of what the plan has in service.
+  /// For hosts that bind early: in proportion to what the plan has in service; at home what it gives nothing.
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
     const System& system = *situation.system;
-    ResourceId best = system.resources_for(i)[0];
-    double most = -1e300;
+    ResourceId best = *system.home(i);
+    double most = 0;
     for (const ResourceId j : system.resources_for(i)) {
-      const double missing = share(i, j) - static_cast<double>(situation.count(i, j));
-      if (missing > most) {
-        most = missing;
+      const double part = share(i, j) / static_cast<double>(situation.count(i, j) + 1);
+      if (part > most) {
+        most = part;
         best = j;
       }
     }
@@ -277,6 +280,15 @@ class PlannedBinding final : public LateBinding {
     }
   }
 
+  void succeed(LateBinding& before) override {
+    auto* const other = dynamic_cast<PlannedBinding*>(&before);
+    if (other == nullptr) return;
+    for (std::size_t j = 0; j < std::min(orders_.size(), other->orders_.size()); ++j)
+      orders_[j] = std::move(other->orders_[j]);
+    plan_ = 0;
+    renew();
+  }
+
   std::optional<TaskType> next(ResourceId j, const Situation& situation, RandomStream&) noexcept override {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
@@ -319,6 +331,7 @@ class PlannedBinding final : public LateBinding {
   void served(TaskType i, ResourceId j, double seconds) noexcept override {
     orders_[index(j)].served(i, seconds);
   }
+  void given_back(TaskType i, ResourceId j) noexcept override { orders_[index(j)].given_back(i); }
 
  private:
   /// What is missing of the tasks that are always in service.
@@ -438,6 +451,7 @@ extern const PolicyInfo planned;
 const PolicyInfo planned{.name = "planned",
                          .summary = "planned service: free servers take what the plan of most value has next",
                          .make = make,
-                         .binds_late = true};
+                         .binds_late = true,
+                         .runtime_summary = "the most value: workers take what the plan has next"};
 
 }  // namespace allot::policies

@@ -1,0 +1,322 @@
+#include "allot/dispatch/late_dispatch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "allot/base/error.hpp"
+
+namespace allot {
+namespace {
+
+/// The part of a capacity that is rounding.
+constexpr double kRoundingOfNeeds = 1e-9;
+/// Others that may start before a task that is to learn a rate and has no room: then room is kept for it.
+constexpr Count kMostPassedBy = 8;
+
+}  // namespace
+
+LateDispatch::LateDispatch(Dispatcher& dispatcher, Clock::time_point now)
+    : dispatcher_(dispatcher), made_(now), random_(dispatcher.options().seed) {
+  const PolicyInfo* const policy = find_policy(dispatcher.options().policy);
+  if (!policy->binds_late)
+    throw InvalidModel("policy", "'" + dispatcher.options().policy + "' places tasks: it does not bind late");
+  follow_plan();
+}
+
+void LateDispatch::make_room(std::size_t types, std::size_t resources) {
+  types = std::max(types, in_service_.types());
+  const std::size_t before = in_service_.resources();
+  resources = std::max(resources, before);
+  if (types == in_service_.types() && resources == before) return;
+  // Capacities are numbered after the resources.
+  for (const TaskType i : needs_.type_ids()) {
+    for (const ResourceId j : needs_.resource_ids()) {
+      for (Draw& draw : needs_(i, j)) {
+        if (index(draw.capacity) >= before)
+          draw.capacity = capacity_id(index(draw.capacity) + resources - before);
+      }
+    }
+  }
+  in_service_.grow(types, resources);
+  trials_.grow(types, resources);
+  needs_.grow(types, resources);
+  waiting_.resize(types, 0);
+  trials_of_.resize(types, 0);
+  done_.resize(types, 0.0);
+}
+
+bool LateDispatch::follow_plan() {
+  if (plan_ != nullptr && dispatcher_.plan_number() == plan_->number) return false;
+  std::shared_ptr<const Plan> plan = dispatcher_.plan();
+  std::unique_ptr<LateBinding> binding = plan->policy->bind_late();
+  if (binding_ != nullptr) binding->succeed(*binding_);
+  binding_ = std::move(binding);
+  plan_ = std::move(plan);
+  const System& system = plan_->system;
+  make_room(system.type_count(), system.resource_count());
+  for (const TaskType i : system.types()) {
+    for (const ResourceId j : system.resources_for(i)) {
+      const std::span<const Draw> needs = system.needs(i, j);
+      needs_(i, j).assign(needs.begin(), needs.end());
+    }
+  }
+  offer_.assign(system.type_count(), 0);
+  totals_.assign(system.resource_count(), 0);
+  free_.assign(system.capacity_count(), 0.0);
+  tasks_.assign(system.type_count() * system.resource_count(), 0.0);
+  sharing_.reset();
+  const auto& capacities = system.capacities();
+  if (std::any_of(capacities.begin(), capacities.end(), [](const Capacity& one) { return one.shared; }))
+    sharing_.emplace(system, Filling::Of::kShared);
+  has_shares_ = dispatcher_.options().policy_options.objective == Objective::kPriority &&
+                !system.shares().empty() && plan_->predicted.has_value();
+  drop_closed_trials();
+  return true;
+}
+
+// ---- waiting
+
+void LateDispatch::set_waiting(TaskType i, Count tasks) {
+  make_room(index(i) + 1, 0);
+  if (has_shares_ && waiting_[index(i)] == 0 && tasks > 0 && in_flight(i) == 0) catch_up(i);
+  waiting_[index(i)] = tasks;
+  tell_waiting(i);
+}
+
+/// Those that are to learn a rate have a ticket already.
+void LateDispatch::tell_waiting(TaskType i) {
+  dispatcher_.set_waiting(i, std::max<Count>(0, waiting_[index(i)] - trials_of_[index(i)]));
+}
+
+Count LateDispatch::in_flight(TaskType i) const noexcept {
+  const std::span<const Count> row = in_service_.row(i);
+  return std::accumulate(row.begin(), row.end(), waiting_[index(i)]);
+}
+
+// ---- trials
+
+void LateDispatch::ask_for_trials(Clock::time_point now) {
+  for (std::size_t i = 0; i < offer_.size(); ++i) {
+    while (waiting_[i] > trials_of_[i]) {
+      const std::optional<Ticket> ticket = dispatcher_.place_trial(task_type(i), now);
+      if (!ticket) break;
+      if (index(ticket->resource) >= trials_.resources() ||
+          trials_(ticket->type, ticket->resource).ticket.explores) {
+        dispatcher_.cancel(*ticket);  // of a resource that the plan does not know yet
+        break;
+      }
+      trials_(ticket->type, ticket->resource) = {*ticket, 0};
+      ++trials_of_[i];
+      tell_waiting(task_type(i));
+    }
+  }
+}
+
+void LateDispatch::end_trial(TaskType i, ResourceId j) {
+  trials_(i, j) = {};
+  --trials_of_[index(i)];
+  tell_waiting(i);
+}
+
+/// Of pairs that are closed now: those that may be tried all the same the planner asks for again.
+void LateDispatch::drop_closed_trials() {
+  for (const TaskType i : trials_.type_ids()) {
+    for (const ResourceId j : trials_.resource_ids()) {
+      if (!trials_(i, j).ticket.explores || dispatcher_.allows(i, j)) continue;
+      dispatcher_.cancel(trials_(i, j).ticket);
+      end_trial(i, j);
+    }
+  }
+}
+
+/// Calls `visit` with each task that is to learn a rate, is there, and has no room.
+template <typename Visit>
+void LateDispatch::for_blocked_trials(const Visit& visit) {
+  for (const TaskType i : trials_.type_ids()) {
+    if (trials_of_[index(i)] == 0 || waiting_[index(i)] == 0) continue;
+    for (const ResourceId j : trials_.resource_ids()) {
+      if (trials_(i, j).ticket.explores && !fits(i, j)) visit(trials_(i, j));
+    }
+  }
+}
+
+bool LateDispatch::is_kept_for_trials(TaskType i, ResourceId j) {
+  bool kept = false;
+  for_blocked_trials([&](const Trial& trial) {
+    if (trial.passed_by < kMostPassedBy) return;
+    for (const Draw& mine : needs_(i, j)) {
+      for (const Draw& theirs : needs_(trial.ticket.type, trial.ticket.resource)) {
+        kept |= mine.capacity == theirs.capacity && !plan_->system.is_shared(mine.capacity) &&
+                free_[index(mine.capacity)] < mine.amount + theirs.amount;
+      }
+    }
+  });
+  return kept;
+}
+
+// ---- what is offered
+
+/// Added up anew from whole numbers of tasks: sums that go up and down drift.
+void LateDispatch::find_free() {
+  const System& system = plan_->system;
+  for (const CapacityId r : system.capacity_ids()) free_[index(r)] = system.amount(r);
+  // What a device has queued holds no server yet.
+  for (const ResourceId j : system.resource_ids())
+    free_[index(j)] = std::max(free_[index(j)], static_cast<double>(system.resource(j).min_depth));
+  for (const TaskType i : in_service_.type_ids()) {
+    for (const ResourceId j : in_service_.resource_ids()) {
+      const auto tasks = static_cast<double>(in_service_(i, j));
+      if (tasks == 0) continue;
+      for (const Draw& draw : needs_(i, j)) free_[index(draw.capacity)] -= tasks * draw.amount;
+    }
+  }
+}
+
+bool LateDispatch::fits(TaskType i, ResourceId j) const noexcept {
+  const System& system = plan_->system;
+  return std::all_of(needs_(i, j).begin(), needs_(i, j).end(), [&](const Draw& draw) {
+    return system.is_shared(draw.capacity) ||
+           draw.amount <= free_[index(draw.capacity)] + kRoundingOfNeeds * system.amount(draw.capacity);
+  });
+}
+
+bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
+  follow_plan();
+  const System& system = plan_->system;
+  if (in_service_.resources() != system.resource_count() || index(j) >= system.resource_count()) return false;
+  ask_for_trials(now);
+  const bool has_needs = system.has_needs();
+  if (has_needs) find_free();
+  const bool keeps_room = has_needs && std::any_of(trials_of_.begin(), trials_of_.end(),
+                                                   [](Count trials) { return trials > 0; });
+  for (const TaskType i : system.types()) {
+    Count& offered = offer_[index(i)];
+    offered = waiting_[index(i)];
+    if (offered == 0) continue;
+    const bool is_trial = trials_(i, j).ticket.explores;
+    const bool may = is_trial || (system.can_run(i, j) && dispatcher_.allows(i, j) && !is_ahead(i));
+    if (!may || (has_needs && !fits(i, j)) || (keeps_room && !is_trial && is_kept_for_trials(i, j)))
+      offered = 0;
+  }
+  return true;
+}
+
+std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::time_point now) {
+  const System& system = plan_->system;
+  for (const TaskType i : system.types()) {
+    if (offer_[index(i)] == 0 || !trials_(i, j).ticket.explores) continue;
+    const Ticket ticket = trials_(i, j).ticket;
+    end_trial(i, j);
+    return begun(ticket, false);
+  }
+  std::fill(totals_.begin(), totals_.end(), Count{0});
+  for (const TaskType i : system.types()) {
+    for (const ResourceId k : system.resource_ids()) totals_[index(k)] += in_service_(i, k);
+  }
+  Situation situation{&system, in_service_.values(), totals_, {}, offer_, seconds(now)};
+  if (system.has_needs()) {
+    situation.ready = std::span(waiting_).first(system.type_count());
+    situation.free = free_;
+  }
+  const std::optional<TaskType> type = binding_->next(j, situation, random_);
+  if (!type) return std::nullopt;
+  if (system.has_needs()) for_blocked_trials([](Trial& trial) { ++trial.passed_by; });
+  return begun(dispatcher_.place_at(*type, j, now), true);
+}
+
+// ---- in service
+
+LateDispatch::Start LateDispatch::take_at(TaskType i, ResourceId j, Clock::time_point now) {
+  make_room(index(i) + 1, index(j) + 1);
+  return begun(dispatcher_.place_at(i, j, now), false);
+}
+
+LateDispatch::Start LateDispatch::begun(const Ticket& ticket, bool in_order) {
+  ++in_service_(ticket.type, ticket.resource);
+  if (Count& waiting = waiting_[index(ticket.type)]; waiting > 0) --waiting;
+  tell_waiting(ticket.type);
+  return {ticket, in_order, speed(ticket.type, ticket.resource)};
+}
+
+/// The part of full speed at which tasks of a pair run now, as the model says.
+double LateDispatch::speed(TaskType i, ResourceId j) {
+  const std::size_t resources = plan_->system.resource_count();
+  const std::size_t at = index(i) * resources + index(j);
+  if (!sharing_ || in_service_.resources() != resources || at >= tasks_.size()) return 1;
+  std::copy_n(in_service_.values().begin(), tasks_.size(), tasks_.begin());
+  return sharing_->levels(tasks_)[at];
+}
+
+/// The task leaves. What it received counts at full speed, as plans do.
+void LateDispatch::leave(const Start& start, std::optional<double> busy_seconds) {
+  const auto [i, j] = std::pair(start.ticket.type, start.ticket.resource);
+  const double mean_speed = 0.5 * (start.speed + speed(i, j));
+  --in_service_(i, j);
+  if (!start.in_order) return;
+  if (busy_seconds) {
+    binding_->served(i, j, *busy_seconds * mean_speed);
+  } else {
+    binding_->given_back(i, j);
+  }
+}
+
+void LateDispatch::ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now) {
+  leave(start, busy_seconds);
+  done_[index(start.ticket.type)] += 1;
+  dispatcher_.complete(start.ticket, busy_seconds, ok, now);
+}
+
+void LateDispatch::dropped(const Start& start, double busy_seconds) {
+  leave(start, busy_seconds);
+  dispatcher_.cancel(start.ticket);
+}
+
+void LateDispatch::put_back(const Start& start) {
+  leave(start, std::nullopt);
+  dispatcher_.cancel(start.ticket);
+  ++waiting_[index(start.ticket.type)];
+  tell_waiting(start.ticket.type);
+}
+
+std::optional<Clock::time_point> LateDispatch::ask_again(ResourceId j) const {
+  if (index(j) >= plan_->system.resource_count()) return std::nullopt;
+  const std::optional<double> until = binding_->idle_until(j);
+  if (!until) return std::nullopt;
+  // Rounded up, or it would be asked just before its time, again and again.
+  return made_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
+}
+
+// ---- shares
+
+/// The least part of its share that a type with work has had, among those that the plan serves.
+double LateDispatch::least_done() const noexcept {
+  const System& system = plan_->system;
+  double least = std::numeric_limits<double>::infinity();
+  for (const TaskType i : system.types()) {
+    const double share = system.shares()[index(i)];
+    if (share > 0 && plan_->predicted->throughput_by_task[index(i)] > 0 && in_flight(i) > 0)
+      least = std::min(least, done_[index(i)] / share);
+  }
+  return least;
+}
+
+/// Under planned shares: whether the type has had more of its share than the one that has had the least, by
+/// more tasks than it has in flight. Where a resource does less than its plan says, the others wait for it,
+/// and the shares hold.
+bool LateDispatch::is_ahead(TaskType i) const noexcept {
+  if (!has_shares_) return false;
+  return done_[index(i)] - static_cast<double>(in_flight(i)) >=
+         least_done() * plan_->system.shares()[index(i)];
+}
+
+/// A type that comes back is owed nothing for the time it was away.
+void LateDispatch::catch_up(TaskType i) {
+  if (index(i) >= plan_->system.type_count()) return;
+  const double least = least_done();
+  if (least < std::numeric_limits<double>::infinity())
+    done_[index(i)] = std::max(done_[index(i)], least * plan_->system.shares()[index(i)]);
+}
+
+}  // namespace allot

@@ -1,0 +1,136 @@
+// Late binding, live: which task a free server takes next, by the plan of a dispatcher.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "allot/base/per.hpp"
+#include "allot/base/random.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/model/filling.hpp"
+#include "allot/policy/policy.hpp"
+
+namespace allot {
+
+/// For hosts of a policy that binds late, such as `planned`. Tasks that are ready wait in one line for each
+/// type, which the host keeps in whatever form it has them (`Line`); this class knows their numbers alone. A
+/// server that is free asks `next` of which type it takes one:
+///
+///     late.set_waiting(type, ready[type]);                      // at every change
+///     if (const auto start = late.next(j, now)) {               // a server of j is free
+///       run(pop(start->ticket.type), ...);                      // yours; it counts as waiting no more
+///       late.ended(*start, busy_seconds, ok, now);              // exactly once for each start
+///     } else {
+///       sleep_until(late.ask_again(j));                         // or until something has changed
+///     }
+///
+/// It hosts the policy's own `LateBinding`, the same that the simulator runs, and follows the dispatcher's
+/// plans. What tasks hold is kept free for them: a type of which no task has room now is not offered. What
+/// they share slows them down, and counts as so much less service. Where the dispatcher wants to learn a
+/// rate, the next task of the type goes there. Under the objective `priority`, types that are ahead of their
+/// share wait for the others.
+///
+/// Not thread-safe: the host has a lock over it, or a thread. The dispatcher's planner may work beside it.
+/// O(pairs) for a decision where tasks have needs, else O(types); no allocation but when there is a new plan.
+class LateDispatch {
+ public:
+  /// The dispatcher must outlive it. Throws InvalidModel unless its policy binds late.
+  explicit LateDispatch(Dispatcher& dispatcher, Clock::time_point now = Clock::now());
+
+  /// A task that a server has taken.
+  struct Start {
+    Ticket ticket;          ///< its type and resource
+    bool in_order = false;  ///< taken by the plan, and not to learn a rate or by the host's own choice
+    double speed = 1;       ///< part of full speed at which it began
+  };
+
+  /// Tasks of the type that are ready and that nobody has taken. `next` and `take_at` count theirs down.
+  void set_waiting(TaskType i, Count tasks);
+  Count waiting(TaskType i) const noexcept { return index(i) < waiting_.size() ? waiting_[index(i)] : 0; }
+
+  /// What a server of the resource that is free takes now; none: it stays idle until something changes, or
+  /// until `ask_again`. `available(type)`: whether one of the waiting tasks of the type can start there, for
+  /// reasons that the host knows; it is asked only where all else allows it. A host that keeps tasks queued
+  /// on a device asks as if it had so many servers.
+  template <typename Available>
+  std::optional<Start> next(ResourceId j, Clock::time_point now, const Available& available) {
+    if (!find_offers(j, now)) return std::nullopt;
+    for (std::size_t i = 0; i < offer_.size(); ++i) {
+      if (offer_[i] > 0 && !available(task_type(i))) offer_[i] = 0;
+    }
+    return choose(j, now);
+  }
+  std::optional<Start> next(ResourceId j, Clock::time_point now) {
+    return next(j, now, [](TaskType) { return true; });
+  }
+  /// A start that the host has chosen itself, as at the end of a batch: it counts like any other.
+  Start take_at(TaskType i, ResourceId j, Clock::time_point now);
+
+  /// The task has ended: see `Dispatcher::complete`.
+  void ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now);
+  /// It has ended in a way that says nothing about its rate.
+  void dropped(const Start& start, double busy_seconds);
+  /// It could not be started: as if it had never been taken.
+  void put_back(const Start& start);
+
+  /// When a resource that `next` left idle on purpose is to ask again; absent: when something has changed.
+  std::optional<Clock::time_point> ask_again(ResourceId j) const;
+
+  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then resources
+  /// that found nothing to do are to ask again.
+  bool follow_plan();
+  const Plan& plan() const noexcept { return *plan_; }
+
+ private:
+  struct Trial {
+    Ticket ticket;        ///< it `explores`, or there is none
+    Count passed_by = 0;  ///< others that have started since it had no room
+  };
+
+  double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - made_).count(); }
+  void make_room(std::size_t types, std::size_t resources);
+  void tell_waiting(TaskType i);
+  Count in_flight(TaskType i) const noexcept;
+
+  void ask_for_trials(Clock::time_point now);
+  void end_trial(TaskType i, ResourceId j);
+  void drop_closed_trials();
+  template <typename Visit>
+  void for_blocked_trials(const Visit& visit);
+  bool is_kept_for_trials(TaskType i, ResourceId j);
+
+  void find_free();
+  bool fits(TaskType i, ResourceId j) const noexcept;
+  bool find_offers(ResourceId j, Clock::time_point now);
+  std::optional<Start> choose(ResourceId j, Clock::time_point now);
+  Start begun(const Ticket& ticket, bool in_order);
+  double speed(TaskType i, ResourceId j);
+  void leave(const Start& start, std::optional<double> busy_seconds);
+
+  double least_done() const noexcept;
+  bool is_ahead(TaskType i) const noexcept;
+  void catch_up(TaskType i);
+
+  Dispatcher& dispatcher_;
+  Clock::time_point made_;
+  RandomStream random_;
+  std::shared_ptr<const Plan> plan_;
+  std::unique_ptr<LateBinding> binding_;  ///< of the plan's policy
+  std::vector<Count> waiting_;            ///< by type
+  PerPair<Count> in_service_;
+  PerPair<Trial> trials_;
+  std::vector<Count> trials_of_;      ///< by type
+  PerPair<std::vector<Draw>> needs_;  ///< of tasks of the pair, also of one that is closed now
+  std::optional<Filling> sharing_;    ///< where tasks share anything
+  bool has_shares_ = false;           ///< types that are ahead of their share wait
+  std::vector<double> done_;          ///< completions by type
+  std::vector<Count> offer_;          ///< scratch: tasks of each type that could start
+  std::vector<Count> totals_;         ///< scratch: tasks in service by resource
+  std::vector<double> free_;          ///< scratch: what is free of each capacity
+  std::vector<double> tasks_;         ///< scratch of `speed`
+};
+
+}  // namespace allot

@@ -1,0 +1,278 @@
+// A machine in virtual time for live hosts of any policy, under any load: tasks that threads submit one after
+// the other, bursts, and arrivals at random. The true rates are hidden from the dispatcher; nothing sleeps.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "allot/base/random.hpp"
+#include "allot/dispatch/late_dispatch.hpp"
+#include "allot/model/filling.hpp"
+#include "allot/policy/service_order.hpp"
+
+namespace allot::testing {
+
+/// Whole tasks run to their end: more slowly while they overdraw what they share, and not before what they
+/// hold is free. Under a policy that binds late a server takes what `LateDispatch` says. Under all others a
+/// task waits where it was placed, and its resource takes next the type with the least service for the number
+/// of its tasks there, or for its time share in the plan. The dispatcher plans after every event.
+class LiveWorld {
+ public:
+  /// The factor on a task's time, with mean 1; by default within 2% of 1.
+  using Noise = std::function<double(RandomStream&)>;
+
+  LiveWorld(const System& truth, Dispatcher& dispatcher, std::uint64_t seed, Noise noise = {})
+      : truth_(truth),
+        dispatcher_(dispatcher),
+        random_(seed),
+        noise_(noise ? std::move(noise) : [](RandomStream& r) { return 1 + 0.04 * (r.uniform() - 0.5); }),
+        completions_(truth.type_count(), 0),
+        ready_(truth.type_count(), 0),
+        shared_(truth, Filling::Of::kShared),
+        in_service_(truth.type_count(), truth.resource_count(), 0.0) {
+    if (find_policy(dispatcher.options().policy)->binds_late) late_.emplace(dispatcher, at(0));
+    stations_.resize(truth.resource_count(), {ServiceOrder(truth.type_count()),
+                                              std::vector<std::deque<Ticket>>(truth.type_count()),
+                                              std::vector<Count>(truth.type_count(), 0)});
+  }
+
+  static Clock::time_point at(double seconds) {
+    return Clock::time_point(
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+  }
+
+  double now() const { return now_; }
+  const std::vector<std::uint64_t>& completions() const { return completions_; }
+  Count in_flight() const { return in_flight_; }
+  LateDispatch& late() { return *late_; }
+
+  /// So many threads of the type more, each with a task at any time.
+  void add_threads(TaskType i, Count threads) { submit(i, threads, true); }
+  /// Tasks that nothing follows.
+  void add_tasks(TaskType i, Count tasks) { submit(i, tasks, false); }
+  /// Tasks that nothing follows, at random times.
+  void set_arrivals(std::vector<double> per_second) {
+    arrivals_.clear();
+    for (const double rate : per_second) arrivals_.push_back({rate, now_ + gap(rate)});
+  }
+
+  /// Runs until so many more tasks have completed, or nothing is left; value per second.
+  double run(std::uint64_t completions) {
+    const double begin = now_;
+    const double before = value_;
+    for (std::uint64_t done = 0; done < completions && step(done);) {
+    }
+    return now_ > begin ? (value_ - before) / (now_ - begin) : 0;
+  }
+  double value() const { return value_; }
+  /// Whether a task was started although what it holds was not free.
+  bool overdrawn() const { return overdrawn_; }
+
+ private:
+  struct Station {
+    ServiceOrder order;
+    std::vector<std::deque<Ticket>> waiting;
+    std::vector<Count> present;
+  };
+  struct Running {
+    double left;  ///< seconds at full speed
+    double began;
+    Ticket ticket;
+    LateDispatch::Start start;
+  };
+  struct Stream {
+    double rate;
+    double next;
+  };
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  double gap(double rate) { return rate > 0 ? -std::log(random_.uniform()) / rate : kNever; }
+
+  void submit(TaskType i, Count tasks, bool by_thread) {
+    for (Count n = 0; n < tasks; ++n) {
+      ++in_flight_;
+      if (by_thread) ++threads_left(i);
+      if (late_) {
+        late_->set_waiting(i, ++ready_[index(i)]);
+        continue;
+      }
+      const std::optional<Ticket> ticket = dispatcher_.place(i, at(now_));
+      Station& station = stations_.at(index(ticket->resource));
+      station.waiting[index(i)].push_back(*ticket);
+      ++station.present[index(i)];
+    }
+    start_all();
+  }
+  /// Whose tasks are alike: the first to end are taken for those of threads.
+  Count& threads_left(TaskType i) {
+    by_thread_.resize(truth_.type_count(), 0);
+    return by_thread_[index(i)];
+  }
+
+  bool has_room(TaskType i, ResourceId j) const {
+    for (const Draw& need : truth_.needs(i, j)) {
+      if (truth_.is_shared(need.capacity)) continue;
+      double used = need.amount;
+      for (const TaskType l : truth_.types()) {
+        for (const ResourceId k : truth_.resources_for(l)) {
+          for (const Draw& draw : truth_.needs(l, k)) {
+            if (draw.capacity == need.capacity) used += draw.amount * in_service_(l, k);
+          }
+        }
+      }
+      if (used > truth_.amount(need.capacity) * (1 + 1e-9)) return false;
+    }
+    return true;
+  }
+
+  void start_all() {
+    wake_ = kNever;
+    for (bool again = true; again;) {
+      again = false;
+      for (const ResourceId j : truth_.resource_ids()) again |= late_ ? start_late(j) : start_bound(j);
+    }
+  }
+
+  bool start_late(ResourceId j) {
+    double servers = static_cast<double>(truth_.resource(j).servers);
+    for (const TaskType i : truth_.types()) {
+      if (truth_.can_run(i, j)) servers -= in_service_(i, j) * truth_.servers_taken(i, j);
+    }
+    if (!(servers > 1e-9)) return false;
+    const std::optional<LateDispatch::Start> start = late_->next(j, at(now_));
+    if (!start) {
+      if (const auto again = late_->ask_again(j)) {
+        const double when = std::chrono::duration<double>(again->time_since_epoch()).count();
+        if (when > now_) wake_ = std::min(wake_, when);
+      }
+      return false;
+    }
+    if (!has_room(start->ticket.type, j)) overdrawn_ = true;
+    --ready_[index(start->ticket.type)];
+    begin(start->ticket, *start);
+    return true;
+  }
+
+  bool start_bound(ResourceId j) {
+    Station& station = stations_[index(j)];
+    std::vector<Count> waiting(truth_.type_count(), 0);
+    bool any = false;
+    for (const TaskType i : truth_.types()) {
+      if (station.waiting[index(i)].empty() || !has_room(i, j)) continue;
+      waiting[index(i)] = static_cast<Count>(station.waiting[index(i)].size());
+      any = true;
+    }
+    if (!any) return false;
+    const auto plan = dispatcher_.plan();
+    if (plan->time_shares.empty()) {
+      station.order.set_weights(std::span<const Count>(station.present));
+    } else {
+      std::vector<double> column;
+      for (const TaskType i : truth_.types()) column.push_back(*plan->part(i, j));
+      station.order.set_weights(std::span<const double>(column));
+    }
+    const std::optional<TaskType> next = station.order.next(waiting, now_);
+    if (!next) return false;
+    const Ticket ticket = station.waiting[index(*next)].front();
+    station.waiting[index(*next)].pop_front();
+    begin(ticket, {});
+    return true;
+  }
+
+  void begin(const Ticket& ticket, const LateDispatch::Start& start) {
+    running_.push_back(
+        {noise_(random_) * truth_.seconds_per_task(ticket.type, ticket.resource), now_, ticket, start});
+    in_service_(ticket.type, ticket.resource) += 1;
+  }
+
+  /// The next event. False: there is none any more.
+  bool step(std::uint64_t& done) {
+    const std::span<const double> speeds = shared_.levels(in_service_.values());
+    const auto speed = [&](const Running& task) {
+      return speeds[index(task.ticket.type) * truth_.resource_count() + index(task.ticket.resource)];
+    };
+    double next = wake_;
+    std::optional<std::size_t> ending;
+    std::optional<std::size_t> coming;
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      const double end = now_ + running_[k].left / speed(running_[k]);
+      if (end >= next) continue;
+      next = end;
+      ending = k;
+    }
+    for (std::size_t k = 0; k < arrivals_.size(); ++k) {
+      if (arrivals_[k].next >= next) continue;
+      next = arrivals_[k].next;
+      coming = k;
+    }
+    if (next == kNever) return false;
+    const double passed = std::max(0.0, next - now_);
+    for (Running& task : running_) task.left -= passed * speed(task);
+    now_ = std::max(now_, next);
+    if (coming) {
+      arrivals_[*coming].next = now_ + gap(arrivals_[*coming].rate);
+      dispatcher_.solve(at(now_));
+      submit(task_type(*coming), 1, false);
+    } else if (ending) {
+      end(*ending);
+      ++done;
+    } else {
+      start_all();
+    }
+    return true;
+  }
+
+  void end(std::size_t k) {
+    const Running ended = running_[k];
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(k));
+    const TaskType i = ended.ticket.type;
+    const double busy = now_ - ended.began;
+    in_service_(i, ended.ticket.resource) -= 1;
+    ++completions_[index(i)];
+    value_ += truth_.worth(i);
+    --in_flight_;
+    if (late_) {
+      late_->ended(ended.start, busy, true, at(now_));
+    } else {
+      Station& station = stations_[index(ended.ticket.resource)];
+      --station.present[index(i)];
+      station.order.served(i, busy);
+      dispatcher_.complete(ended.ticket, busy, true, at(now_));
+    }
+    dispatcher_.solve(at(now_));
+    if (threads_left(i) > 0) {
+      --threads_left(i);
+      submit(i, 1, true);
+    } else {
+      start_all();
+    }
+  }
+
+  const System& truth_;
+  Dispatcher& dispatcher_;
+  std::optional<LateDispatch> late_;
+  RandomStream random_;
+  Noise noise_;
+  std::vector<std::uint64_t> completions_;
+  std::vector<Count> ready_;      // by type, of those that no server has taken; late binding alone
+  std::vector<Count> by_thread_;  // by type: tasks in flight that are followed by another
+  std::vector<Station> stations_;
+  std::vector<Running> running_;
+  std::vector<Stream> arrivals_;
+  Filling shared_;
+  PerPair<double> in_service_;
+  Count in_flight_ = 0;
+  double value_ = 0;
+  double now_ = 0;
+  double wake_ = kNever;
+  bool overdrawn_ = false;
+};
+
+}  // namespace allot::testing
