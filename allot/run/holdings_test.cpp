@@ -50,9 +50,9 @@ command = { cpu = "b", gpu = "b", far = "b" }
 needs = { cpu = { cpu = 3, licences = 2 }, gpu = { cpu = 0.5, gpu = 0.5, bus = 3 }, far = { far = 2 } }
 )";
 
-constexpr auto kCpu = ResourceId{0};
-constexpr auto kGpu = ResourceId{1};
-constexpr auto kFar = ResourceId{2};
+constexpr auto kHoldCpu = ResourceId{0};
+constexpr auto kHoldGpu = ResourceId{1};
+constexpr auto kHoldFar = ResourceId{2};
 constexpr auto kNarrow = TaskType{0};
 constexpr auto kWide = TaskType{1};
 
@@ -64,88 +64,88 @@ TEST(Holdings, NeedsAreOfTheMachineWhereATaskRuns) {
   for (const Capacity& capacity : needs.capacities) names.push_back(capacity.name);
   EXPECT_THAT(names, ::testing::UnorderedElementsAre("memory", "memory of far", "licences", "bus"));
   Holdings holdings(job);
-  const Holding first = holdings.take(kNarrow, kFar, 0);
-  EXPECT_FALSE(holdings.fits(kNarrow, kFar)) << "6 of 10 are held there";
-  EXPECT_TRUE(holdings.fits(kNarrow, kCpu)) << "and none here";
+  const Holding first = holdings.take(kNarrow, kHoldFar, 0);
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldFar)) << "6 of 10 are held there";
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldCpu)) << "and none here";
   holdings.give_back(first);
-  EXPECT_TRUE(holdings.fits(kNarrow, kFar));
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldFar));
 }
 
 TEST(Holdings, SlotsAreHandedOutByNumber) {
   const Job job = job_of(kBox);
   Holdings holdings(job);
-  const Holding one = holdings.take(kNarrow, kCpu, 1);
-  EXPECT_EQ(one.list(kCpu), "1");
-  const Holding three = holdings.take(kWide, kCpu, 0);
-  EXPECT_EQ(three.list(kCpu), "0,2,3");
+  const Holding one = holdings.take(kNarrow, kHoldCpu, 1);
+  EXPECT_EQ(one.list(kHoldCpu), "1");
+  const Holding three = holdings.take(kWide, kHoldCpu, 0);
+  EXPECT_EQ(three.list(kHoldCpu), "0,2,3");
   EXPECT_EQ(three.servers.front().number, 0);
-  EXPECT_FALSE(holdings.fits(kNarrow, kCpu));
-  EXPECT_FALSE(holdings.is_free(kCpu, 2));
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldCpu));
+  EXPECT_FALSE(holdings.is_free(kHoldCpu, 2));
   holdings.give_back(one);
-  EXPECT_TRUE(holdings.is_free(kCpu, 2)) << "which place it is does not matter here";
-  EXPECT_EQ(holdings.take(kNarrow, kCpu, 2).list(kCpu), "1");
+  EXPECT_TRUE(holdings.is_free(kHoldCpu, 2)) << "which place it is does not matter here";
+  EXPECT_EQ(holdings.take(kNarrow, kHoldCpu, 2).list(kHoldCpu), "1");
 }
 
 TEST(Holdings, PartsShareASlotAndALaneIsOneTask) {
   const Job job = job_of(kBox);
-  EXPECT_EQ(places(job, kGpu), 2) << "two halves";
-  EXPECT_EQ(places(job, kCpu), 4);
+  EXPECT_EQ(places(job, kHoldGpu), 2) << "two halves";
+  EXPECT_EQ(places(job, kHoldCpu), 4);
   Holdings holdings(job);
-  const Holding first = holdings.take(kWide, kGpu, 0);
-  const Holding second = holdings.take(kWide, kGpu, 1);
-  EXPECT_EQ(first.list(kGpu), "0");
-  EXPECT_EQ(second.list(kGpu), "0");
-  EXPECT_EQ(first.list(kCpu), second.list(kCpu)) << "both halves of one core";
-  EXPECT_FALSE(holdings.fits(kWide, kGpu));
-  const Holding far = holdings.take(kWide, kFar, 1);
-  EXPECT_EQ(far.list(kFar), "0,1");
-  EXPECT_FALSE(holdings.is_free(kFar, 0));
-  EXPECT_TRUE(holdings.is_free(kFar, 2));
+  const Holding first = holdings.take(kWide, kHoldGpu, 0);
+  const Holding second = holdings.take(kWide, kHoldGpu, 1);
+  EXPECT_EQ(first.list(kHoldGpu), "0");
+  EXPECT_EQ(second.list(kHoldGpu), "0");
+  EXPECT_EQ(first.list(kHoldCpu), second.list(kHoldCpu)) << "both halves of one core";
+  EXPECT_FALSE(holdings.fits(kWide, kHoldGpu));
+  const Holding far = holdings.take(kWide, kHoldFar, 1);
+  EXPECT_EQ(far.list(kHoldFar), "0,1");
+  EXPECT_FALSE(holdings.is_free(kHoldFar, 0));
+  EXPECT_TRUE(holdings.is_free(kHoldFar, 2));
 }
 
 TEST(Holdings, WhatIsKeptForOneIsNotForOthers) {
   const Job job = job_of(kBox);
   Holdings holdings(job);
-  const Holding one = holdings.take(kNarrow, kCpu, 0);
-  const Holding two = holdings.take(kNarrow, kCpu, 1);
-  EXPECT_FALSE(holdings.fits(kWide, kCpu));
-  EXPECT_TRUE(holdings.fits(kNarrow, kCpu));
-  holdings.keep({{kWide, kCpu}});
-  EXPECT_FALSE(holdings.fits(kNarrow, kCpu));
-  EXPECT_TRUE(holdings.is_room_for(kNarrow, kCpu));
+  const Holding one = holdings.take(kNarrow, kHoldCpu, 0);
+  const Holding two = holdings.take(kNarrow, kHoldCpu, 1);
+  EXPECT_FALSE(holdings.fits(kWide, kHoldCpu));
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldCpu));
+  holdings.keep({{kWide, kHoldCpu}});
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldCpu));
+  EXPECT_TRUE(holdings.is_room_for(kNarrow, kHoldCpu));
   holdings.give_back(one);
-  EXPECT_TRUE(holdings.fits(kWide, kCpu));
-  EXPECT_FALSE(holdings.fits(kNarrow, kCpu)) << "until it has started";
+  EXPECT_TRUE(holdings.fits(kWide, kHoldCpu));
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldCpu)) << "until it has started";
 }
 
 TEST(Holdings, ALostTaskHoldsWhatItHeldUntilItsTime) {
   const Job job = job_of(kBox);
   Holdings holdings(job);
   const Clock::time_point now{std::chrono::hours(1)};
-  holdings.give_back_at(holdings.take(kNarrow, kFar, 0), now + std::chrono::seconds(300));
+  holdings.give_back_at(holdings.take(kNarrow, kHoldFar, 0), now + std::chrono::seconds(300));
   EXPECT_EQ(holdings.next(), now + std::chrono::seconds(300));
-  EXPECT_FALSE(holdings.will_fit(kNarrow, kFar));
-  EXPECT_TRUE(holdings.will_fit(kWide, kFar));
+  EXPECT_FALSE(holdings.will_fit(kNarrow, kHoldFar));
+  EXPECT_TRUE(holdings.will_fit(kWide, kHoldFar));
   holdings.wake(now + std::chrono::seconds(299));
-  EXPECT_FALSE(holdings.fits(kNarrow, kFar));
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldFar));
   holdings.slept(std::chrono::seconds(10));
   holdings.wake(now + std::chrono::seconds(305));
-  EXPECT_FALSE(holdings.fits(kNarrow, kFar));
+  EXPECT_FALSE(holdings.fits(kNarrow, kHoldFar));
   holdings.wake(now + std::chrono::seconds(310));
-  EXPECT_TRUE(holdings.fits(kNarrow, kFar));
-  holdings.keep_while_stuck(holdings.take(kNarrow, kFar, 2), 7);
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldFar));
+  holdings.keep_while_stuck(holdings.take(kNarrow, kHoldFar, 2), 7);
   ASSERT_EQ(holdings.stuck().size(), 1U);
   holdings.give_back(holdings.no_longer_stuck(0));
-  EXPECT_TRUE(holdings.fits(kNarrow, kFar));
-  EXPECT_TRUE(holdings.is_free(kFar, 2));
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldFar));
+  EXPECT_TRUE(holdings.is_free(kHoldFar, 2));
 }
 
 TEST(Holdings, WithoutNeedsASlotIsAllThatIsHeld) {
   const Job job = job_of("[[resources]]\nname = \"cpu\"\nservers = 2\n[[tasks]]\nname = \"a\"\nrepeat = 3\ncommand = \"a\"\n");
   Holdings holdings(job);
   EXPECT_FALSE(holdings.any());
-  EXPECT_TRUE(holdings.fits(kNarrow, kCpu));
-  EXPECT_EQ(holdings.take(kNarrow, kCpu, 1).list(kCpu), "1");
+  EXPECT_TRUE(holdings.fits(kNarrow, kHoldCpu));
+  EXPECT_EQ(holdings.take(kNarrow, kHoldCpu, 1).list(kHoldCpu), "1");
   EXPECT_THAT(holdings.free(), IsEmpty());
 }
 

@@ -92,9 +92,9 @@ class PackedPlanner {
   }
 
   PackedPlan plan() const {
-    PackedSchedule best;
-    best.finish = kPackedNever;
-    for (std::vector<std::size_t> order : orders()) {
+    std::vector<std::vector<std::size_t>> all = orders();
+    PackedSchedule best = listed(all.front());
+    for (std::vector<std::size_t>& order : all) {
       PackedSchedule schedule = listed(order);
       if (schedule < best) best = schedule;
       for (int round = 0; round < kImprovements && schedule.last > 0; ++round) {

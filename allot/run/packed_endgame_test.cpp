@@ -11,14 +11,14 @@
 namespace allot {
 namespace {
 
-struct Case {
+struct PackedCase {
   System system;
   std::vector<PackedGroup> groups;
   PerPair<double> seconds;
   std::vector<PackedRunning> running;
 };
 
-Case random_case(std::uint64_t seed) {
+PackedCase random_case(std::uint64_t seed) {
   RandomStream random(seed, 7);
   const std::size_t types = 1 + random.below(3);
   const std::size_t resources = 1 + random.below(2);
@@ -59,19 +59,19 @@ Case random_case(std::uint64_t seed) {
   return {std::move(system), groups, seconds, running};
 }
 
-struct Placed {
+struct Scheduled {
   TaskType type{};
   ResourceId resource{};
   double begin = 0;
   double end = 0;
 };
 
-bool fits(const System& system, const std::vector<Placed>& all) {
-  for (const Placed& at : all) {
+bool fit_together(const System& system, const std::vector<Scheduled>& all) {
+  for (const Scheduled& at : all) {
     for (const CapacityId r : system.capacity_ids()) {
       if (system.is_shared(r)) continue;
       double held = 0;
-      for (const Placed& other : all) {
+      for (const Scheduled& other : all) {
         if (other.begin > at.begin || other.end <= at.begin) continue;
         for (const Draw& draw : system.needs(other.type, other.resource))
           held += draw.capacity == r ? draw.amount : 0;
@@ -83,7 +83,7 @@ bool fits(const System& system, const std::vector<Placed>& all) {
 }
 
 /// The best of all orders and places, each task as soon as it fits: one of those is the best of all.
-double best_finish(const Case& one, std::vector<Placed> placed, std::vector<Count> left, double finish) {
+double best_finish(const PackedCase& one, std::vector<Scheduled> placed, std::vector<Count> left, double finish) {
   double best = std::numeric_limits<double>::infinity();
   bool any = false;
   for (std::size_t g = 0; g < left.size(); ++g) {
@@ -92,13 +92,13 @@ double best_finish(const Case& one, std::vector<Placed> placed, std::vector<Coun
     --left[g];
     for (const ResourceId j : one.system.resources_for(one.groups[g].type)) {
       std::vector<double> begins = {0};
-      for (const Placed& other : placed) begins.push_back(other.end);
+      for (const Scheduled& other : placed) begins.push_back(other.end);
       std::sort(begins.begin(), begins.end());
       const double takes = one.seconds(task_type(g), j);
       for (const double begin : begins) {
-        std::vector<Placed> more = placed;
+        std::vector<Scheduled> more = placed;
         more.push_back({one.groups[g].type, j, begin, begin + takes});
-        if (!fits(one.system, more)) continue;
+        if (!fit_together(one.system, more)) continue;
         best = std::min(best, best_finish(one, std::move(more), left, std::max(finish, begin + takes)));
         break;
       }
@@ -115,8 +115,8 @@ TEST(PackedEndgame, IsCloseToTheBestOfAllSchedulesAndNeverOverdraws) {
   int counted = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(seed);
-    const Case one = random_case(seed);
-    std::vector<Placed> placed;
+    const PackedCase one = random_case(seed);
+    std::vector<Scheduled> placed;
     for (const PackedRunning& task : one.running) placed.push_back({task.type, task.resource, 0, task.free_in});
     std::vector<Count> left;
     Count all = 0;
@@ -140,7 +140,7 @@ TEST(PackedEndgame, IsCloseToTheBestOfAllSchedulesAndNeverOverdraws) {
       ASSERT_GT(one.seconds(task_type(g), j), 0);
       ASSERT_LE(++started[g], one.groups[g].count);
     }
-    EXPECT_TRUE(fits(one.system, placed));
+    EXPECT_TRUE(fit_together(one.system, placed));
     EXPECT_TRUE(!plan.start.empty() || !one.running.empty()) << "something starts where nothing runs";
   }
   EXPECT_LT(sum / counted, 1.02);
