@@ -1,8 +1,8 @@
 #include "allot/run/packed_endgame.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
-#include <numeric>
 
 namespace allot {
 namespace {
@@ -10,8 +10,11 @@ namespace {
 constexpr double kPackedNever = std::numeric_limits<double>::infinity();
 /// The part of a capacity, and of a time, that is rounding.
 constexpr double kPackedRounding = 1e-9;
-/// How often an order is improved.
-constexpr int kImprovements = 12;
+/// How many schedules may be made for an answer, by tasks squared times resources; and for the first one.
+constexpr double kEffort = 5e5;
+constexpr double kFirstEffort = 1e7;
+/// How often one order is improved at most.
+constexpr int kImprovements = 16;
 
 /// What is free of each capacity as time goes by.
 class Timeline {
@@ -91,19 +94,36 @@ class PackedPlanner {
       now_.take(system.needs(task.type, task.resource), 0, task.free_in);
   }
 
-  PackedPlan plan() const {
+  /// `kept`: the types of the order before; it becomes that of the best one. `asked`: how often.
+  PackedPlan plan(std::vector<TaskType>& kept, std::size_t asked) const {
     std::vector<std::vector<std::size_t>> all = orders();
+    const auto tasks = static_cast<double>(all.front().size());
+    const double cost = tasks * tasks * static_cast<double>(seconds_.resources()) + 1;
+    double effort = kFirstEffort / cost;
+    if (!kept.empty()) {  // what was good, and in turn one of the others
+      std::vector<std::size_t> before = continued(kept, all.front().size());
+      all = {std::move(before), std::move(all[asked % all.size()])};
+      effort = kEffort / cost;
+    }
+    const int improvements = static_cast<int>(
+        std::min<double>(kImprovements, std::max(1.0, effort / static_cast<double>(all.size()))));
     PackedSchedule best = listed(all.front());
+    std::vector<std::size_t> best_order = all.front();
     for (std::vector<std::size_t>& order : all) {
       PackedSchedule schedule = listed(order);
-      if (schedule < best) best = schedule;
-      for (int round = 0; round < kImprovements && schedule.last > 0; ++round) {
+      for (int round = 0;; ++round) {
+        if (schedule < best) {
+          best = schedule;
+          best_order = order;
+        }
+        if (round == improvements || schedule.last == 0) break;
         std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(schedule.last),
                     order.begin() + static_cast<std::ptrdiff_t>(schedule.last) + 1);
         schedule = listed(order);
-        if (schedule < best) best = schedule;
       }
     }
+    kept.clear();
+    for (const std::size_t g : best_order) kept.push_back(groups_[g].type);
     return {std::move(best.start), best.finish};
   }
 
@@ -123,6 +143,28 @@ class PackedPlanner {
       }
     }
     return {least, width};
+  }
+
+  /// The order before, without those that have started since: the first of each type. Who is new goes first.
+  std::vector<std::size_t> continued(std::span<const TaskType> kept, std::size_t size) const {
+    std::vector<std::vector<std::size_t>> waiting(system_.type_count());  // groups, the last to go first
+    for (std::size_t g = groups_.size(); g-- > 0;) {
+      if (size_of(g).first < kPackedNever)
+        waiting[index(groups_[g].type)].insert(waiting[index(groups_[g].type)].end(),
+                                               static_cast<std::size_t>(groups_[g].count), g);
+    }
+    std::vector<std::size_t> order;
+    for (auto type = kept.rbegin(); type != kept.rend(); ++type) {
+      std::vector<std::size_t>& of_type = waiting[index(*type)];
+      if (of_type.empty()) continue;
+      order.push_back(of_type.front());
+      of_type.erase(of_type.begin());
+    }
+    for (const std::vector<std::size_t>& of_type : waiting) order.insert(order.end(), of_type.begin(), of_type.end());
+    std::reverse(order.begin(), order.end());
+    assert(order.size() == size);
+    (void)size;
+    return order;
   }
 
   std::vector<std::vector<std::size_t>> orders() const {
@@ -193,9 +235,20 @@ class PackedPlanner {
 
 }  // namespace
 
-PackedPlan plan_packed_endgame(const System& system, std::span<const PackedGroup> groups,
+PackedPlan PackedEndgame::plan(const System& system, std::span<const PackedGroup> groups,
                                const PerPair<double>& seconds, std::span<const PackedRunning> running) {
-  return PackedPlanner(system, groups, seconds, running).plan();
+  // With another resource, or without one, all begins anew.
+  std::vector<bool> places(system.type_count() * system.resource_count(), false);
+  for (const TaskType g : seconds.type_ids()) {
+    for (const ResourceId j : seconds.resource_ids()) {
+      if (seconds(g, j) > 0) places[index(groups[index(g)].type) * system.resource_count() + index(j)] = true;
+    }
+  }
+  for (std::size_t at = 0; at < places.size() && !order_.empty(); ++at) {
+    if (places[at] && !places_[at]) order_.clear();
+  }
+  places_ = std::move(places);
+  return PackedPlanner(system, groups, seconds, running).plan(order_, asked_++);
 }
 
 }  // namespace allot

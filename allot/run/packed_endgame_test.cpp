@@ -124,7 +124,7 @@ TEST(PackedEndgame, IsCloseToTheBestOfAllSchedulesAndNeverOverdraws) {
       left.push_back(group.count);
       all += group.count;
     }
-    const PackedPlan plan = plan_packed_endgame(one.system, one.groups, one.seconds, one.running);
+    const PackedPlan plan = PackedEndgame().plan(one.system, one.groups, one.seconds, one.running);
     if (all == 0) {
       EXPECT_THAT(plan.start, ::testing::IsEmpty());
       continue;
@@ -156,7 +156,7 @@ TEST(PackedEndgame, AWideTaskIsNotLeftForTheEnd) {
   seconds(TaskType{0}, ResourceId{0}) = 10;
   seconds(TaskType{1}, ResourceId{0}) = 2;
   const std::vector<PackedGroup> groups = {{TaskType{0}, 1}, {TaskType{1}, 8}};
-  const PackedPlan plan = plan_packed_endgame(system, groups, seconds, {});
+  const PackedPlan plan = PackedEndgame().plan(system, groups, seconds, {});
   EXPECT_DOUBLE_EQ(plan.finish, 14);
 }
 

@@ -95,13 +95,15 @@ void Starts::make(Clock::time_point now, const Start& start) {
   const std::vector<Count> left = this->left();
   Count all = 0;
   for (const Count n : left) all += n;
-  const bool last_ones = placer_.finishes() && all > 0 &&
-                         all <= kEndgameTasks * static_cast<Count>(crew_.slots().size()) &&
-                         (holdings_.any() ? start_last_with_needs(now, start) : start_last_ones(now, start));
+  const bool few = all > 0 && all <= kEndgameTasks * static_cast<Count>(crew_.slots().size());
+  const bool last_ones =
+      placer_.finishes() &&
+      (holdings_.any() ? start_last_with_needs(all, few, now, start) : few && start_last_ones(now, start));
   if (!last_ones) start_by_plan(now, start);
   while (attempts_.empty() && start_anything(now, start)) {
   }
-  look_for_short(now, before);
+  holdings_.keep(std::nullopt);
+  if (!last_ones && holdings_.any()) look_for_short(now, before);
 }
 
 /// Whether a task of the type may be taken for the resource, and has room.

@@ -13,6 +13,7 @@
 #include "allot/run/backlog.hpp"
 #include "allot/run/crew.hpp"
 #include "allot/run/holdings.hpp"
+#include "allot/run/packed_endgame.hpp"
 #include "allot/run/pairs.hpp"
 #include "allot/run/placer.hpp"
 
@@ -63,7 +64,7 @@ class Starts {
   std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups) const;
   // Where tasks have needs: starts_with_needs.cpp
   std::optional<Placed> take_stray(ResourceId j, Clock::time_point now);
-  bool start_last_with_needs(Clock::time_point now, const Start& start);
+  bool start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start);
   bool start_at(TaskType i, ResourceId j, Clock::time_point now, const Start& start);
   void start_kept(Clock::time_point now, const Start& start);
   void look_for_short(Clock::time_point now, std::span<const Count> before);
@@ -79,6 +80,7 @@ class Starts {
   const Pairs& pairs_;
   const Crew& crew_;
   Holdings& holdings_;
+  PackedEndgame endgame_;
   std::vector<bool> hung_;  // by resource, at the latest look
   /// By type: since when it was to start, and had no room.
   std::vector<std::optional<Clock::time_point>> short_since_;

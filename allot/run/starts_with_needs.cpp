@@ -11,8 +11,11 @@ namespace {
 /// Room is kept for a task that others made wait for so many times as long as the longest of them should
 /// take.
 constexpr double kPassedByFactor = 2;
-/// A schedule of the last tasks is made for so many at most.
+/// A schedule is made for so many tasks at most: of more only while few are left for each slot, and where it
+/// takes a small part of the time between two starts. Seconds by tasks squared and resources.
 constexpr Count kMostPacked = 256;
+constexpr double kPackingSeconds = 2.5e-8;
+constexpr double kPackingPart = 0.1;
 
 }  // namespace
 
@@ -49,11 +52,23 @@ bool Starts::start_at(TaskType i, ResourceId j, Clock::time_point now, const Sta
   return false;
 }
 
-/// The last tasks, as `start_last_ones`.
-bool Starts::start_last_with_needs(Clock::time_point now, const Start& start) {
+/// The last tasks, as `start_last_ones`; `all` are left, or `few` for each slot.
+bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start) {
+  if (all == 0 || all > kMostPacked) return false;
   const std::vector<Backlog::Group> groups = backlog_.groups();
   std::optional<PerPair<double>> seconds = expected_seconds(groups);
   if (!seconds) return false;
+  double work = 0;
+  for (const TaskType g : seconds->type_ids()) {
+    const std::span<const double> row = seconds->row(g);
+    double least = std::numeric_limits<double>::infinity();
+    for (const double takes : row) least = takes > 0 ? std::min(least, takes) : least;
+    work += least * static_cast<double>(groups[index(g)].count);
+  }
+  const auto tasks = static_cast<double>(all);
+  const double between = work / tasks / static_cast<double>(crew_.slots().size());
+  const double cost = kPackingSeconds * tasks * tasks * static_cast<double>(job_.resources.size());
+  if (!few && cost > kPackingPart * between) return false;
   // Where nobody is, nothing can be planned for now.
   std::vector<bool> is_open(job_.resources.size(), false);
   for (const Slot& slot : crew_.slots())
@@ -65,12 +80,11 @@ bool Starts::start_last_with_needs(Clock::time_point now, const Start& start) {
   }
   const std::vector<Count> counts = counts_within_limits(groups, *seconds, now);
   std::vector<PackedGroup> packed;
-  Count all = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    packed.push_back({groups[g].type, counts[g]});
-    all += counts[g];
+    // Where nobody has set a limit, what tasks hold is one.
+    const bool is_limited = job_.tasks[index(groups[g].type)].count > 0;
+    packed.push_back({groups[g].type, is_limited ? counts[g] : groups[g].count});
   }
-  if (all > kMostPacked) return false;
   std::vector<PackedRunning> running;
   for (const Slot& slot : crew_.slots()) {
     if (const RunningAttempt* const attempt = attempts_.find(slot.task);
@@ -82,8 +96,8 @@ bool Starts::start_last_with_needs(Clock::time_point now, const Start& start) {
   for (const auto& [slot, holding] : holdings_.stuck())
     running.push_back({holding.type, holding.resource, std::numeric_limits<double>::infinity()});
   placer_.clear_waiting();
-  for (const auto& [g, j] : plan_packed_endgame(*holdings_.shape(), packed, *seconds, running).start) {
-    if (holdings_.fits(groups[g].type, j)) start_at(groups[g].type, j, now, start);
+  for (const auto& [g, j] : endgame_.plan(*holdings_.shape(), packed, *seconds, running).start) {
+    if (holdings_.is_room_for(groups[g].type, j)) start_at(groups[g].type, j, now, start);
   }
   return true;
 }
@@ -102,8 +116,6 @@ void Starts::start_kept(Clock::time_point now, const Start& start) {
 /// Whom others with smaller needs make wait: for one of them, the first, room is kept after a while.
 /// `before`: tasks by type that ran before the latest starts.
 void Starts::look_for_short(Clock::time_point now, std::span<const Count> before) {
-  if (!holdings_.any()) return;
-  holdings_.keep(std::nullopt);
   double longest = 0;
   for (const auto& [id, attempt] : attempts_.all())
     longest = std::max(longest, attempt.expected_s > 0 ? attempt.expected_s : kUnknownSeconds);

@@ -12,7 +12,6 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -53,7 +52,6 @@ int measure(std::uint64_t first, std::uint64_t last, const char* what, double hi
     if (result.is_sound) ratios.push_back(result.ratio);
     if (!result.is_sound) std::printf("seed %llu: something does not hold\n", static_cast<unsigned long long>(seed));
     bad += result.is_sound ? 0 : 1;
-    if (std::getenv("WORLDS_EACH") != nullptr) std::printf("%llu %.4f\n", static_cast<unsigned long long>(seed), result.ratio);
   }
   std::sort(ratios.begin(), ratios.end());
   double sum = 0;
