@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -309,10 +310,11 @@ class JobReader {
   /// A lane runs one task at a time.
   void check_lanes(std::size_t i, const JobTask& task) {
     for (const Need& need : task.needs) {
-      const JobResource& resource = job_.resources[index(need.resource)];
-      if (need.capacity == servers_of(need.resource) && !resource.launch.empty() && need.amount < 1)
-        rules_.add({"tasks", i, "needs", resource.name, {}, resource.name},
-                   "must be at least 1: each lane of a resource with 'launch' runs one task at a time",
+      if (index(need.capacity) >= job_.resources.size()) continue;
+      const JobResource& taken = job_.resources[index(need.capacity)];
+      if (!taken.launch.empty() && need.amount != std::floor(need.amount))
+        rules_.add({"tasks", i, "needs", job_.resources[index(need.resource)].name, {}, taken.name},
+                   "must be a whole number: each lane of a resource with 'launch' runs one task at a time",
                    quote::number(need.amount));
     }
   }

@@ -78,6 +78,8 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   dispatcher.policy = policy_of(options, needs.any);
   dispatcher.policy_options.objective = planned_objective(options);
   dispatcher.follow_counts = false;
+  // To try again what the plan does not use, tasks that hold much would have to make room.
+  if (needs.any) dispatcher.exploration = 0;
   const PolicyInfo* const policy =
       find_policy(dispatcher.policy);  // one that is unknown the dispatcher refuses
   lines_ = Lines({when_ahead(options, policy), true});

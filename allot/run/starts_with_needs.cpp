@@ -9,8 +9,9 @@ namespace allot {
 namespace {
 
 /// Room is kept for a task that others made wait for so many times as long as the longest of them should
-/// take.
+/// take. A policy that binds late keeps room itself, by its plan, and is left to it for longer.
 constexpr double kPassedByFactor = 2;
+constexpr double kPassedByLate = 10;
 /// A schedule is made for so many tasks at most: of more only while few are left for each slot, and where it
 /// takes a small part of the time between two starts. Seconds by tasks squared and resources.
 constexpr Count kMostPacked = 256;
@@ -116,6 +117,7 @@ void Starts::start_kept(Clock::time_point now, const Start& start) {
 /// Whom others with smaller needs make wait: for one of them, the first, room is kept after a while.
 /// `before`: tasks by type that ran before the latest starts.
 void Starts::look_for_short(Clock::time_point now, std::span<const Count> before) {
+  const double patience = placer_.binds_late() ? kPassedByLate : kPassedByFactor;
   double longest = 0;
   for (const auto& [id, attempt] : attempts_.all())
     longest = std::max(longest, attempt.expected_s > 0 ? attempt.expected_s : kUnknownSeconds);
@@ -140,7 +142,7 @@ void Starts::look_for_short(Clock::time_point now, std::span<const Count> before
     }
     if (attempts_.by_type()[i] > before[i]) since.reset();
     if (!since) since = now;
-    if (to_seconds(now - *since) <= kPassedByFactor * longest || (first && *since >= *first)) continue;
+    if (to_seconds(now - *since) <= patience * longest || (first && *since >= *first)) continue;
     first = since;
     holdings_.keep({{type, *where}});
   }

@@ -85,9 +85,12 @@ std::pair<std::uint64_t, std::string> Ledger::begins(TaskType i, ResourceId j, c
                                                      Clock::time_point now) {
   std::erase_if(entries_, [&](const auto& each) { return each.second.end <= now; });
   const auto& entry = *entries_.insert({next_++, {i, j, numbers(slots)}}).first;
-  if (job_.capacities.empty() &&
-      std::all_of(job_.tasks.begin(), job_.tasks.end(), [](const JobTask& task) { return task.needs.empty(); }))
-    return {entry.first, ""};  // a lost task may still be at its slot, which is all that it has
+  const bool is_plain = std::all_of(job_.tasks.begin(), job_.tasks.end(), [](const JobTask& task) {
+    return std::all_of(task.needs.begin(), task.needs.end(), [](const Need& need) {
+      return need.capacity == servers_of(need.resource) && need.amount == 1;
+    });
+  });
+  if (is_plain) return {entry.first, ""};  // a lost task may still be at its slot, which is all that it has
   std::string problem = overdrawn();
   if (problem.empty()) problem = wrong_slots(entry.second);
   return {entry.first, problem};
