@@ -88,28 +88,36 @@ struct PackedSchedule {
 class PackedPlanner {
  public:
   PackedPlanner(const System& system, std::span<const PackedGroup> groups, const PerPair<double>& seconds,
-                std::span<const PackedRunning> running)
-      : system_(system), groups_(groups), seconds_(seconds), now_(system) {
+                std::span<const PackedRunning> running, std::span<const double> planned)
+      : system_(system), groups_(groups), seconds_(seconds), by_plan_(seconds), now_(system) {
+    for (std::size_t g = 0; g < groups.size() && !planned.empty(); ++g) {
+      const std::span<double> row = by_plan_.row(task_type(g));
+      const auto part = planned.subspan(index(groups[g].type) * row.size(), row.size());
+      bool any = false;
+      for (std::size_t j = 0; j < row.size(); ++j) any |= row[j] > 0 && part[j] > 0;
+      for (std::size_t j = 0; any && j < row.size(); ++j) row[j] = part[j] > 0 ? row[j] : 0;
+    }
     for (const PackedRunning& task : running)
       now_.take(system.needs(task.type, task.resource), 0, task.free_in);
   }
 
-  /// `kept`: the types of the order before; it becomes that of the best one. `asked`: how often.
-  PackedPlan plan(std::vector<TaskType>& kept, std::size_t asked) const {
-    std::vector<std::vector<std::size_t>> all = orders();
-    const auto tasks = static_cast<double>(all.front().size());
+  /// `kept`: the types of the order before, and whether it went by the plan; they become those of the best
+  /// one. `asked`: how often.
+  PackedPlan plan(std::vector<TaskType>& kept, bool& by_plan, std::size_t asked) const {
+    std::vector<Order> all = orders();
+    const auto tasks = static_cast<double>(all.front().groups.size());
     const double cost = tasks * tasks * static_cast<double>(seconds_.resources()) + 1;
     double effort = kFirstEffort / cost;
     if (!kept.empty()) {  // what was good, and in turn one of the others
-      std::vector<std::size_t> before = continued(kept, all.front().size());
+      Order before{continued(kept, all.front().groups.size()), by_plan};
       all = {std::move(before), std::move(all[asked % all.size()])};
       effort = kEffort / cost;
     }
     const int improvements = static_cast<int>(
         std::min<double>(kImprovements, std::max(1.0, effort / static_cast<double>(all.size()))));
     PackedSchedule best = listed(all.front());
-    std::vector<std::size_t> best_order = all.front();
-    for (std::vector<std::size_t>& order : all) {
+    Order best_order = all.front();
+    for (Order& order : all) {
       PackedSchedule schedule = listed(order);
       for (int round = 0;; ++round) {
         if (schedule < best) {
@@ -117,17 +125,24 @@ class PackedPlanner {
           best_order = order;
         }
         if (round == improvements || schedule.last == 0) break;
-        std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(schedule.last),
-                    order.begin() + static_cast<std::ptrdiff_t>(schedule.last) + 1);
+        const auto begin = order.groups.begin();
+        std::rotate(begin, begin + static_cast<std::ptrdiff_t>(schedule.last),
+                    begin + static_cast<std::ptrdiff_t>(schedule.last) + 1);
         schedule = listed(order);
       }
     }
     kept.clear();
-    for (const std::size_t g : best_order) kept.push_back(groups_[g].type);
+    for (const std::size_t g : best_order.groups) kept.push_back(groups_[g].type);
+    by_plan = best_order.by_plan;
     return {std::move(best.start), best.finish};
   }
 
  private:
+  struct Order {
+    std::vector<std::size_t> groups;  // of one task after the other
+    bool by_plan = false;             // only where the plan has them
+  };
+
   /// The least time that a task of a group takes, and the largest part of a capacity that it holds then.
   std::pair<double, double> size_of(std::size_t g) const {
     double least = kPackedNever;
@@ -167,7 +182,7 @@ class PackedPlanner {
     return order;
   }
 
-  std::vector<std::vector<std::size_t>> orders() const {
+  std::vector<Order> orders() const {
     std::vector<std::size_t> known;
     std::vector<std::pair<double, double>> sizes(groups_.size());
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -195,19 +210,25 @@ class PackedPlanner {
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::size_t>& order = all.emplace_back();
     for (const auto& [place, g] : mixed) order.push_back(g);
-    return all;
+    std::vector<Order> each;
+    for (const std::vector<std::size_t>& groups : all) {
+      each.push_back({groups, false});
+      if (by_plan_.values() != seconds_.values()) each.push_back({groups, true});
+    }
+    return each;
   }
 
-  PackedSchedule listed(std::span<const std::size_t> order) const {
+  PackedSchedule listed(const Order& order) const {
+    const PerPair<double>& seconds = order.by_plan ? by_plan_ : seconds_;
     Timeline timeline = now_;
     PackedSchedule schedule;
-    for (std::size_t at = 0; at < order.size(); ++at) {
-      const std::size_t g = order[at];
+    for (std::size_t at = 0; at < order.groups.size(); ++at) {
+      const std::size_t g = order.groups[at];
       double best_end = kPackedNever;
       double best_begin = 0;
       ResourceId best{};
       for (const ResourceId j : seconds_.resource_ids()) {
-        const double takes = seconds_(task_type(g), j);
+        const double takes = seconds(task_type(g), j);
         if (!(takes > 0)) continue;
         const double begin = timeline.first_room(system_.needs(groups_[g].type, j), takes);
         if (begin + takes >= best_end) continue;
@@ -230,13 +251,15 @@ class PackedPlanner {
   const System& system_;
   std::span<const PackedGroup> groups_;
   const PerPair<double>& seconds_;
+  PerPair<double> by_plan_;  // 0 also where the plan has none
   Timeline now_;
 };
 
 }  // namespace
 
 PackedPlan PackedEndgame::plan(const System& system, std::span<const PackedGroup> groups,
-                               const PerPair<double>& seconds, std::span<const PackedRunning> running) {
+                               const PerPair<double>& seconds, std::span<const PackedRunning> running,
+                               std::span<const double> planned) {
   // With another resource, or without one, all begins anew.
   std::vector<bool> places(system.type_count() * system.resource_count(), false);
   for (const TaskType g : seconds.type_ids()) {
@@ -248,7 +271,7 @@ PackedPlan PackedEndgame::plan(const System& system, std::span<const PackedGroup
     if (places[at] && !places_[at]) order_.clear();
   }
   places_ = std::move(places);
-  return PackedPlanner(system, groups, seconds, running).plan(order_, asked_++);
+  return PackedPlanner(system, groups, seconds, running, planned).plan(order_, by_plan_, asked_++);
 }
 
 }  // namespace allot

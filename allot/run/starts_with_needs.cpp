@@ -96,8 +96,12 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
     running.push_back({holding.type, holding.resource, std::max(1e-6, to_seconds(when - now))});
   for (const auto& [slot, holding] : holdings_.stuck())
     running.push_back({holding.type, holding.resource, std::numeric_limits<double>::infinity()});
-  placer_.clear_waiting();
-  for (const auto& [g, j] : endgame_.plan(*holdings_.shape(), packed, *seconds, running).start) {
+  const std::vector<Count> left = this->left();
+  placer_.update({std::vector<Count>(left.size(), 0), left, attempts_.by_type()}, now);  // plans follow
+  const std::shared_ptr<const Plan> plan = placer_.dispatcher().plan();
+  const PackedPlan schedule =
+      endgame_.plan(*holdings_.shape(), packed, *seconds, running, plan->service);
+  for (const auto& [g, j] : schedule.start) {
     if (holdings_.is_room_for(groups[g].type, j)) start_at(groups[g].type, j, now, start);
   }
   return true;
