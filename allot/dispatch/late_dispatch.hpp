@@ -52,7 +52,8 @@ class LateDispatch {
   Count waiting(TaskType i) const noexcept { return index(i) < waiting_.size() ? waiting_[index(i)] : 0; }
   /// Tickets that wait to learn a rate.
   Count trials(TaskType i, ResourceId j) const noexcept {
-    return index(i) < trials_.types() && index(j) < trials_.resources() && trials_(i, j).ticket.explores ? 1 : 0;
+    return index(i) < trials_.types() && index(j) < trials_.resources() && trials_(i, j).ticket.explores ? 1
+                                                                                                         : 0;
   }
 
   /// What a server of the resource that is free takes now; none: it stays idle until something changes, or
@@ -83,8 +84,8 @@ class LateDispatch {
   /// When a resource that `next` left idle on purpose is to ask again; absent: when something has changed.
   std::optional<Clock::time_point> ask_again(ResourceId j) const;
 
-  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then resources
-  /// that found nothing to do are to ask again.
+  /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then
+  /// resources that found nothing to do are to ask again.
   bool follow_plan();
   const Plan& plan() const noexcept { return *plan_; }
 

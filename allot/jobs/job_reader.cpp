@@ -92,7 +92,8 @@ class JobReader {
     for (const Node& node : nodes) {
       const TableReader table(node, "a capacity", keys, problems_);
       JobCapacity& capacity = job_.capacities.emplace_back();
-      fields_.read<Capacity>(table, "capacities", job_.capacities.size() - 1, job_capacity_fields(), capacity);
+      fields_.read<Capacity>(table, "capacities", job_.capacities.size() - 1, job_capacity_fields(),
+                             capacity);
       if (const Node* const per = table.find("per")) {
         constexpr std::array<std::string_view, 2> kPer = {"all", "machine"};
         if (const auto word = read_word(*per, "per", kPer, problems_))

@@ -58,13 +58,13 @@ System job_system(const Job& job, std::span<const double> rates, std::span<const
   for (std::size_t i = 0; i < types.size(); ++i) {
     types[i].count = counts[i];
     types[i].needs = std::move(all.needs[i]);
-    std::erase_if(types[i].needs,
-                  [&](const Need& need) { return !(rate(task_type(i), need.resource) > 0); });
+    std::erase_if(types[i].needs, [&](const Need& need) { return !(rate(task_type(i), need.resource) > 0); });
     if (types[i].home && !(rate(task_type(i), *types[i].home) > 0)) types[i].home.reset();
   }
-  return System(std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(types),
-                Rates(job.tasks.size(), job.resources.size(), std::vector<double>(rates.begin(), rates.end())),
-                std::move(all.capacities));
+  return System(
+      std::vector<Resource>(job.resources.begin(), job.resources.end()), std::move(types),
+      Rates(job.tasks.size(), job.resources.size(), std::vector<double>(rates.begin(), rates.end())),
+      std::move(all.capacities));
 }
 
 Holdings::Holdings(const Job& job) : any_(needs_of(job).any) {
@@ -175,8 +175,7 @@ void Holdings::take_servers(ResourceId r, double amount, std::optional<Count> fi
         continue;
       }
       const bool best_holds_all = free[best] >= amount - whole;
-      if (holds_all != best_holds_all ? holds_all
-                                      : holds_all ? free[s] < free[best] : free[s] > free[best])
+      if (holds_all != best_holds_all ? holds_all : holds_all ? free[s] < free[best] : free[s] > free[best])
         best = s;
     }
     if (best == free.size()) break;  // rounding

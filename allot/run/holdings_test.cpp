@@ -141,7 +141,8 @@ TEST(Holdings, ALostTaskHoldsWhatItHeldUntilItsTime) {
 }
 
 TEST(Holdings, WithoutNeedsASlotIsAllThatIsHeld) {
-  const Job job = job_of("[[resources]]\nname = \"cpu\"\nservers = 2\n[[tasks]]\nname = \"a\"\nrepeat = 3\ncommand = \"a\"\n");
+  const Job job = job_of(
+      "[[resources]]\nname = \"cpu\"\nservers = 2\n[[tasks]]\nname = \"a\"\nrepeat = 3\ncommand = \"a\"\n");
   Holdings holdings(job);
   EXPECT_FALSE(holdings.any());
   EXPECT_TRUE(holdings.fits(kNarrow, kHoldCpu));

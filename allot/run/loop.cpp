@@ -125,9 +125,8 @@ bool RunLoop::turn() {
 }
 
 Clock::time_point RunLoop::next_turn(Clock::time_point now) const {
-  Clock::time_point until = std::min(
-      {crew_->next_deadline(now), halting_.next(), overdue_.next(), presence_.next(), reporter_.next(),
-       holdings_.next()});
+  Clock::time_point until = std::min({crew_->next_deadline(now), halting_.next(), overdue_.next(),
+                                      presence_.next(), reporter_.next(), holdings_.next()});
   if (const auto wake = backlog_.next_wake()) until = std::min(until, *wake);
   if (const auto look = placer_.next_look(now)) until = std::min(until, *look);
   return until;
@@ -380,9 +379,8 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.holding = holdings_.take(items_[at].type, slot.resource, slot.number);
   // The slot that the task is told of is the first of those that it holds.
   const Count slot_number = attempt.holding.servers.front().number;
-  attempt.request =
-      make_request(job_, {&items_[at], at + 1, slot.resource, slot_number, number, &attempt.holding},
-                   options_.run_id);
+  attempt.request = make_request(
+      job_, {&items_[at], at + 1, slot.resource, slot_number, number, &attempt.holding}, options_.run_id);
   attempt.request.id = id;
   attempt.request.grace_s = options_.grace_s;
   files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(),

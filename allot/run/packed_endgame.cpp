@@ -75,8 +75,8 @@ class Timeline {
 struct PackedSchedule {
   std::vector<std::pair<std::size_t, ResourceId>> start;
   double finish = 0;
-  double total = 0;       // work: of two that end together the one with less is better
-  std::size_t last = 0;   // of the order: who ends last
+  double total = 0;      // work: of two that end together the one with less is better
+  std::size_t last = 0;  // of the order: who ends last
   bool operator<(const PackedSchedule& other) const noexcept {
     const double margin = kPackedRounding * std::max(finish, other.finish);
     if (finish < other.finish - margin) return true;
@@ -175,7 +175,8 @@ class PackedPlanner {
       order.push_back(of_type.front());
       of_type.erase(of_type.begin());
     }
-    for (const std::vector<std::size_t>& of_type : waiting) order.insert(order.end(), of_type.begin(), of_type.end());
+    for (const std::vector<std::size_t>& of_type : waiting)
+      order.insert(order.end(), of_type.begin(), of_type.end());
     std::reverse(order.begin(), order.end());
     assert(order.size() == size);
     (void)size;
@@ -195,7 +196,8 @@ class PackedPlanner {
       std::stable_sort(sorted.begin(), sorted.end(),
                        [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
       std::vector<std::size_t>& order = all.emplace_back();
-      for (const std::size_t g : sorted) order.insert(order.end(), static_cast<std::size_t>(groups_[g].count), g);
+      for (const std::size_t g : sorted)
+        order.insert(order.end(), static_cast<std::size_t>(groups_[g].count), g);
     };
     add_by([&](std::size_t g) { return sizes[g].first * sizes[g].second; });
     add_by([&](std::size_t g) { return sizes[g].first; });

@@ -83,7 +83,8 @@ bool fit_together(const System& system, const std::vector<Scheduled>& all) {
 }
 
 /// The best of all orders and places, each task as soon as it fits: one of those is the best of all.
-double best_finish(const PackedCase& one, std::vector<Scheduled> placed, std::vector<Count> left, double finish) {
+double best_finish(const PackedCase& one, std::vector<Scheduled> placed, std::vector<Count> left,
+                   double finish) {
   double best = std::numeric_limits<double>::infinity();
   bool any = false;
   for (std::size_t g = 0; g < left.size(); ++g) {
@@ -117,7 +118,8 @@ TEST(PackedEndgame, IsCloseToTheBestOfAllSchedulesAndNeverOverdraws) {
     SCOPED_TRACE(seed);
     const PackedCase one = random_case(seed);
     std::vector<Scheduled> placed;
-    for (const PackedRunning& task : one.running) placed.push_back({task.type, task.resource, 0, task.free_in});
+    for (const PackedRunning& task : one.running)
+      placed.push_back({task.type, task.resource, 0, task.free_in});
     std::vector<Count> left;
     Count all = 0;
     for (const PackedGroup& group : one.groups) {

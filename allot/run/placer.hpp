@@ -40,8 +40,8 @@ using Placed = LateDispatch::Start;
 
 /// Turns the dispatcher's decisions into "this slot starts a task of that type now". Tasks are placed as soon
 /// as they are in flight, wait before their resource as tickets, and are taken from there by the order of
-/// service; a new plan places those that wait anew. Under a policy that binds late they wait without a ticket,
-/// and a free slot takes what the plan has next. Not thread-safe, but for the dispatcher within.
+/// service; a new plan places those that wait anew. Under a policy that binds late they wait without a
+/// ticket, and a free slot takes what the plan has next. Not thread-safe, but for the dispatcher within.
 class Placer {
  public:
   /// Throws InvalidModel when the policy is unknown or lacks something.

@@ -138,7 +138,8 @@ void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot>
     view_.resources[index(attempt.resource())].busy_s +=
         to_seconds(now - attempt.began) *
         servers_taken(job_.tasks[index(attempt.type())], attempt.resource());
-    for (const Holding::Server& server : attempt.holding.servers) taken[index(server.resource)] += server.part;
+    for (const Holding::Server& server : attempt.holding.servers)
+      taken[index(server.resource)] += server.part;
   }
   for (std::size_t j = 0; j < taken.size(); ++j) {
     view_.resources[j].open = std::min(view_.resources[j].open, view_.resources[j].slots);

@@ -59,7 +59,8 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   // Relative to the job file, wherever the run was started.
   request.directory =
       (task.directory.empty() ? folder : (folder / task.directory).lexically_normal()).string();
-  request.environment = {"ALLOT_RUN_ID=" + run_id, "ALLOT_TASK=" + item.identity,
+  request.environment = {"ALLOT_RUN_ID=" + run_id,
+                         "ALLOT_TASK=" + item.identity,
                          "ALLOT_ATTEMPT=" + std::to_string(attempt.attempt),
                          "ALLOT_RESOURCE=" + resource.name,
                          "ALLOT_SLOT=" + std::to_string(attempt.slot),

@@ -96,9 +96,8 @@ void Starts::make(Clock::time_point now, const Start& start) {
   Count all = 0;
   for (const Count n : left) all += n;
   const bool few = all > 0 && all <= kEndgameTasks * static_cast<Count>(crew_.slots().size());
-  const bool last_ones =
-      placer_.finishes() &&
-      (holdings_.any() ? start_last_with_needs(all, few, now, start) : few && start_last_ones(now, start));
+  const bool last_ones = placer_.finishes() && (holdings_.any() ? start_last_with_needs(all, few, now, start)
+                                                                : few && start_last_ones(now, start));
   if (!last_ones) start_by_plan(now, start);
   while (attempts_.empty() && start_anything(now, start)) {
   }

@@ -20,12 +20,13 @@ constexpr double kPackingPart = 0.1;
 
 }  // namespace
 
-/// Late binding: a task that the plan has elsewhere alone, where it must not go now, because it failed there or
-/// nothing ends there. Tasks of a type that the plan gives nothing wait for another plan.
+/// Late binding: a task that the plan has elsewhere alone, where it must not go now, because it failed there
+/// or nothing ends there. Tasks of a type that the plan gives nothing wait for another plan.
 std::optional<Placed> Starts::take_stray(ResourceId j, Clock::time_point now) {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
-    if (backlog_.ready(type) == 0 || !below_limit(type) || !pairs_.usable(type, j) || !has_task(type, j)) continue;
+    if (backlog_.ready(type) == 0 || !below_limit(type) || !pairs_.usable(type, j) || !has_task(type, j))
+      continue;
     bool has_part = false;
     bool has_place = false;
     for (std::size_t k = 0; k < job_.resources.size(); ++k) {
@@ -99,8 +100,7 @@ bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, c
   const std::vector<Count> left = this->left();
   placer_.update({std::vector<Count>(left.size(), 0), left, attempts_.by_type()}, now);  // plans follow
   const std::shared_ptr<const Plan> plan = placer_.dispatcher().plan();
-  const PackedPlan schedule =
-      endgame_.plan(*holdings_.shape(), packed, *seconds, running, plan->service);
+  const PackedPlan schedule = endgame_.plan(*holdings_.shape(), packed, *seconds, running, plan->service);
   for (const auto& [g, j] : schedule.start) {
     if (holdings_.is_room_for(groups[g].type, j)) start_at(groups[g].type, j, now, start);
   }

@@ -32,7 +32,8 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
       scene.options.objective == RunObjective::kPriority && scene.options.shares == ShareReading::kExact;
   // So does who carries out a plan, rather than run far ahead of it.
   const bool plans = scene.options.policy == "planned" || needs_of(scene.job).any;
-  patience_s_ = (idles || plans ? 100 : 4) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
+  patience_s_ =
+      (idles || plans ? 100 : 4) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
 }
 
 Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now) {

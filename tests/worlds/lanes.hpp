@@ -39,8 +39,7 @@ struct Town {
   /// Called when an attempt is lost with its worker: the ids of all that were lost.
   std::function<void(const std::vector<std::uint64_t>& ids)> lost;
 
-  Town(const Scene& from, std::uint64_t stream)
-      : scene(from), random(from.seed, stream), ledger(from.job) {}
+  Town(const Scene& from, std::uint64_t stream) : scene(from), random(from.seed, stream), ledger(from.job) {}
 };
 
 /// One lane. Its worker opens, runs tasks as their manners are, and is lost, when its time has come.
@@ -76,8 +75,8 @@ class SimulatedLane final : public Lane {
     Manner manner{};
     TaskRecord record;
     Clock::time_point ends = kNever;
-    bool told = false;            ///< that it started
-    std::uint64_t holding = 0;    ///< in the town's ledger; 0: none
+    bool told = false;          ///< that it started
+    std::uint64_t holding = 0;  ///< in the town's ledger; 0: none
   };
 
   void lose(const std::string& why, bool not_found, std::vector<LaneEvent>& events);

@@ -50,18 +50,21 @@ int measure(std::uint64_t first, std::uint64_t last, const char* what, double hi
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     const BoxResult result = run(seed);
     if (result.is_sound) ratios.push_back(result.ratio);
-    if (!result.is_sound) std::printf("seed %llu: something does not hold\n", static_cast<unsigned long long>(seed));
+    if (!result.is_sound)
+      std::printf("seed %llu: something does not hold\n", static_cast<unsigned long long>(seed));
     bad += result.is_sound ? 0 : 1;
   }
   std::sort(ratios.begin(), ratios.end());
   double sum = 0;
   for (const double ratio : ratios) sum += ratio;
   const auto at = [&](double part) {
-    return ratios.empty() ? 0 : ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
+    return ratios.empty() ? 0
+                          : ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
   };
   std::printf("%s: %zu, %llu violated; mean %.3f, %.0f%% %.3f, worst %.3f\n", what, ratios.size(),
-              static_cast<unsigned long long>(bad), sum / static_cast<double>(std::max<std::size_t>(1, ratios.size())),
-              100 * high_part, at(high_part), at(high_part > 0.5 ? 1 : 0));
+              static_cast<unsigned long long>(bad),
+              sum / static_cast<double>(std::max<std::size_t>(1, ratios.size())), 100 * high_part,
+              at(high_part), at(high_part > 0.5 ? 1 : 0));
   return bad == 0 ? 0 : 1;
 }
 
@@ -84,7 +87,8 @@ int main(int argc, char** argv) {
       kind == "--seeds" || kind == "--batches" || kind == "--learnt-batches" || kind == "--boxes";
   const char* text = is_range ? argv[2] : "";
   if (!parse(text, first) || *text++ != '-' || !parse(text, last) || *text != '\0' || last < first) {
-    std::fprintf(stderr, "usage: worlds --seeds FIRST-LAST [--first] | --seed N | --batches FIRST-LAST | "
+    std::fprintf(stderr,
+                 "usage: worlds --seeds FIRST-LAST [--first] | --seed N | --batches FIRST-LAST | "
                  "--learnt-batches FIRST-LAST | --boxes FIRST-LAST\n");
     return 2;
   }

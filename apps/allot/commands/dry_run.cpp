@@ -177,7 +177,8 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
     Json rows = Json::array();
     for (const TaskType i : outlook.plan->system.types()) {
       Json row = Json::array();
-      for (const ResourceId j : outlook.plan->system.resource_ids()) row.push_back(outlook.plan->part(i, j).value_or(0));
+      for (const ResourceId j : outlook.plan->system.resource_ids())
+        row.push_back(outlook.plan->part(i, j).value_or(0));
       rows.push_back(std::move(row));
     }
     json["service"] = std::move(rows);

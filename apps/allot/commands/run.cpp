@@ -209,7 +209,8 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
   RunWatch watch(arguments, job, console, signals, log, title_of(arguments, job), run_number);
   journal.begin_run(
       {options.run_id, name_of(job), std::string(to_string(options.objective)),
-       options.policy.empty() ? std::string(policy_for(options.objective, needs_of(job).any)) : options.policy,
+       options.policy.empty() ? std::string(policy_for(options.objective, needs_of(job).any))
+                              : options.policy,
        std::string(version()),
        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()});
   const RunSummary summary = run_tasks(job, journal, options, watch);
