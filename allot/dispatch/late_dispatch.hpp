@@ -51,6 +51,11 @@ class LateDispatch {
   /// Tasks of the type that are ready and that nobody has taken. `next` and `take_at` count theirs down.
   void set_waiting(TaskType i, Count tasks);
   Count waiting(TaskType i) const noexcept { return index(i) < waiting_.size() ? waiting_[index(i)] : 0; }
+  /// Tickets that wait to learn a rate.
+  Count trials(TaskType i, ResourceId j) const noexcept {
+    return index(i) < trials_.types() && index(j) < trials_.resources() && trials_(i, j).ticket.explores ? 1
+                                                                                                         : 0;
+  }
 
   /// What a server of the resource that is free takes now; none: it stays idle until something changes, or
   /// until `ask_again`. `available(type)`: whether one of the waiting tasks of the type can start there, for

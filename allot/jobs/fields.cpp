@@ -52,13 +52,20 @@ constexpr std::array<Field<TaskClass>, 13> kTask = {{
      .help = "tasks per second by resource, as far as known beforehand", .absent = "none"},
 }};
 
-constexpr std::array<Field<Job>, 5> kJob = {{
+constexpr std::array<Field<Capacity>, 1> kCapacity = {{
+    {.key = "per", .member = Special{"`\"all\"`, `\"machine\"`", R"({"enum": ["all", "machine"], "default": "all"})"},
+     .help = "the amount is for all tasks wherever they run, or this machine has so much, and so has each resource with `launch`",
+     .absent = "`\"all\"`"},
+}};
+
+constexpr std::array<Field<Job>, 6> kJob = {{
     {.key = "name", .member = &Job::name, .help = "a title"},
     {.key = "outputs_anywhere", .member = &Job::outputs_anywhere, .help = "outputs may lie outside of the job's folder, too"},
     {.key = "record_env", .member = &Job::record_env,
      .help = "the journal has the values of `env` as they are; otherwise digests, which tell a change and not the value"},
     {.key = "resources", .member = kTables, .help = "at least one resource", .required = true},
     {.key = "tasks", .member = kTables, .help = "at least one task type", .required = true},
+    {.key = "capacities", .member = kTables, .help = "what tasks draw on besides the slots of the resource where they run", .absent = "none"},
 }};
 // clang-format on
 
@@ -93,6 +100,15 @@ std::span<const Field<Resource>> job_resource_fields() {
 
 std::span<const Field<TaskClass>> job_task_fields() {
   static const std::vector<Field<TaskClass>> rows = task_rows();
+  return rows;
+}
+
+std::span<const Field<Capacity>> job_capacity_fields() {
+  static const std::vector<Field<Capacity>> rows = [] {
+    std::vector<Field<Capacity>> all(capacity_fields().begin(), capacity_fields().end());
+    all.insert(all.end(), kCapacity.begin(), kCapacity.end());
+    return all;
+  }();
   return rows;
 }
 

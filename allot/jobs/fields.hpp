@@ -10,6 +10,7 @@ namespace allot {
 
 std::span<const Field<Resource>> job_resource_fields();
 std::span<const Field<TaskClass>> job_task_fields();
+std::span<const Field<Capacity>> job_capacity_fields();
 /// Of the file itself.
 std::span<const Field<Job>> job_fields() noexcept;
 

@@ -1,7 +1,9 @@
 #include "allot/jobs/job.hpp"
 
+#include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "allot/base/sha256.hpp"
 #include "allot/jobs/identity.hpp"
@@ -52,6 +54,34 @@ std::vector<JobItem> list_items(const Job& job) {
     }
   }
   return items;
+}
+
+JobNeeds needs_of(const Job& job) {
+  JobNeeds result;
+  const std::size_t resources = job.resources.size();
+  std::map<std::pair<std::size_t, std::size_t>, CapacityId> known;  // by place in the file and machine
+  // Machine 0 is this one, and so is the only one of what is there for all.
+  const auto capacity_at = [&](std::size_t r, ResourceId j) {
+    const JobCapacity& capacity = job.capacities[r];
+    const bool is_far = capacity.per == JobCapacity::Per::kMachine && !job.resources[index(j)].launch.empty();
+    const auto [at, is_new] = known.try_emplace({r, is_far ? 1 + index(j) : 0});
+    if (is_new) {
+      at->second = capacity_id(resources + result.capacities.size());
+      result.capacities.push_back(capacity);
+      if (is_far) result.capacities.back().name += " of " + job.resources[index(j)].name;
+    }
+    return at->second;
+  };
+  for (const JobTask& task : job.tasks) {
+    std::vector<Need>& needs = result.needs.emplace_back();
+    for (Need need : task.needs) {
+      if (index(need.capacity) >= resources)
+        need.capacity = capacity_at(index(need.capacity) - resources, need.resource);
+      result.any |= need.capacity != servers_of(need.resource) || need.amount != 1;
+      needs.push_back(need);
+    }
+  }
+  return result;
 }
 
 std::vector<WorkDefinition> definitions(const Job& job) {

@@ -20,6 +20,15 @@ struct JobResource : Resource {
   std::vector<std::string> launch;                    ///< what starts a worker there; empty: this machine
 };
 
+/// Something that tasks draw on besides slots.
+struct JobCapacity : Capacity {
+  enum class Per {
+    kAll,      ///< the amount is for all tasks, wherever they run
+    kMachine,  ///< this machine has so much, and so has each resource behind a `launch` prefix
+  };
+  Per per = Per::kAll;
+};
+
 /// One type of task: an input each, a command for each resource that can run it. `count` is the most in
 /// flight at once; 0: enough to keep every slot busy.
 struct JobTask : TaskClass {
@@ -45,6 +54,7 @@ struct Job {
   bool record_env = false;
   std::vector<JobResource> resources;  ///< at least one
   std::vector<JobTask> tasks;          ///< at least one
+  std::vector<JobCapacity> capacities;
 
   std::size_t task_count() const noexcept {
     std::size_t count = 0;
@@ -52,6 +62,15 @@ struct Job {
     return count;
   }
 };
+
+/// The capacities of a job as a System has them: one of each for all, or for every machine. `needs` names a
+/// capacity by its place in the file; the needs of the system are for those of the machine where a task runs.
+struct JobNeeds {
+  std::vector<Capacity> capacities;
+  std::vector<std::vector<Need>> needs;  ///< by task type
+  bool any = false;                      ///< some task takes more, or less, than a slot of its resource
+};
+JobNeeds needs_of(const Job& job);
 
 /// One task of a job.
 struct JobItem {

@@ -1,6 +1,8 @@
 #include "allot/jobs/job_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -53,6 +55,7 @@ class JobReader {
     fields_.read(root, "", 0, job_fields(), job_);
     rules_.title(job_.name);
     read_resources(root);
+    read_capacities(root);
     read_tasks(root);
     check();
     if (problems_.empty() && elsewhere_.empty()) detail::check_outputs(job_, output_nodes_, problems_);
@@ -74,9 +77,28 @@ class JobReader {
       JobResource resource;
       fields_.read<Resource>(table, "resources", job_.resources.size(), job_resource_fields(), resource);
       // Which columns there are depends on the task.
-      resource.env = read_environment(table, TemplateScope{{""}, false, true}, true);
+      resource.env = read_environment(table, TemplateScope{{""}, false, true, resource_names()}, true);
       if (const Node* const launch = table.find("launch")) resource.launch = read_launch(*launch);
       job_.resources.push_back(std::move(resource));
+    }
+  }
+
+  void read_capacities(const TableReader& root) {
+    const std::span<const Node> nodes = format::tables(root, "capacities", problems_);
+    capacities_.is_complete = resources_.is_complete;
+    for (const Node& node : format::tables(root, "resources", problems_)) capacities_.add(node);
+    for (const Node& node : nodes) capacities_.add(node);
+    const std::vector<std::string_view> keys = keys_of(job_capacity_fields());
+    for (const Node& node : nodes) {
+      const TableReader table(node, "a capacity", keys, problems_);
+      JobCapacity& capacity = job_.capacities.emplace_back();
+      fields_.read<Capacity>(table, "capacities", job_.capacities.size() - 1, job_capacity_fields(),
+                             capacity);
+      if (const Node* const per = table.find("per")) {
+        constexpr std::array<std::string_view, 2> kPer = {"all", "machine"};
+        if (const auto word = read_word(*per, "per", kPer, problems_))
+          capacity.per = static_cast<JobCapacity::Per>(*word);
+      }
     }
   }
 
@@ -118,6 +140,7 @@ class JobReader {
     }
     scope.has_output = table.find("output") != nullptr;
     scope.has_slot = true;
+    scope.resources = resource_names();
     task.env = read_environment(table, scope, has_columns);
     read_commands(table, scope, has_columns, task);
     read_rates(table, at, task);
@@ -260,11 +283,19 @@ class JobReader {
   void check() {
     rules_.names("resources", "resource", names_of(job_.resources));
     rules_.names("tasks", "task", names_of(job_.tasks));
+    const std::vector<Resource> resources(job_.resources.begin(), job_.resources.end());
+    const std::vector<Capacity> capacities(job_.capacities.begin(), job_.capacities.end());
+    rules_.capacities(resources, capacities);
     std::vector<std::optional<double>> priorities;
-    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
-      rules_.fields<TaskClass>("tasks", i, job_.tasks[i], job_task_fields());
-      priorities.push_back(job_.tasks[i].priority);
+    PerPair<double> runs(job_.tasks.size(), resources.size());
+    for (const TaskType i : runs.type_ids()) {
+      const JobTask& task = job_.tasks[index(i)];
+      priorities.push_back(task.priority);
+      for (const ResourceId j : runs.resource_ids()) runs(i, j) = task.commands[index(j)] ? 1 : 0;
+      check_lanes(index(i), task);
     }
+    rules_.tasks(resources, capacities, {job_.tasks.begin(), job_.tasks.end()}, job_task_fields(), runs,
+                 "command", "command");
     rules_.priorities(priorities);
     for (std::size_t j = 0; j < job_.resources.size(); ++j) {
       rules_.fields<Resource>("resources", j, job_.resources[j], job_resource_fields());
@@ -275,6 +306,22 @@ class JobReader {
       rules_.accelerator(j, job_.resources[j], users, "command");
     }
     format::report(rules_.found(), problems_.document().root(), problems_);
+  }
+
+  /// A lane runs one task at a time.
+  void check_lanes(std::size_t i, const JobTask& task) {
+    for (const Need& need : task.needs) {
+      if (index(need.capacity) >= job_.resources.size()) continue;
+      const JobResource& taken = job_.resources[index(need.capacity)];
+      if (!taken.launch.empty() && need.amount != std::floor(need.amount))
+        rules_.add({"tasks", i, "needs", job_.resources[index(need.resource)].name, {}, taken.name},
+                   "must be a whole number: each lane of a resource with 'launch' runs one task at a time",
+                   quote::number(need.amount));
+    }
+  }
+
+  std::vector<std::string> resource_names() const {
+    return {resources_.order.begin(), resources_.order.end()};
   }
 
   static std::vector<std::string_view> names_of(const auto& entries) {
@@ -294,8 +341,9 @@ class JobReader {
   Job job_;
   format::Names resources_{"resource", "resources", {}, {}, true};
   format::Names tasks_{"task", "tasks", {}, {}, true};
+  format::Names capacities_{"capacity", "capacities", {}, {}, true};
   Rules rules_;
-  format::FieldReader fields_{resources_, tasks_, resources_, rules_, problems_};
+  format::FieldReader fields_{resources_, tasks_, capacities_, rules_, problems_};
   std::vector<const Node*> output_nodes_;
 };
 

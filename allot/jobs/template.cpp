@@ -11,18 +11,20 @@ struct Named {
   std::string_view name;
   Placeholder placeholder;
 };
-constexpr std::array<Named, 8> kFixed = {{{"", Placeholder::kInput},
+constexpr std::array<Named, 9> kFixed = {{{"", Placeholder::kInput},
                                           {".", Placeholder::kNoSuffix},
                                           {"/", Placeholder::kBase},
                                           {"//", Placeholder::kFolder},
                                           {"/.", Placeholder::kBaseStem},
                                           {"#", Placeholder::kNumber},
                                           {"%", Placeholder::kSlot},
+                                          {"%%", Placeholder::kSlots},
                                           {"out", Placeholder::kOutput}}};
 
 bool is_known(Placeholder placeholder, const TemplateScope& scope) noexcept {
   if (placeholder == Placeholder::kOutput) return scope.has_output;
-  return placeholder != Placeholder::kSlot || scope.has_slot;
+  const bool is_slot = placeholder == Placeholder::kSlot || placeholder == Placeholder::kSlots;
+  return !is_slot || scope.has_slot;
 }
 
 std::string_view base(std::string_view path) noexcept {
@@ -52,6 +54,12 @@ bool find_placeholder(std::string_view name, const TemplateScope& scope, Placeho
     if (fixed.name != name) continue;
     placeholder = fixed.placeholder;
     return is_known(placeholder, scope);
+  }
+  if (scope.has_slot && name.starts_with('%')) {
+    const auto resource = std::find(scope.resources.begin(), scope.resources.end(), name.substr(1));
+    placeholder = Placeholder::kSlotsOf;
+    column = static_cast<std::size_t>(resource - scope.resources.begin());
+    if (resource != scope.resources.end()) return true;
   }
   const auto it = std::find(scope.columns.begin(), scope.columns.end(), name);
   if (it == scope.columns.end()) return false;
@@ -91,6 +99,10 @@ std::string placeholder_value(Placeholder placeholder, std::size_t column, const
       return std::to_string(values.number);
     case Placeholder::kSlot:
       return std::to_string(values.slot);
+    case Placeholder::kSlots:
+      return std::string(values.slots);
+    case Placeholder::kSlotsOf:
+      return column < values.slots_of.size() ? values.slots_of[column] : std::string();
     case Placeholder::kOutput:
       return std::string(values.output);
     case Placeholder::kColumn:

@@ -19,6 +19,8 @@ enum class Placeholder {
   kBaseStem,  ///< {/.}  {/} without its extension
   kNumber,    ///< {#}   number of the task within the job, from 1
   kSlot,      ///< {%}   slot on its resource, from 0
+  kSlots,     ///< {%%}  all of its slots there: "0,1,2"
+  kSlotsOf,   ///< {%name} the slots of that resource that it holds, by `column`; empty where it holds none
   kOutput,    ///< {out} path that the task is to write
   kColumn,    ///< {name} a column of the input by its name
 };
@@ -28,6 +30,7 @@ struct TemplateScope {
   std::vector<std::string> columns;  ///< names of the input's columns; an empty name cannot be referred to
   bool has_output = false;           ///< whether {out} means something
   bool has_slot = true;  ///< whether {%} does: not where a path must be the same on every resource
+  std::vector<std::string> resources = {};  ///< whose slots can be referred to, where {%} means something
 };
 
 /// What the placeholders stand for in one attempt. Views: must outlive the call they are given to.
@@ -36,6 +39,8 @@ struct TemplateValues {
   std::uint64_t number = 0;
   std::uint64_t slot = 0;
   std::string_view output;
+  std::string_view slots = {};                 ///< of its own resource, as a list
+  std::span<const std::string> slots_of = {};  ///< the same by resource
 };
 
 /// A text with its placeholders found. A plain value; the empty template is the empty text.

@@ -160,7 +160,8 @@ std::string Rules::name_of(CapacityId r) const {
 }
 
 /// Whether what a type takes is there to be taken.
-void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> rates) {
+void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> runs, std::string_view what,
+                  std::string_view key) {
   for (std::size_t k = 0; k < task.needs.size(); ++k) {
     const Need& need = task.needs[k];
     const FieldPlace place{"tasks", i, "needs", name_of(need.resource), {}, name_of(need.capacity)};
@@ -172,13 +173,14 @@ void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> 
       add({"tasks", i, "needs", place.inner}, "there is no such capacity");
       continue;
     }
-    if (!(rates[index(need.resource)] > 0) && is_sound("tasks", i, "rates")) {
+    if (!(runs[index(need.resource)] > 0) && is_sound("tasks", i, key)) {
       const bool is_told =
           std::any_of(task.needs.begin(), task.needs.begin() + static_cast<std::ptrdiff_t>(k),
                       [&](const Need& other) { return other.resource == need.resource; });
       if (!is_told)
         conclude({"tasks", i, "needs", place.inner}, "must be absent: " + quote::name(task.name) +
-                                                         " has no rate > 0 on " + quote::name(place.inner));
+                                                         " has no " + std::string(what) + " on " +
+                                                         quote::name(place.inner));
     }
     for (std::size_t other = 0; other < k; ++other) {
       if (task.needs[other].resource == need.resource && task.needs[other].capacity == need.capacity)
@@ -205,6 +207,33 @@ void Rules::needs(std::size_t i, const TaskClass& task, std::span<const double> 
   }
 }
 
+void Rules::capacities(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities) {
+  std::vector<std::string_view> known;
+  for (const Capacity& capacity : capacities) known.emplace_back(capacity.name);
+  names("capacities", "capacity", known);
+  for (std::size_t r = 0; r < capacities.size(); ++r) {
+    fields("capacities", r, capacities[r], capacity_fields());
+    for (std::size_t j = 0; j < resources.size(); ++j) {
+      if (resources[j].name == capacities[r].name && is_sound("capacities", r, "name"))
+        add({"capacities", r, "name"},
+            "must be a name of its own: a resource is called " + quote::name(capacities[r].name) +
+                ", which stands for its servers",
+            "", FieldPlace{"resources", j, "name"});
+    }
+  }
+}
+
+void Rules::tasks(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities,
+                  const std::vector<TaskClass>& tasks, std::span<const Field<TaskClass>> fields,
+                  const PerPair<double>& runs, std::string_view what, std::string_view key) {
+  resources_ = &resources;
+  capacities_ = &capacities;
+  for (std::size_t i = 0; i < tasks.size(); ++i) this->fields("tasks", i, tasks[i], fields);
+  for (std::size_t i = 0; i < tasks.size(); ++i) needs(i, tasks[i], runs.row(task_type(i)), what, key);
+  resources_ = nullptr;
+  capacities_ = nullptr;
+}
+
 void Rules::rates(const std::vector<Resource>& resources, const PerPair<double>& rates) {
   for (const TaskType i : rates.type_ids()) {
     for (const ResourceId j : rates.resource_ids()) {
@@ -229,27 +258,10 @@ void Rules::system(const std::vector<Resource>& resources, const std::vector<Tas
   known.clear();
   for (const TaskClass& task : tasks) known.emplace_back(task.name);
   names("tasks", "task", known);
-  known.clear();
-  for (const Capacity& capacity : capacities) known.emplace_back(capacity.name);
-  names("capacities", "capacity", known);
-  for (std::size_t r = 0; r < capacities.size(); ++r) {
-    fields("capacities", r, capacities[r], capacity_fields());
-    for (std::size_t j = 0; j < resources.size(); ++j) {
-      if (resources[j].name == capacities[r].name && is_sound("capacities", r, "name"))
-        add({"capacities", r, "name"},
-            "must be a name of its own: a resource is called " + quote::name(capacities[r].name) +
-                ", which stands for its servers",
-            "", FieldPlace{"resources", j, "name"});
-    }
-  }
-  resources_ = &resources;
-  capacities_ = &capacities;
+  this->capacities(resources, capacities);
   for (std::size_t j = 0; j < resources.size(); ++j) fields("resources", j, resources[j], resource_fields());
-  for (std::size_t i = 0; i < tasks.size(); ++i) fields("tasks", i, tasks[i], task_fields());
   this->rates(resources, rates);
-  for (std::size_t i = 0; i < tasks.size(); ++i) needs(i, tasks[i], rates.row(task_type(i)));
-  resources_ = nullptr;
-  capacities_ = nullptr;
+  this->tasks(resources, capacities, tasks, task_fields(), rates, "rate > 0", "rates");
 
   for (std::size_t j = 0; j < resources.size(); ++j) {
     if (resources[j].kind != Kind::kSpecialized) continue;

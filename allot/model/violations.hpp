@@ -65,6 +65,14 @@ class Rules {
   void accelerator(std::size_t entry, const Resource& resource, std::span<const std::string_view> users,
                    std::string_view what);
 
+  /// Names of their own, and amounts.
+  void capacities(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities);
+  /// What each task type must be by itself, and needs that can be met. `runs`: > 0 where the type can run;
+  /// `what`: that it has there, under `key`.
+  void tasks(const std::vector<Resource>& resources, const std::vector<Capacity>& capacities,
+             const std::vector<TaskClass>& tasks, std::span<const Field<TaskClass>> fields,
+             const PerPair<double>& runs, std::string_view what, std::string_view key);
+
   /// The rules of a System.
   void system(const std::vector<Resource>& resources, const std::vector<TaskClass>& tasks,
               const PerPair<double>& rates, const std::vector<Capacity>& capacities = {});
@@ -88,7 +96,8 @@ class Rules {
                       const PerPair<double>& rates);
   std::string name_of(ResourceId j) const;
   std::string name_of(CapacityId r) const;
-  void needs(std::size_t i, const TaskClass& task, std::span<const double> rates);
+  void needs(std::size_t i, const TaskClass& task, std::span<const double> runs, std::string_view what,
+             std::string_view key);
   void limits_of_visited(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads,
                          const std::vector<Arrivals>& arrivals);
   void counts_over_time(const std::vector<TaskClass>& tasks, const std::vector<PopulationChange>& population);

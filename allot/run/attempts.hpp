@@ -8,6 +8,7 @@
 #include "allot/base/per.hpp"
 #include "allot/base/stop.hpp"
 #include "allot/jobs/attempt.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/worker/task.hpp"
 
@@ -17,6 +18,7 @@ struct RunningAttempt {
   std::size_t task = 0;
   std::size_t slot = 0;
   Placed placed;
+  Holding holding;
   AttemptStart start;
   TaskRequest request;
   Clock::time_point began{};

@@ -1,6 +1,9 @@
 #include "allot/run/batch.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <vector>
 
 #include "allot/solve/solver.hpp"
@@ -10,11 +13,71 @@ namespace {
 
 /// Of about a microsecond each: the loop of a run waits for the answer.
 constexpr std::uint64_t kMostSteps = 10'000;
+/// Worths that are tried for the bound of whole tasks.
+constexpr int kRounds = 24;
+/// The least part of the worth of all tasks that a type with tasks has, and the most that one round counts.
+constexpr double kLeastPart = 1e-6;
+constexpr double kMostPace = 4;
+
+/// What a task of each type takes at least, by the prices of a plan.
+std::vector<double> worths_by_price(const System& system, const Solution& plan) {
+  std::vector<double> worths;
+  for (const TaskType i : system.types()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const ResourceId j : system.resources_for(i)) {
+      double price = 0;
+      for (const Draw& draw : system.needs(i, j))
+        price += draw.amount * plan.plan.capacities[index(draw.capacity)].price;
+      least = std::min(least, price * system.seconds_per_task(i, j));
+    }
+    worths.push_back(system.count(i) > 0 && least < kMaxNumber ? std::max(0.0, least) : 0.0);
+  }
+  return worths;
+}
+
+/// The same for whole tasks: whatever tasks are worth, all of them together take at least their worth divided
+/// by what the best packing is worth in a second. The worths for which that is longest are approached from
+/// those of the plan: types of which the best packing does much are worth less the next time.
+double packing_bound(const System& system, const Solution& plan, std::span<const Count> left) {
+  if (plan.plan.capacities.size() != system.capacity_count()) return 0;
+  std::vector<double> parts = worths_by_price(system, plan);  // of the worth of all tasks, by type
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i] *= static_cast<double>(left[i]);
+  SolveOptions options;
+  options.bound_packings = true;
+  options.stop.steps = kMostSteps;
+  double best = 0;
+  for (int round = 1; round <= kRounds; ++round) {
+    const double all = std::accumulate(parts.begin(), parts.end(), 0.0);
+    if (!(all > 0)) break;
+    std::vector<double> worths(parts.size(), 0.0);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i] /= all;
+      if (left[i] > 0) worths[i] = std::max(parts[i], kLeastPart) / static_cast<double>(left[i]);
+    }
+    const Solution packed =
+        solve(*find_solver("planned"), {system.with_worths(worths), Objective::kThroughput}, options);
+    const double value = packed.plan.packing_bound.value_or(0);
+    if (!(value > 0)) break;
+    double done = 0;  // the parts, which kLeastPart may have made more than 1 in all
+    for (std::size_t i = 0; i < parts.size(); ++i) done += worths[i] * static_cast<double>(left[i]);
+    best = std::max(best, done / value);
+    if (packed.plan.packing_shares.empty()) break;
+    const PairSpan<const double> shares(packed.plan.packing_shares, system.resource_count());
+    for (const TaskType i : system.types()) {
+      if (left[index(i)] == 0) continue;
+      double rate = 0;
+      for (const ResourceId j : system.resources_for(i)) rate += system.rate(i, j) * shares(i, j);
+      const double pace = rate / static_cast<double>(left[index(i)]) / value;  // 1: in step with the others
+      parts[index(i)] *= std::exp((1 - std::min(pace, kMostPace)) / std::sqrt(static_cast<double>(round)));
+    }
+  }
+  return best;
+}
 
 }  // namespace
 
-std::optional<double> batch_bound(const System& system, std::span<const Count> left) {
-  const SolverInfo* const weighted = find_solver("weighted");
+std::optional<double> batch_bound(const System& system, std::span<const Count> left, bool packings) {
+  const SolverInfo* const weighted = find_solver(system.has_needs() ? "planned" : "weighted");
   std::vector<TaskClass> tasks = system.tasks();
   Count servers = 0;
   for (const Resource& resource : system.resources()) servers += resource.servers;
@@ -29,6 +92,7 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
             : 0;
     task.priority = static_cast<double>(left[index(i)]);
     task.floor.reset();
+    task.max_response.reset();
     all += static_cast<double>(left[index(i)]);
     if (left[index(i)] > 0 && system.resources_for(i).empty()) return std::nullopt;
   }
@@ -38,12 +102,13 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   for (Resource& resource : resources) resource.min_depth = 1;
   SolveOptions options;
   options.stop.steps = kMostSteps;
-  const Solution solution =
-      solve(*weighted,
-            {system.with_resources(std::move(resources)).with_tasks(std::move(tasks)), Objective::kPriority},
-            options);
+  options.bound_packings = false;
+  const System batch = system.with_resources(std::move(resources)).with_tasks(std::move(tasks));
+  const Solution solution = solve(*weighted, {batch, Objective::kPriority}, options);
   if (solution.outcome == Outcome::kBudget || !(solution.performance.throughput > 0)) return std::nullopt;
-  return all / solution.performance.throughput;
+  const double bound = all / solution.performance.throughput;
+  if (!packings || !system.has_needs()) return bound;
+  return std::max(bound, packing_bound(batch, solution, left));
 }
 
 }  // namespace allot

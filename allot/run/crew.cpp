@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "allot/base/error.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/worker/process.hpp"
 
 namespace allot {
@@ -12,6 +13,8 @@ namespace {
 
 /// Losses of a resource within this time of one that was told are not told one by one.
 constexpr Clock::duration kSameEvent = std::chrono::seconds(10);
+/// The guard of a worker that was killed takes so long at most to kill what is left.
+constexpr Clock::duration kGuarded = std::chrono::seconds(5);
 /// The end of a launcher is not seen by poll().
 constexpr Clock::duration kLookEvery = std::chrono::milliseconds(50);
 
@@ -19,9 +22,8 @@ constexpr Clock::duration kLookEvery = std::chrono::milliseconds(50);
 
 std::vector<CrewResource> crew_resources(const Job& job) {
   std::vector<CrewResource> resources;
-  for (const JobResource& resource : job.resources) {
-    resources.push_back({resource.name, resource.servers, resource.launch});
-  }
+  for (std::size_t j = 0; j < job.resources.size(); ++j)
+    resources.push_back({job.resources[j].name, places(job, resource_id(j)), job.resources[j].launch});
   return resources;
 }
 
@@ -76,6 +78,11 @@ void Crew::open(Line& line) {
   line.lane = options_.open_lane ? options_.open_lane(line.launch, options)
                                  : std::make_unique<WorkerLane>(line.launch, std::move(options));
   if (paused_) line.lane->pause();
+}
+
+Clock::duration Crew::lingers(std::size_t slot) const noexcept {
+  if (!lines_[slots_[slot].lane].launch.empty()) return to_duration(options_.lane.silence.count()) + kGuarded;
+  return options_.owns_children ? Clock::duration{} : kGuarded;
 }
 
 bool Crew::settled() const noexcept {

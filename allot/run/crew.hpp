@@ -98,6 +98,9 @@ class Crew {
   bool leaving() const noexcept { return !leaving_.empty(); }
   /// How many tasks the worker of a lane has, but for those that were given up.
   std::size_t busy_on(std::size_t lane) const noexcept { return lines_[lane].busy; }
+  /// For how long a task may be there at most after its worker was lost: here its processes are killed at
+  /// once, and a worker behind a launcher ends when it has heard nothing for `LaneOptions::silence`.
+  Clock::duration lingers(std::size_t slot) const noexcept;
   /// Whether all slots are open, or given up.
   bool settled() const noexcept;
 

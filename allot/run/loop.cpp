@@ -42,6 +42,7 @@ RunLoop::RunLoop(const Job& job, RunJournal& journal, const RunOptions& options,
       backlog_(job.tasks.size()),
       attempts_(job.tasks.size(), job.resources.size()),
       pairs_(job),
+      holdings_(job),
       placer_(job, placer_options(options, world), world.now()),
       progress_(job, world.now()),
       presence_(job.resources.size()),
@@ -54,7 +55,7 @@ RunLoop::RunLoop(const Job& job, RunJournal& journal, const RunOptions& options,
 RunSummary RunLoop::run() {
   if (load_states()) {
     crew_.emplace(crew_resources(job_), options_.crew, world_.now());
-    starts_.emplace(job_, backlog_, placer_, attempts_, pairs_, *crew_);
+    starts_.emplace(job_, backlog_, placer_, attempts_, pairs_, *crew_, holdings_);
     progress_.begin(world_.now());
     while (turn()) {
     }
@@ -100,6 +101,7 @@ bool RunLoop::turn() {
   observer_.woken(*this);
   mind_the_time(now);
   backlog_.wake(now);
+  if (holdings_.any()) look_at_stuck(now);
   fail_what_nothing_can_run();
   look_at_presence(now);
   start_what_can_be(now);
@@ -123,8 +125,8 @@ bool RunLoop::turn() {
 }
 
 Clock::time_point RunLoop::next_turn(Clock::time_point now) const {
-  Clock::time_point until = std::min(
-      {crew_->next_deadline(now), halting_.next(), overdue_.next(), presence_.next(), reporter_.next()});
+  Clock::time_point until = std::min({crew_->next_deadline(now), halting_.next(), overdue_.next(),
+                                      presence_.next(), reporter_.next(), holdings_.next()});
   if (const auto wake = backlog_.next_wake()) until = std::min(until, *wake);
   if (const auto look = placer_.next_look(now)) until = std::min(until, *look);
   return until;
@@ -159,6 +161,7 @@ void RunLoop::slept(Clock::duration time) {
   overdue_.slept(time);
   halting_.slept(time);
   presence_.slept(time);
+  holdings_.slept(time);
 }
 
 /// Requests are written at once, so that workers do not wait for the loop to come round.
@@ -196,8 +199,9 @@ void RunLoop::handle(const CrewEvent& event) {
 
 void RunLoop::on_record(const CrewEvent& event) {
   if (attempts_.find(event.record.id) == nullptr) return;
-  const RunningAttempt attempt = attempts_.take(event.record.id);
+  RunningAttempt attempt = attempts_.take(event.record.id);
   overdue_.forget(event.record.id);
+  release(attempt, event.record.status == TaskStatus::kLost, false);
   TaskRecord record = event.record;
   AttemptOutcome outcome;
   outcome.status = status_of(record.status);
@@ -209,6 +213,32 @@ void RunLoop::on_record(const CrewEvent& event) {
     record.error = "its worker says that it was killed, which nobody had asked for";
   }
   conclude(attempt, record, outcome);
+}
+
+/// What an attempt held is free when it is safe to say so: one that was lost may still be at work.
+void RunLoop::release(RunningAttempt& attempt, bool lost_with_worker, bool stuck) {
+  const Clock::duration lingers = lost_with_worker ? crew_->lingers(attempt.slot) : Clock::duration{};
+  if (stuck) {
+    holdings_.keep_while_stuck(std::move(attempt.holding), attempt.slot);
+  } else if (lingers > Clock::duration{}) {
+    holdings_.give_back_at(std::move(attempt.holding), world_.now() + lingers);
+  } else {
+    holdings_.give_back(attempt.holding);
+  }
+}
+
+/// Tasks that could not be killed, and have ended after all or are gone with their worker; and what is due.
+void RunLoop::look_at_stuck(Clock::time_point now) {
+  for (std::size_t at = holdings_.stuck().size(); at-- > 0;) {
+    const std::size_t slot = holdings_.stuck()[at].first;
+    const Slot::State state = crew_->slots()[slot].state;
+    if (state == Slot::State::kStuck) continue;
+    RunningAttempt ended;
+    ended.slot = slot;
+    ended.holding = holdings_.no_longer_stuck(at);
+    release(ended, state == Slot::State::kOpening || state == Slot::State::kGone, false);
+  }
+  holdings_.wake(now);
 }
 
 /// An attempt has ended: the journal, the rates, the views, and what becomes of its task.
@@ -346,8 +376,11 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.expected_s = placer_.dispatcher().mean_seconds(items_[at].type, slot.resource).value_or(0);
   if (alone) attempt.alone_until = now + to_duration(seconds_alone(tally, attempt.expected_s));
   attempt.began = now;
-  attempt.request =
-      make_request(job_, {&items_[at], at + 1, slot.resource, slot.number, number}, options_.run_id);
+  attempt.holding = holdings_.take(items_[at].type, slot.resource, slot.number);
+  // The slot that the task is told of is the first of those that it holds.
+  const Count slot_number = attempt.holding.servers.front().number;
+  attempt.request = make_request(
+      job_, {&items_[at], at + 1, slot.resource, slot_number, number, &attempt.holding}, options_.run_id);
   attempt.request.id = id;
   attempt.request.grace_s = options_.grace_s;
   files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(),
@@ -355,7 +388,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.start = {at,
                    number,
                    resource.name,
-                   slot.number,
+                   slot_number,
                    world_.unix_now(),
                    std::max(0.0, to_seconds(now - ready_[at])),
                    join_command(attempt.request.argv)};
@@ -370,6 +403,7 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
 /// A task that cannot be sent to any worker has failed, and nothing else has.
 void RunLoop::refuse(const RunningAttempt& attempt, const std::string& problem) {
   ++refused_;
+  holdings_.give_back(attempt.holding);
   placer_.dropped(attempt.placed, 0);
   AttemptEnd end;
   static_cast<AttemptStart&>(end) = attempt.start;

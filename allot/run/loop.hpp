@@ -12,6 +12,7 @@
 #include "allot/run/backlog.hpp"
 #include "allot/run/crew.hpp"
 #include "allot/run/halting.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/run/overdue.hpp"
 #include "allot/run/pairs.hpp"
 #include "allot/run/placer.hpp"
@@ -47,6 +48,7 @@ class RunLoop final : public RunControl {
   const Backlog& backlog() const noexcept { return backlog_; }
   const Placer& placer() const noexcept { return placer_; }
   const Pairs& pairs() const noexcept { return pairs_; }
+  const Holdings& holdings() const noexcept { return holdings_; }
   const Starts* starts() const noexcept { return starts_ ? &*starts_ : nullptr; }
   RunPhase phase() const noexcept { return halting_.phase(); }
   const std::vector<JobItem>& items() const noexcept { return items_; }
@@ -68,6 +70,8 @@ class RunLoop final : public RunControl {
   void on_record(const CrewEvent& event);
   void conclude(const RunningAttempt& attempt, const TaskRecord& record, AttemptOutcome outcome);
   void disable_pair(const RunningAttempt& attempt, const TaskRecord& record);
+  void release(RunningAttempt& attempt, bool lost_with_worker, bool stuck);
+  void look_at_stuck(Clock::time_point now);
   void abandon(std::uint64_t id);
   void abandon_all();
   void signal_all(int number);
@@ -97,6 +101,7 @@ class RunLoop final : public RunControl {
   Backlog backlog_;
   Attempts attempts_;
   Pairs pairs_;
+  Holdings holdings_;
   Placer placer_;
   Progress progress_;
   Presence presence_;

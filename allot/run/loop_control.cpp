@@ -51,6 +51,7 @@ void RunLoop::resume() {
   overdue_.slept(away);
   halting_.slept(away);
   presence_.slept(away);
+  holdings_.slept(away);
   progress_.paused(away);
   woken_by_ = Clock::time_point::max();
   if (!crew_) return;
@@ -96,7 +97,7 @@ void RunLoop::abandon_all() {
 
 /// The attempt was killed, and is still there: it is lost, and nothing waits for it any more.
 void RunLoop::abandon(std::uint64_t id) {
-  const RunningAttempt attempt = attempts_.take(id);
+  RunningAttempt attempt = attempts_.take(id);
   overdue_.forget(id);
   const Slot& slot = crew_->slots()[attempt.slot];
   const JobResource& resource = job_.resources[index(attempt.resource())];
@@ -106,6 +107,7 @@ void RunLoop::abandon(std::uint64_t id) {
   if (slot.process > 0) record.error += "; process " + std::to_string(slot.process) + " may still be there";
   if (!resource.launch.empty()) record.error += ", behind '" + resource.launch.front() + "'";
   crew_->abandon(attempt.slot);
+  release(attempt, false, true);
   observer_.note(items_[attempt.task].identity + " on '" + resource.name + "' is given up: " + record.error);
   AttemptOutcome outcome;
   outcome.status = AttemptStatus::kLost;

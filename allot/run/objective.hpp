@@ -18,8 +18,9 @@ constexpr std::string_view to_string(RunObjective objective) noexcept {
   return kRunObjectiveWords[static_cast<std::size_t>(objective)];
 }
 
-/// The policy that serves it.
-constexpr std::string_view policy_for(RunObjective objective) noexcept {
+/// The policy that serves it; with needs, the one that takes them.
+constexpr std::string_view policy_for(RunObjective objective, bool has_needs) noexcept {
+  if (has_needs) return "planned";
   return objective == RunObjective::kThroughput ? "map" : "weighted";
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "allot/run/holdings.hpp"
 #include "allot/run/known_rates.hpp"
 
 namespace allot {
@@ -12,15 +13,33 @@ namespace {
 /// Shares are asked for anew when one has moved by this part of the whole: a hundred plans for a batch.
 constexpr double kShareStep = 0.01;
 
-/// The types of a job with these counts in place of its own.
-std::vector<TaskClass> types_of(const Job& job, std::span<const Count> counts) {
+/// What a task without worth counts at least, as a part of the largest worth: it is to be done all the same,
+/// when nothing else is left.
+constexpr double kLeastWorth = 1e-6;
+
+/// The types of a job with these counts in place of its own, and needs as a system has them.
+std::vector<TaskClass> types_of(const Job& job, JobNeeds& all, std::span<const Count> counts) {
   std::vector<TaskClass> types(job.tasks.begin(), job.tasks.end());
-  for (std::size_t i = 0; i < types.size(); ++i) types[i].count = counts[i];
+  double most = 0;
+  for (const TaskClass& type : types) most = std::max(most, type.worth);
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    types[i].count = counts[i];
+    types[i].worth = std::max(types[i].worth, most > 0 ? kLeastWorth * most : 1.0);
+    types[i].needs = std::move(all.needs[i]);
+  }
   return types;
 }
 
-std::string policy_of(const PlacerOptions& options) {
-  return options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy;
+std::string policy_of(const PlacerOptions& options, bool has_needs) {
+  return options.policy.empty() ? std::string(policy_for(options.objective, has_needs)) : options.policy;
+}
+
+/// What `planned` is to plan for: with a policy of one's own choice, value; else what the run is for.
+Objective planned_objective(const PlacerOptions& options) {
+  if (options.objective == RunObjective::kPriority)
+    return options.shares == ShareReading::kExact ? Objective::kPriority : Objective::kMaxMin;
+  const bool finishes = options.objective == RunObjective::kFinish && options.policy.empty();
+  return finishes ? Objective::kMaxMin : Objective::kThroughput;
 }
 
 /// Whoever wants to be done soonest has no use for idling.
@@ -28,8 +47,7 @@ ShareReading shares_of(const PlacerOptions& options) {
   return options.objective == RunObjective::kPriority ? options.shares : ShareReading::kFloor;
 }
 
-Lines::WhenAhead when_ahead(const PlacerOptions& options) {
-  const PolicyInfo* const policy = find_policy(policy_of(options));
+Lines::WhenAhead when_ahead(const PlacerOptions& options, const PolicyInfo* policy) {
   const bool idles =
       policy != nullptr && policy->holds_time_shares && shares_of(options) == ShareReading::kExact;
   return idles ? Lines::WhenAhead::kIdle : Lines::WhenAhead::kServe;
@@ -37,18 +55,12 @@ Lines::WhenAhead when_ahead(const PlacerOptions& options) {
 
 }  // namespace
 
-System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts) {
-  return System(
-      std::vector<Resource>(job.resources.begin(), job.resources.end()), types_of(job, counts),
-      Rates(job.tasks.size(), job.resources.size(), std::vector<double>(rates.begin(), rates.end())));
-}
-
 std::vector<Count> in_flight_limits(const Job& job) {
   std::vector<Count> limits;
   for (const JobTask& task : job.tasks) {
     Count slots = 0;
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
-      if (task.commands[j]) slots += std::max(job.resources[j].servers, job.resources[j].min_depth);
+      if (task.commands[j]) slots += std::max(places(job, resource_id(j)), job.resources[j].min_depth);
     }
     limits.push_back(task.count > 0 ? task.count : slots);
   }
@@ -60,11 +72,17 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
       resources_(job.resources.size()),
       start_(now),
       limits_(in_flight_limits(job)),
-      lines_({when_ahead(options), true}) {
+      lines_({Lines::WhenAhead::kServe, true}) {
+  JobNeeds needs = needs_of(job);
   DispatcherOptions dispatcher;
-  dispatcher.policy = policy_of(options);
+  dispatcher.policy = policy_of(options, needs.any);
+  dispatcher.policy_options.objective = planned_objective(options);
+  dispatcher.follow_counts = false;
+  // To try again what the plan does not use, tasks that hold much would have to make room.
+  if (needs.any) dispatcher.exploration = 0;
   const PolicyInfo* const policy =
       find_policy(dispatcher.policy);  // one that is unknown the dispatcher refuses
+  lines_ = Lines({when_ahead(options, policy), true});
   weighted_ = policy != nullptr && policy->holds_time_shares;
   // Another policy by name decides for itself; the end of the batch is part of what finishes soonest.
   finishes_ = options.objective == RunObjective::kFinish && options.policy.empty();
@@ -77,8 +95,10 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
 
   std::vector<Resource> resources(job.resources.begin(), job.resources.end());
   for (const Resource& resource : resources) disciplines_.push_back(resource.discipline);
-  std::vector<TaskClass> types = types_of(job, limits_);
-  if (options.objective == RunObjective::kFinish && policy != nullptr && policy->needs_shares) {
+  std::vector<TaskClass> types = types_of(job, needs, limits_);
+  dispatcher.capacities = std::move(needs.capacities);
+  const bool takes_shares = policy != nullptr && (policy->needs_shares || (policy->binds_late && finishes_));
+  if (options.objective == RunObjective::kFinish && takes_shares) {
     for (std::size_t i = 0; i < types_; ++i) {
       priorities_.push_back(static_cast<double>(job.tasks[i].inputs.rows()));
       types[i].priority = priorities_[i];
@@ -91,6 +111,7 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   counts_ = limits_;
   for (const JobTask& task : job.tasks) has_share_.push_back(task.priority.value_or(0) > 0);
   lines_.resize(types_, resources_);
+  if (policy->binds_late) late_ = std::make_unique<LateDispatch>(*dispatcher_, now);
   follow_plan();
 }
 
@@ -130,6 +151,10 @@ void Placer::update(const Demand& demand, Clock::time_point now) {
   for (std::size_t i = 0; i < types_; ++i) {
     const TaskType type = task_type(i);
     const Count wanted = std::min(limits_[i] - demand.running[i], demand.ready[i]);
+    if (late_) {
+      late_->set_waiting(type, std::max<Count>(wanted, 0));
+      continue;
+    }
     while (lines_.waiting(type) < wanted && place_waiting(type, now)) {
     }
     if (lines_.waiting(type) > wanted) trim(type, wanted);
@@ -162,6 +187,10 @@ void Placer::trim(TaskType i, Count wanted) {
 }
 
 void Placer::follow_plan() {
+  if (late_) {
+    late_->follow_plan();
+    return;
+  }
   std::shared_ptr<const Plan> plan = dispatcher_->plan();
   if (plan_ && plan->number == plan_->number) return;
   plan_ = std::move(plan);
@@ -200,6 +229,10 @@ void Placer::withdraw(TaskType i, ResourceId j) {
   while (WaitingTask* const task = lines_.line(i, j).last()) withdraw(*task);
 }
 
+bool Placer::wants(TaskType i, ResourceId j) const {
+  return late_ ? late_->plan().part(i, j).value_or(0) > 0 : !lines_.line(i, j).empty();
+}
+
 void Placer::clear_waiting(bool with_trials) {
   const auto goes = [&](const WaitingTask& task) { return with_trials || !task.ticket.explores; };
   for (std::size_t i = 0; i < types_; ++i) {
@@ -214,13 +247,15 @@ std::vector<Count> Placer::waiting() const {
   std::vector<Count> counts;
   for (std::size_t i = 0; i < types_; ++i) {
     for (std::size_t j = 0; j < resources_; ++j) {
-      counts.push_back(static_cast<Count>(lines_.line(task_type(i), resource_id(j)).size()));
+      counts.push_back(late_ ? late_->trials(task_type(i), resource_id(j))
+                             : static_cast<Count>(lines_.line(task_type(i), resource_id(j)).size()));
     }
   }
   return counts;
 }
 
 Placed Placer::take_at(TaskType i, ResourceId j, Clock::time_point now) {
+  if (late_) return late_->take_at(i, j, now);
   return {dispatcher_->place_at(i, j, now), false};
 }
 
@@ -247,12 +282,14 @@ bool Placer::move_waiting(TaskType i, ResourceId from, ResourceId to, Clock::tim
 }
 
 void Placer::ended(const Placed& placed, double busy_s, bool ok, Clock::time_point now) {
+  if (late_) return late_->ended(placed, busy_s, ok, now);
   const Ticket& ticket = placed.ticket;
   dispatcher_->complete(ticket, busy_s, ok, now);
   if (placed.in_order) lines_.served(ticket.type, ticket.resource, busy_s);
 }
 
 void Placer::dropped(const Placed& placed, double busy_s) {
+  if (late_) return late_->dropped(placed, busy_s);
   const Ticket& ticket = placed.ticket;
   dispatcher_->cancel(ticket);
   if (placed.in_order) lines_.served(ticket.type, ticket.resource, busy_s);
@@ -261,13 +298,15 @@ void Placer::dropped(const Placed& placed, double busy_s) {
 std::optional<Clock::time_point> Placer::next_look(Clock::time_point now) const {
   std::optional<Clock::time_point> next;
   for (std::size_t j = 0; j < resources_; ++j) {
-    if (const std::optional<double> until = lines_.idle_until(resource_id(j))) {
+    std::optional<Clock::time_point> at;
+    if (late_) {
+      at = late_->ask_again(resource_id(j));
+    } else if (const std::optional<double> until = lines_.idle_until(resource_id(j))) {
       // Rounded up, or it would be asked just before its time, again and again.
-      const Clock::time_point at =
-          start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
-      // One that has passed is of a resource that was not asked since: its slots are busy.
-      if (at > now && (!next || at < *next)) next = at;
+      at = start_ + std::chrono::ceil<Clock::duration>(std::chrono::duration<double>(*until));
     }
+    // One that has passed is of a resource that was not asked since: its slots are busy.
+    if (at && *at > now && (!next || *at < *next)) next = at;
   }
   return next;
 }

@@ -1,4 +1,4 @@
-// Where the tasks of a run go: a dispatcher, and the lines in which they wait for a slot.
+// Where the tasks of a run go: a dispatcher, and the lines in which they wait for a slot, bound to it or not.
 #pragma once
 
 #include <memory>
@@ -9,6 +9,7 @@
 
 #include "allot/base/stop.hpp"
 #include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/late_dispatch.hpp"
 #include "allot/dispatch/lines.hpp"
 #include "allot/jobs/job.hpp"
 #include "allot/model/system.hpp"
@@ -18,7 +19,7 @@ namespace allot {
 
 struct PlacerOptions {
   RunObjective objective = RunObjective::kFinish;
-  std::string policy;  ///< empty: the objective's own
+  std::string policy;  ///< empty: the objective's own, for tasks with or without needs
   ShareReading shares = ShareReading::kFloor;
   std::vector<RatePrior> priors;  ///< type by resource; empty: as the job says
   std::uint64_t seed = 1;
@@ -35,14 +36,12 @@ struct Demand {
 };
 
 /// A ticket whose task runs.
-struct Placed {
-  Ticket ticket;
-  bool in_order = false;  ///< the resource's order of service knows of it
-};
+using Placed = LateDispatch::Start;
 
 /// Turns the dispatcher's decisions into "this slot starts a task of that type now". Tasks are placed as soon
 /// as they are in flight, wait before their resource as tickets, and are taken from there by the order of
-/// service; a new plan places those that wait anew. Not thread-safe, but for the dispatcher within.
+/// service; a new plan places those that wait anew. Under a policy that binds late they wait without a
+/// ticket, and a free slot takes what the plan has next. Not thread-safe, but for the dispatcher within.
 class Placer {
  public:
   /// Throws InvalidModel when the policy is unknown or lacks something.
@@ -55,6 +54,7 @@ class Placer {
   /// `available(type)`: whether there is a task for this resource.
   template <typename Available>
   std::optional<Placed> next(ResourceId j, Clock::time_point now, const Available& available) {
+    if (late_) return late_->next(j, now, available);
     WaitingTask* const task = lines_.take(j, seconds(now), available, idling_helps_);
     if (task == nullptr) return std::nullopt;
     const Placed placed{task->ticket, task->in_order};
@@ -82,6 +82,10 @@ class Placer {
   void lose(ResourceId j);
   void restore(ResourceId j) { dispatcher_->restore(j); }
   bool allows(TaskType i, ResourceId j) const { return dispatcher_->allows(i, j); }
+
+  bool binds_late() const noexcept { return late_ != nullptr; }
+  /// Whether a task of the type is to start there at some time, by the plan: it waits there, or has a part.
+  bool wants(TaskType i, ResourceId j) const;
 
   /// When `next` may have another answer although nothing happens: time shares that leave a slot idle.
   std::optional<Clock::time_point> next_look(Clock::time_point now) const;
@@ -112,6 +116,7 @@ class Placer {
   std::vector<Count> limits_;  // N_i as the job has it
   std::vector<Discipline> disciplines_;
   std::unique_ptr<Dispatcher> dispatcher_;
+  std::unique_ptr<LateDispatch> late_;  // null: tasks are bound as soon as they are in flight
   std::shared_ptr<const Plan> plan_;
   Lines lines_;
   TaskPool<WaitingTask> tasks_;
@@ -120,9 +125,6 @@ class Placer {
   std::vector<bool> has_share_;
   bool idling_helps_ = true;
 };
-
-/// The system of a job with the rates as given; unknown ones are 1, so that its shape can be looked at.
-System job_system(const Job& job, std::span<const double> rates, std::span<const Count> counts);
 
 /// How many of each type are in flight at once: as the job says, else enough to keep every slot busy that
 /// can run it.

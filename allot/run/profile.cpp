@@ -15,6 +15,7 @@
 #include "allot/base/statistics.hpp"
 #include "allot/dispatch/sharing_design.hpp"
 #include "allot/run/detail/stop_order.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/run/request.hpp"
 
 namespace allot {
@@ -60,6 +61,7 @@ class Profiler {
         options_(options),
         random_(options.seed),
         crew_(crew_resources(job), options.crew),
+        holdings_(job),
         types_(job.tasks.size()),
         resources_(job.resources.size()),
         slots_(resources_) {
@@ -127,9 +129,13 @@ class Profiler {
     }
   }
 
-  TaskRequest request_for(TaskType type, ResourceId j, Count slot) {
+  /// Nothing where there is no room for one more.
+  std::optional<TaskRequest> request_for(TaskType type, ResourceId j, Count slot) {
+    if (!holdings_.fits(type, j) || !holdings_.is_free(j, slot)) return std::nullopt;
+    taken_ = holdings_.take(type, j, slot);
     const JobItem item{type, random_.below(rows_[index(type)]), job_.tasks[index(type)].name};
-    TaskRequest request = make_request(job_, {&item, 1 + item.row, j, slot, 1}, run_id_);
+    TaskRequest request =
+        make_request(job_, {&item, 1 + item.row, j, taken_->servers.front().number, 1, &*taken_}, run_id_);
     if (!request.final_output.empty()) {
       std::error_code error;
       std::filesystem::create_directories(std::filesystem::path(request.final_output).parent_path(), error);
@@ -140,7 +146,7 @@ class Profiler {
     return request;
   }
 
-  TaskRequest empty_request() const {
+  std::optional<TaskRequest> empty_request() const {
     TaskRequest request;
     request.argv = {"true"};
     return request;
@@ -161,12 +167,19 @@ class Profiler {
                                         const Make& make) {
     std::vector<Sample> samples;
     std::vector<std::optional<std::pair<TaskType, Clock::time_point>>> busy(crew_.slots().size());
+    std::vector<std::optional<Holding>> held(crew_.slots().size());
     std::size_t running = 0;
+    const auto give_back = [&](std::size_t slot) {
+      if (const auto holding = std::exchange(held[slot], std::nullopt)) holdings_.give_back(*holding);
+    };
     const auto start = [&](std::size_t slot) {
       if (stopped() || crew_.slots()[slot].state != Slot::State::kIdle || !goes_on(slot)) return;
       auto [type, request] = make(crew_.slots()[slot]);
-      request.id = ++next_id_;
-      if (const auto problem = crew_.start(slot, request)) {
+      if (!request) return;
+      held[slot] = std::exchange(taken_, std::nullopt);
+      request->id = ++next_id_;
+      if (const auto problem = crew_.start(slot, *request)) {
+        give_back(slot);
         Sample sample;
         sample.type = type;
         sample.resource = crew_.slots()[slot].resource;
@@ -191,6 +204,7 @@ class Profiler {
       }
       for (const CrewEvent& event : events) {
         if (event.kind != CrewEvent::Kind::kRecord || !busy[event.slot]) continue;
+        give_back(event.slot);
         if (stopped() && event.record.status != TaskStatus::kOk) {  // by us, most likely: it says nothing
           busy[event.slot].reset();
           --running;
@@ -460,6 +474,8 @@ class Profiler {
   const ProfileOptions& options_;
   RandomStream random_;
   Crew crew_;
+  Holdings holdings_;
+  std::optional<Holding> taken_;  // by the request made last
   std::size_t types_;
   std::size_t resources_;
   Profile profile_;

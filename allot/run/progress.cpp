@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "allot/run/batch.hpp"
+#include "allot/run/holdings.hpp"
 
 namespace allot {
 
@@ -50,7 +51,7 @@ void Progress::ended(TaskType type, bool ok) {
 
 void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok,
                              Clock::time_point now) {
-  busy_s_[index(resource)] += seconds;
+  busy_s_[index(resource)] += seconds * servers_taken(job_.tasks[index(type)], resource);
   if (!ok) return;
   ++done_by_pair_(type, resource);
   recent_.add(type, now);
@@ -130,11 +131,19 @@ void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot>
   }
   for (const Slot& slot : slots) {
     ResourceView& seen = view_.resources[index(slot.resource)];
-    seen.busy += slot.state == Slot::State::kBusy ? 1 : 0;
     seen.open += slot.state == Slot::State::kBusy || slot.state == Slot::State::kIdle ? 1 : 0;
   }
+  std::vector<double> taken(view_.resources.size(), 0.0);
   for (const auto& [id, attempt] : attempts.all()) {
-    view_.resources[index(attempt.resource())].busy_s += to_seconds(now - attempt.began);
+    view_.resources[index(attempt.resource())].busy_s +=
+        to_seconds(now - attempt.began) *
+        servers_taken(job_.tasks[index(attempt.type())], attempt.resource());
+    for (const Holding::Server& server : attempt.holding.servers)
+      taken[index(server.resource)] += server.part;
+  }
+  for (std::size_t j = 0; j < taken.size(); ++j) {
+    view_.resources[j].open = std::min(view_.resources[j].open, view_.resources[j].slots);
+    view_.resources[j].busy = static_cast<Count>(std::ceil(taken[j] - 1e-6));
   }
   for (std::size_t j = 0; j < view_.resources.size(); ++j) {
     ResourceView& seen = view_.resources[j];
@@ -203,7 +212,7 @@ std::optional<double> Progress::bound() const {
     }
   }
   const auto system = system_at(0);
-  return system ? batch_bound(*system, did) : std::nullopt;
+  return system ? batch_bound(*system, did, true) : std::nullopt;
 }
 
 }  // namespace allot

@@ -41,6 +41,12 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   values.columns = task.inputs.row(item.row);
   values.number = attempt.number;
   values.slot = static_cast<std::uint64_t>(attempt.slot);
+  const Holding its_slot{item.type, attempt.resource, {{attempt.resource, attempt.slot, 1}}};
+  std::vector<std::string> slots;
+  for (std::size_t j = 0; j < job.resources.size(); ++j)
+    slots.push_back((attempt.holding != nullptr ? *attempt.holding : its_slot).list(resource_id(j)));
+  values.slots = slots[index(attempt.resource)];
+  values.slots_of = slots;
 
   TaskRequest request;
   if (task.output) {
@@ -53,9 +59,12 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
   // Relative to the job file, wherever the run was started.
   request.directory =
       (task.directory.empty() ? folder : (folder / task.directory).lexically_normal()).string();
-  request.environment = {"ALLOT_RUN_ID=" + run_id, "ALLOT_TASK=" + item.identity,
+  request.environment = {"ALLOT_RUN_ID=" + run_id,
+                         "ALLOT_TASK=" + item.identity,
                          "ALLOT_ATTEMPT=" + std::to_string(attempt.attempt),
-                         "ALLOT_RESOURCE=" + resource.name, "ALLOT_SLOT=" + std::to_string(attempt.slot)};
+                         "ALLOT_RESOURCE=" + resource.name,
+                         "ALLOT_SLOT=" + std::to_string(attempt.slot),
+                         "ALLOT_SLOTS=" + slots[index(attempt.resource)]};
   for (const auto& [name, value] : resource.env)
     request.environment.push_back(name + "=" + value.expand(values));
   for (const auto& [name, value] : task.env) request.environment.push_back(name + "=" + value.expand(values));

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "allot/jobs/job.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/worker/task.hpp"
 
 namespace allot {
@@ -15,6 +16,7 @@ struct Attempt {
   ResourceId resource{};
   Count slot = 0;
   int attempt = 1;
+  const Holding* holding = nullptr;  ///< null: its slot alone
 };
 
 /// Everything but the id. The output's folder is not made here.

@@ -56,6 +56,19 @@ class RequestTest : public ::testing::Test {
   Job job_;
 };
 
+TEST_F(RequestTest, TellsATaskAllSlotsThatItHolds) {
+  scope_.resources = {"cpu", "gpu"};
+  job_.tasks.front().commands[1] = words({"taskset", "-c", "{%cpu}", "{%%}", "{%}"});
+  job_.resources[1].env = {{"DEVICES", parse("{%%}")}};
+  const std::vector<JobItem> items = list_items(job_);
+  const Holding holding{TaskType{0}, kGpu, {{kGpu, 2, 1}, {kGpu, 0, 1}, {kCpu, 5, 1}, {kCpu, 3, 0.5}}};
+  const TaskRequest request = make_request(job_, {&items[0], 1, kGpu, 2, 1, &holding}, "run-1");
+  EXPECT_THAT(request.argv, ElementsAre("taskset", "-c", "3,5", "0,2", "2"));
+  EXPECT_THAT(request.environment,
+              ::testing::IsSupersetOf({"ALLOT_SLOT=2", "ALLOT_SLOTS=0,2", "DEVICES=0,2"}));
+  EXPECT_THAT(this->request(0, kGpu, 1).environment, ::testing::Contains("ALLOT_SLOTS=1"));
+}
+
 TEST_F(RequestTest, FillsInTheCommandOfItsResource) {
   EXPECT_THAT(request(0, kCpu).argv, ElementsAre("djpeg", "in/a b.jpg", "--size=3", "1"));
   EXPECT_THAT(request(1, kGpu, 5).argv, ElementsAre("nvdec", "c.d", "5"));

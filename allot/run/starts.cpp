@@ -44,7 +44,7 @@ bool Starts::below_limit(TaskType i) const {
 }
 
 bool Starts::free(const Slot& slot, Clock::time_point now) const {
-  if (slot.state != Slot::State::kIdle) return false;
+  if (slot.state != Slot::State::kIdle || !holdings_.is_free(slot.resource, slot.number)) return false;
   if (crew_.busy_on(slot.lane) != 1) return true;
   for (const Slot& other : crew_.slots()) {
     if (other.lane != slot.lane || other.state != Slot::State::kBusy) continue;
@@ -89,16 +89,25 @@ void Starts::take_from_hung(ResourceId j, Clock::time_point now) {
 
 void Starts::make(Clock::time_point now, const Start& start) {
   look_for_hung(now);
+  const std::vector<Count> before = holdings_.any() ? attempts_.by_type() : std::vector<Count>();
+  start_kept(now, start);
   start_alone(now, start);
   const std::vector<Count> left = this->left();
   Count all = 0;
   for (const Count n : left) all += n;
-  const bool last_ones = placer_.finishes() && all > 0 &&
-                         all <= kEndgameTasks * static_cast<Count>(crew_.slots().size()) &&
-                         start_last_ones(now, start);
+  const bool few = all > 0 && all <= kEndgameTasks * static_cast<Count>(crew_.slots().size());
+  const bool last_ones = placer_.finishes() && (holdings_.any() ? start_last_with_needs(all, few, now, start)
+                                                                : few && start_last_ones(now, start));
   if (!last_ones) start_by_plan(now, start);
   while (attempts_.empty() && start_anything(now, start)) {
   }
+  holdings_.keep(std::nullopt);
+  if (!last_ones && holdings_.any()) look_for_short(now, before);
+}
+
+/// Whether a task of the type may be taken for the resource, and has room.
+bool Starts::has_task(TaskType i, ResourceId j) const {
+  return holdings_.fits(i, j) && backlog_.has(i, j, !can_run_elsewhere(i, j));
 }
 
 /// Tasks that have to be alone go first where a worker has nothing to do. They are never waited for: as
@@ -106,10 +115,11 @@ void Starts::make(Clock::time_point now, const Start& start) {
 void Starts::start_alone(Clock::time_point now, const Start& start) {
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
-    if (slot.state != Slot::State::kIdle || crew_.busy_on(slot.lane) > 0) continue;
+    if (!free(slot, now) || crew_.busy_on(slot.lane) > 0) continue;
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
       const TaskType type = task_type(i);
       if (!pairs_.usable(type, slot.resource) || !below_limit(type)) continue;
+      if (!holdings_.fits(type, slot.resource)) continue;
       const auto task = backlog_.take_alone(type, slot.resource, !can_run_elsewhere(type, slot.resource));
       if (!task) continue;
       start(s, *task, placer_.take_at(type, slot.resource, now), true);
@@ -123,24 +133,30 @@ void Starts::start_by_plan(Clock::time_point now, const Start& start) {
   std::vector<Count> ready;
   for (std::size_t i = 0; i < left.size(); ++i) ready.push_back(backlog_.ready(task_type(i)));
   placer_.update({ready, left, attempts_.by_type()}, now);
+  const bool late = placer_.binds_late();
+  std::vector<bool> is_done(job_.resources.size(), false);  // late: it has nothing to take now
   for (std::size_t s = 0; s < crew_.slots().size(); ++s) {
     const Slot& slot = crew_.slots()[s];
-    if (!free(slot, now)) continue;
+    if (is_done[index(slot.resource)] || !free(slot, now)) continue;
     const ResourceId j = slot.resource;
-    for (std::size_t i = 0; i < left.size(); ++i) {
+    for (std::size_t i = 0; i < left.size() && !late; ++i) {
       // Only tasks that failed here are left: their tickets should wait where they may run.
       const TaskType type = task_type(i);
       if (backlog_.ready(type) > 0 && can_run_elsewhere(type, j) && !backlog_.has(type, j, false)) {
         placer_.send_elsewhere(type, j, now);
       }
     }
-    const auto here = [&](TaskType type) { return backlog_.has(type, j, !can_run_elsewhere(type, j)); };
+    const auto here = [&](TaskType type) { return has_task(type, j); };
     auto placed = placer_.next(j, now, here);
-    if (!placed) {
+    if (!placed && late) placed = take_stray(j, now);
+    if (!placed && !late) {
       take_from_hung(j, now);
       placed = placer_.next(j, now, here);
     }
-    if (!placed) continue;
+    if (!placed) {
+      is_done[index(j)] = late;
+      continue;
+    }
     const TaskType type = placed->ticket.type;
     if (const auto task = backlog_.take(type, j, !can_run_elsewhere(type, j))) {
       start(s, *task, *placed, false);
@@ -184,11 +200,10 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
   return counts;
 }
 
-/// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
-/// not go to the same places are types of their own there. False when too little is known about the rates.
-bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
+/// What the tasks of each group should take at each resource; 0: they may not run there. Nothing when too
+/// little is known about the rates.
+std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog::Group> groups) const {
   const std::size_t resources = job_.resources.size();
-  const std::vector<Backlog::Group> groups = backlog_.groups();
   PerPair<double> seconds(groups.size(), resources);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const TaskType type = groups[g].type;
@@ -206,10 +221,21 @@ bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
       }
       slowest = std::max(slowest, mean.value_or(0));
     }
-    if (!(slowest > 0)) return false;
+    if (!(slowest > 0)) return std::nullopt;
     // The end is no time for trying what nobody knows, or what failed of late; but all else may hang.
     for (const auto& [j, factor] : doubtful) row[j] = factor * slowest;
   }
+  return seconds;
+}
+
+/// The last tasks: each free slot starts what the schedule of all that is ready wants it to. Tasks that may
+/// not go to the same places are types of their own there. False when too little is known about the rates.
+bool Starts::start_last_ones(Clock::time_point now, const Start& start) {
+  const std::size_t resources = job_.resources.size();
+  const std::vector<Backlog::Group> groups = backlog_.groups();
+  const std::optional<PerPair<double>> known = expected_seconds(groups);
+  if (!known) return false;
+  const PerPair<double>& seconds = *known;
   const std::vector<Count> counts = counts_within_limits(groups, seconds, now);
   placer_.clear_waiting();
   std::vector<EndgameSlot> slots;
@@ -244,7 +270,7 @@ bool Starts::start_anything(Clock::time_point now, const Start& start) {
     if (!free(slot, now)) continue;
     for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
       const TaskType type = task_type(i);
-      if (!pairs_.usable(type, slot.resource) ||
+      if (!pairs_.usable(type, slot.resource) || !holdings_.is_room_for(type, slot.resource) ||
           !backlog_.has(type, slot.resource, !can_run_elsewhere(type, slot.resource))) {
         continue;
       }

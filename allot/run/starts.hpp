@@ -12,6 +12,8 @@
 #include "allot/run/attempts.hpp"
 #include "allot/run/backlog.hpp"
 #include "allot/run/crew.hpp"
+#include "allot/run/holdings.hpp"
+#include "allot/run/packed_endgame.hpp"
 #include "allot/run/pairs.hpp"
 #include "allot/run/placer.hpp"
 
@@ -24,14 +26,16 @@ class Starts {
   static constexpr double kUnknownSeconds = 5;
 
   Starts(const Job& job, Backlog& backlog, Placer& placer, const Attempts& attempts, const Pairs& pairs,
-         const Crew& crew)
+         const Crew& crew, Holdings& holdings)
       : job_(job),
         backlog_(backlog),
         placer_(placer),
         attempts_(attempts),
         pairs_(pairs),
         crew_(crew),
-        hung_(job.resources.size()) {}
+        holdings_(holdings),
+        hung_(job.resources.size()),
+        short_since_(job.tasks.size()) {}
 
   /// Starts a task, known by its number, at a slot; after it the slot is busy or the task has ended.
   using Start = std::function<void(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone)>;
@@ -56,6 +60,14 @@ class Starts {
   void start_by_plan(Clock::time_point now, const Start& start);
   bool start_last_ones(Clock::time_point now, const Start& start);
   bool start_anything(Clock::time_point now, const Start& start);
+  bool has_task(TaskType i, ResourceId j) const;
+  std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups) const;
+  // Where tasks have needs: starts_with_needs.cpp
+  std::optional<Placed> take_stray(ResourceId j, Clock::time_point now);
+  bool start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start);
+  bool start_at(TaskType i, ResourceId j, Clock::time_point now, const Start& start);
+  void start_kept(Clock::time_point now, const Start& start);
+  void look_for_short(Clock::time_point now, std::span<const Count> before);
   double free_in(const Slot& slot, Clock::time_point now) const;
   std::vector<Count> counts_within_limits(std::span<const Backlog::Group> groups,
                                           const PerPair<double>& seconds, Clock::time_point now) const;
@@ -67,7 +79,11 @@ class Starts {
   const Attempts& attempts_;
   const Pairs& pairs_;
   const Crew& crew_;
+  Holdings& holdings_;
+  PackedEndgame endgame_;
   std::vector<bool> hung_;  // by resource, at the latest look
+  /// By type: since when it was to start, and had no room.
+  std::vector<std::optional<Clock::time_point>> short_since_;
 };
 
 }  // namespace allot

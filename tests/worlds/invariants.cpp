@@ -1,6 +1,7 @@
 #include "tests/worlds/invariants.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace allot::worlds {
 namespace {
@@ -29,7 +30,10 @@ Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop
   // Exact shares are kept by idling: a hundred times what a task takes, for one that has next to no share.
   const bool idles =
       scene.options.objective == RunObjective::kPriority && scene.options.shares == ShareReading::kExact;
-  patience_s_ = (idles ? 100 : 4) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
+  // So does who carries out a plan, rather than run far ahead of it.
+  const bool plans = scene.options.policy == "planned" || needs_of(scene.job).any;
+  patience_s_ =
+      (idles || plans ? 100 : 4) * patience_s_ + 10 * scene.options.tick_s + 2 * scene.plan_delay + kSlack;
 }
 
 Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now) {
@@ -67,6 +71,7 @@ Invariants::Problem Invariants::ended(const AttemptEnd& end, Clock::time_point n
 
 Invariants::Problem Invariants::after_turn(Clock::time_point now) {
   if (const auto problem = books(now)) return problem;
+  if (const auto problem = holdings()) return problem;
   if (const auto problem = limits(now)) return problem;
   return idleness(now);
 }
@@ -102,12 +107,43 @@ Invariants::Problem Invariants::books(Clock::time_point now) const {
   return std::nullopt;
 }
 
+/// What is free is what those that run, and those that may still be there, do not hold.
+Invariants::Problem Invariants::holdings() const {
+  const Holdings& holdings = loop_.holdings();
+  if (!holdings.any()) return std::nullopt;
+  const JobNeeds all = needs_of(scene_.job);
+  std::vector<double> held(holdings.free().size(), 0.0);
+  const auto add = [&](TaskType i, ResourceId j) {
+    bool takes_own = false;
+    for (const Need& need : all.needs[index(i)]) {
+      if (need.resource != j) continue;
+      held[index(need.capacity)] += need.amount;
+      takes_own |= need.capacity == servers_of(j);
+    }
+    if (!takes_own) held[index(j)] += 1;
+  };
+  for (const auto& [id, attempt] : loop_.attempts().all()) add(attempt.type(), attempt.resource());
+  for (const auto& [when, holding] : holdings.lingering()) add(holding.type, holding.resource);
+  for (const auto& [slot, holding] : holdings.stuck()) add(holding.type, holding.resource);
+  const std::size_t resources = scene_.job.resources.size();
+  for (std::size_t r = 0; r < held.size(); ++r) {
+    if (r >= resources && all.capacities[r - resources].shared) continue;
+    const double amount = r < resources ? static_cast<double>(scene_.job.resources[r].servers)
+                                        : all.capacities[r - resources].amount;
+    if (std::abs(amount - held[r] - holdings.free()[r]) > 1e-6 * amount)
+      return "the books say that " + std::to_string(holdings.free()[r]) + " of capacity " +
+             std::to_string(r) + " are free, and it is " + std::to_string(amount - held[r]);
+  }
+  return std::nullopt;
+}
+
 bool Invariants::startable(const Slot& slot, Clock::time_point now) const {
   if (!loop_.starts()->free(slot, now)) return false;
   for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (!loop_.pairs().usable(type, slot.resource)) continue;
     if (loop_.attempts().by_type()[i] >= loop_.placer().limits()[i]) continue;
+    if (!loop_.holdings().fits(type, slot.resource)) continue;
     const bool only_place = !loop_.starts()->can_run_elsewhere(type, slot.resource);
     if (loop_.backlog().has(type, slot.resource, only_place)) return true;
     if (loop_.crew()->busy_on(slot.lane) == 0 && loop_.backlog().has_alone(type, slot.resource, only_place)) {

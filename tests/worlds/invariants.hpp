@@ -43,6 +43,7 @@ class Invariants {
 
  private:
   Problem books(Clock::time_point now) const;
+  Problem holdings() const;
   Problem idleness(Clock::time_point now);
   Problem limits(Clock::time_point now);
   bool startable(const Slot& slot, Clock::time_point now) const;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "allot/base/error.hpp"
+#include "allot/run/holdings.hpp"
 
 namespace allot::worlds {
 namespace {
@@ -32,9 +33,12 @@ SimulatedLane::SimulatedLane(Town& town, const std::vector<std::string>& launch)
   if (launch.empty()) {
     while (!town.scene.job.resources[resource].launch.empty()) ++resource;
     capacity_ = 0;
-    for (const JobResource& each : town.scene.job.resources)
-      capacity_ += each.launch.empty() ? static_cast<std::size_t>(each.servers) : 0;
+    for (std::size_t j = 0; j < town.scene.job.resources.size(); ++j)
+      capacity_ += town.scene.job.resources[j].launch.empty()
+                       ? static_cast<std::size_t>(places(town.scene.job, resource_id(j)))
+                       : 0;
   } else {
+    is_far_ = true;
     resource = static_cast<std::size_t>(std::atoi(launch.back().c_str()));
   }
   manner_ = town.scene.lanes[resource];
@@ -65,6 +69,10 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
   TaskRecord& record = task.record;
   record.id = request.id;
   record.status = TaskStatus::kOk;
+  const auto [holding, problem] =
+      town_.ledger.begins(task_type(i), resource_id(j), value_of(request, "ALLOT_SLOTS"), town_.now);
+  task.holding = holding;
+  if (!problem.empty()) town_.overdrawn(problem);
   record.exit = 0;
   if (scene.not_found[pair]) {
     record.status = TaskStatus::kFailed;
@@ -174,6 +182,10 @@ void SimulatedLane::lose(const std::string& why, bool not_found, std::vector<Lan
   std::vector<std::uint64_t> ids;
   for (auto& [id, task] : tasks_) {
     ids.push_back(id);
+    // Behind a launcher nobody knows what becomes of a task: it may go on until its worker notices.
+    const bool goes_on = is_far_ && town_.random.uniform() < 0.3;
+    const double for_s = goes_on ? LaneOptions{}.silence.count() * town_.random.uniform() : 0;
+    town_.ledger.ends_at(task.holding, town_.now + seconds(for_s));
     LaneEvent& event = events.emplace_back();
     event.kind = LaneEvent::Kind::kRecord;
     event.record.id = id;
@@ -211,6 +223,7 @@ void SimulatedLane::pump(Clock::time_point now, std::vector<LaneEvent>& events) 
     LaneEvent& event = events.emplace_back();
     event.kind = LaneEvent::Kind::kRecord;
     event.record = std::move(tasks_.at(id).record);
+    town_.ledger.ends_at(tasks_.at(id).holding, at);
     tasks_.erase(id);
   }
   if (now >= lost_) lose("its worker ended", false, events);

@@ -13,6 +13,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/worker/lane.hpp"
+#include "tests/worlds/ledger.hpp"
 #include "tests/worlds/scene.hpp"
 
 namespace allot::worlds {
@@ -28,6 +29,9 @@ struct Town {
   std::set<SimulatedLane*> lanes;
   std::vector<int> failures_to_open;           ///< by resource, still to come
   std::map<std::string, std::size_t> numbers;  ///< of tasks, by identity
+  Ledger ledger;                               ///< of what is held
+  /// Called when something is held by more than there is of it.
+  std::function<void(const std::string& what)> overdrawn;
   /// Called when a task begins to run: its number.
   std::function<void(std::size_t task)> executed;
   /// Called when a worker is given more than it has slots for.
@@ -35,7 +39,7 @@ struct Town {
   /// Called when an attempt is lost with its worker: the ids of all that were lost.
   std::function<void(const std::vector<std::uint64_t>& ids)> lost;
 
-  Town(const Scene& from, std::uint64_t stream) : scene(from), random(from.seed, stream) {}
+  Town(const Scene& from, std::uint64_t stream) : scene(from), random(from.seed, stream), ledger(from.job) {}
 };
 
 /// One lane. Its worker opens, runs tasks as their manners are, and is lost, when its time has come.
@@ -71,13 +75,15 @@ class SimulatedLane final : public Lane {
     Manner manner{};
     TaskRecord record;
     Clock::time_point ends = kNever;
-    bool told = false;  ///< that it started
+    bool told = false;          ///< that it started
+    std::uint64_t holding = 0;  ///< in the town's ledger; 0: none
   };
 
   void lose(const std::string& why, bool not_found, std::vector<LaneEvent>& events);
   Task make_task(const TaskRequest& request);
 
   Town& town_;
+  bool is_far_ = false;
   std::size_t capacity_ = 1;  ///< slots
   LaneManner manner_;
   Phase phase_ = Phase::kOpening;

@@ -52,14 +52,14 @@ MUTANTS = {
         (RUN + "starts.cpp", "return attempt == nullptr || attempt->alone_until <= now;", "return true;"),
     ],
     "a lost lane is never opened again": [
-        (RUN + "crew.cpp", "line.reopen = now + seconds(delay);", "line.reopen = now + seconds(1e6);"),
+        (RUN + "crew.cpp", "line.reopen = now + to_duration(delay);", "line.reopen = now + to_duration(1e6);"),
     ],
     "a stuck slot is thought to be free": [
         (RUN + "crew.cpp", "slot.state = Slot::State::kStuck;", "slot.state = Slot::State::kIdle;"),
     ],
     "a time is rounded down and asked for again and again": [
         (RUN + "placer.cpp", "std::chrono::ceil<Clock::duration>", "std::chrono::floor<Clock::duration>"),
-        (RUN + "placer.cpp", "if (at > now && ", "if ("),
+        (RUN + "placer.cpp", "if (at && *at > now && ", "if (at && "),
     ],
     "what failed for good is tried again on resume": [
         (RUN + "loop.cpp", "      case TaskState::Kind::kFailed:\n        progress_.found_failed(type);",
@@ -80,29 +80,68 @@ MUTANTS = {
     "a run that is out of time is said to have been interrupted": [
         (RUN + "loop_control.cpp", "  out_of_time_ = true;\n", ""),
     ],
+    "tasks start whether there is room or not": [
+        (RUN + "holdings.cpp", "return shape_->is_shared(draw.capacity) || draw.amount", "return true || draw.amount"),
+    ],
+    "tasks that are to be alone start without room": [
+        (RUN + "starts.cpp", "      if (!holdings_.fits(type, slot.resource)) continue;\n", ""),
+    ],
+    "when nothing runs anything starts": [
+        (RUN + "starts.cpp", " || !holdings_.is_room_for(type, slot.resource)", ""),
+    ],
+    "what a lost task held is free at once": [
+        (RUN + "crew.cpp", "return to_duration(options_.lane.silence.count()) + kGuarded;", "return Clock::duration{};"),
+    ],
+    "what a task held that cannot be killed is free": [
+        (RUN + "loop.cpp", "holdings_.keep_while_stuck(std::move(attempt.holding), attempt.slot);", "holdings_.give_back(attempt.holding);"),
+    ],
+    "what a refused task was to hold is never free again": [
+        (RUN + "loop.cpp", "  ++refused_;\n  holdings_.give_back(attempt.holding);\n", "  ++refused_;\n"),
+    ],
+    "what lost tasks held is never free again": [
+        (RUN + "holdings.cpp", "if (lingering_[at].first > now) continue;", "continue;"),
+    ],
+    "what machines have is counted together": [
+        ("allot/jobs/job.cpp", "const bool is_far = capacity.per == JobCapacity::Per::kMachine &&", "const bool is_far = false &&"),
+    ],
+    "two tasks have the same slot": [
+        (RUN + "holdings.cpp", "free[number] = free[number] - part > kRounding ? free[number] - part : 0;", ""),
+    ],
     "success is counted as failure in the summary": [
         (RUN + "progress.cpp", "ok ? found_done(type) : found_failed(type);", "found_failed(type);"),
     ],
 }
 
 
-def compiled(build, source, text, folder):
-    """The object of `source` with other text."""
+def compiled(build, texts, folder):
+    """The objects of sources with other texts; where files are compiled together, of all that are with them."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    entry = next(e for e in entries if e["file"] == str(SOURCE / source))
-    words = shlex.split(entry["command"])
-    if words[0].endswith("ccache"):
-        words = words[1:]
-    mutated = folder / pathlib.Path(source).name
-    mutated.write_text(text)
-    target = folder / (mutated.stem + ".o")
-    for at, word in enumerate(words):
-        if word == "-o":
-            words[at + 1] = str(target)
-        elif word == entry["file"]:
-            words[at] = str(mutated)
-    subprocess.run([*words, "-w"], cwd=entry["directory"], check=True)
-    return target
+    units = {}  # by file that is compiled: its entry, and its text
+    for source, text in texts.items():
+        mutated = folder / source.replace("/", "-")
+        mutated.write_text(text)
+        path = str(SOURCE / source)
+        for entry in entries:
+            if entry["file"] == path:
+                units[path] = (entry, f'#include "{mutated}"\n')
+            elif "/Unity/" in entry["file"] and "/allot/" in entry["file"] and path in pathlib.Path(entry["file"]).read_text():
+                _, unit = units.get(entry["file"], (entry, pathlib.Path(entry["file"]).read_text()))
+                units[entry["file"]] = (entry, unit.replace(path, str(mutated)))
+    objects = []
+    for number, (name, (entry, text)) in enumerate(units.items()):
+        words = shlex.split(entry["command"])
+        while not words[0].endswith("++"):  # ccache, and what sets its environment
+            words = words[1:]
+        unit = folder / f"unit{number}.cpp"
+        unit.write_text(text)
+        objects.append(folder / f"unit{number}.o")
+        for at, word in enumerate(words):
+            if word == "-o":
+                words[at + 1] = str(objects[-1])
+            elif word == name:
+                words[at] = str(unit)
+        subprocess.run([*words, "-w"], cwd=entry["directory"], check=True)
+    return objects
 
 
 def link(build, objects, folder):
@@ -139,7 +178,7 @@ def main():
                 if before not in text:
                     sys.exit(f"{name}: {source} does not have the text any more: {before}")
                 texts[source] = text.replace(before, after)
-            program = link(build, [compiled(build, source, text, folder) for source, text in texts.items()], folder)
+            program = link(build, compiled(build, texts, folder), folder)
             run = subprocess.run([program, "--seeds", f"1-{arguments.worlds}", "--first"], capture_output=True, text=True)
             shown = [line for line in run.stdout.splitlines() if line.startswith("seed ")]
             print(f"{'found' if shown else 'MISSED':6}  {name}" + (f": {shown[0]}" if shown else ""), flush=True)

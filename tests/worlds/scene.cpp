@@ -11,7 +11,7 @@ namespace {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : random_(seed, 0x5ce4e) {}
+  explicit Draw(std::uint64_t seed, std::uint64_t stream = 0x5ce4e) : random_(seed, stream) {}
 
   bool chance(double p) { return random_.uniform() < p; }
   std::size_t below(std::size_t n) { return random_.below(n); }
@@ -178,6 +178,42 @@ void draw_events(Draw& draw, Scene& scene, double trouble) {
   std::sort(scene.freezes.begin(), scene.freezes.end(), sooner);
 }
 
+/// What tasks take besides a slot, all kinds together, and extreme values.
+void draw_needs(Draw& draw, Scene& scene) {
+  Job& job = scene.job;
+  const std::size_t resources = job.resources.size();
+  const bool extreme = draw.chance(0.15);
+  for (std::size_t n = draw.below(4); n > 0; --n) {
+    JobCapacity& capacity = job.capacities.emplace_back();
+    capacity.name = "c" + std::to_string(n);
+    capacity.amount = extreme ? draw.log_uniform(1e-6, 1e6) : draw.uniform(0.5, 8);
+    capacity.shared = draw.chance(0.25);
+    if (draw.chance(0.3)) capacity.per = JobCapacity::Per::kMachine;
+  }
+  for (JobTask& task : job.tasks) {
+    if (draw.chance(0.3)) task.worth = draw.chance(0.1) ? 0 : draw.log_uniform(0.1, 10);
+    for (std::size_t j = 0; j < resources; ++j) {
+      if (!task.commands[j]) continue;
+      const auto need = [&](CapacityId r, double amount) {
+        task.needs.push_back({resource_id(j), r, amount});
+      };
+      for (std::size_t k = 0; k < resources; ++k) {
+        if (!draw.chance(k == j ? 0.5 : 0.15)) continue;
+        const auto servers = static_cast<std::size_t>(job.resources[k].servers);
+        const bool in_parts = job.resources[k].launch.empty() && draw.chance(0.2);
+        need(servers_of(resource_id(k)), in_parts ? draw.uniform(0.1, 1) * static_cast<double>(servers)
+                                                  : static_cast<double>(draw.from(1, servers)));
+      }
+      for (std::size_t c = 0; c < job.capacities.size(); ++c) {
+        if (draw.chance(0.4)) continue;
+        const double amount = job.capacities[c].amount;
+        need(capacity_id(resources + c), draw.chance(0.3) ? amount / static_cast<double>(draw.from(1, 4))
+                                                          : amount * draw.uniform(0.05, 1));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Scene draw_scene(std::uint64_t seed) {
@@ -192,6 +228,10 @@ Scene draw_scene(std::uint64_t seed) {
   draw_types(draw, scene, trouble);
   draw_options(draw, scene);
   draw_events(draw, scene, trouble);
+  // Drawn last, and apart: what is drawn before is what it was without needs.
+  Draw needs(seed, 0x4eed5);
+  if (needs.chance(0.1)) scene.options.policy = "planned";
+  if (needs.chance(0.3)) draw_needs(needs, scene);
   return scene;
 }
 
@@ -212,7 +252,7 @@ std::string Scene::text() const {
       << to_string(options.objective) << (options.policy.empty() ? "" : " by " + options.policy) << ", "
       << std::count_if(manners.begin(), manners.end(), [](Manner m) { return m != Manner::kWell; })
       << " ill-mannered, " << signals.size() << " signals, " << freezes.size() << " freezes, " << kills.size()
-      << " kills" << (disk_full ? ", a full disk" : "");
+      << " kills" << (disk_full ? ", a full disk" : "") << (needs_of(job).any ? ", needs" : "");
   return out.str();
 }
 

@@ -228,6 +228,64 @@ TEST_F(SceneTest, PausedTimeIsNoTime) {
   EXPECT_EQ(count(AttemptStatus::kOk), 5U);
 }
 
+/// Two that take the whole machine among a thousand that take a slot each: by a plan, and by policies that
+/// know nothing of room.
+TEST_F(SceneTest, WideTasksAreNotStarvedByNarrowOnes) {
+  for (const std::string policy : {"", "jsq", "map"}) {
+    SCOPED_TRACE(policy);
+    scene_ = Scene();
+    scene_.job.folder = ".";
+    scene_.options.policy = policy;
+    add_resource(8, 0.5);
+    add_tasks(1000).rates = {2.0};
+    JobTask wide = scene_.job.tasks.front();
+    wide.name = "t1";
+    wide.inputs = inputs_by_counting(2);
+    wide.needs = {{ResourceId{0}, CapacityId{0}, 8}};
+    scene_.job.tasks.push_back(wide);
+    scene_.seconds.push_back(0.5);
+    scene_.not_found.push_back(false);
+    scene_.fails.push_back(0);
+    scene_.manners.resize(1002, Manner::kWell);
+    live();
+    EXPECT_EQ(verdict_.outcome, "finished");
+    std::size_t before = 0;  // that ended before both wide ones
+    std::size_t seen = 0;
+    for (const auto& [when, type] : verdict_.completions) {
+      seen += index(type) == 1 ? 1 : 0;
+      before += seen < 2 ? 1 : 0;
+    }
+    EXPECT_LT(before, policy.empty() ? 990U : 300U);
+  }
+}
+
+TEST_F(SceneTest, WhatALostTaskHeldIsNotGivenToAnotherBeforeItsWorkerMustHaveEnded) {
+  add_resource(2, 1, true);
+  scene_.job.capacities.emplace_back().name = "licence";
+  add_tasks(3).needs = {{ResourceId{0}, CapacityId{1}, 1}};
+  scene_.manners[0] = Manner::kKillsWorker;
+  scene_.options.requeues = 0;
+  live();
+  EXPECT_EQ(verdict_.outcome, "finished");
+  EXPECT_EQ(final_of(0), AttemptStatus::kLost);
+  EXPECT_EQ(count(AttemptStatus::kOk), 2U);
+  EXPECT_GT(verdict_.seconds, 300);
+}
+
+TEST_F(SceneTest, WhatATaskHoldsThatCannotBeKilledStaysHeld) {
+  add_resource(3, 0.1);
+  scene_.job.capacities.emplace_back().name = "licence";
+  JobTask& task = add_tasks(4);
+  task.needs = {{ResourceId{0}, CapacityId{1}, 1}};
+  task.timeout_s = 1;
+  scene_.manners[0] = Manner::kUnkillable;
+  scene_.options.requeues = 0;
+  scene_.signals = {{100, Signal::Kind::kTerminate}};
+  live();
+  EXPECT_EQ(verdict_.outcome, "interrupted") << "nobody else gets the licence";
+  EXPECT_EQ(count(AttemptStatus::kOk), 0U);
+}
+
 TEST_F(SceneTest, WorldsAreWhatTheirSeedsSay) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Verdict once = live_through(draw_scene(seed));

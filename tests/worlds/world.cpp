@@ -55,6 +55,7 @@ class OneRun final : public World, public RunObserver {
     loop_ = std::make_unique<RunLoop>(scene.job, journal_, options_, *this, *this, files_);
     invariants_ = std::make_unique<Invariants>(scene, disk, *loop_);
     town_.executed = [this](std::size_t task) { note_violation(invariants_->executed(task, town_.now)); };
+    town_.overdrawn = [this](const std::string& what) { fail(what); };
     town_.overbooked = [this] { fail("a worker has more tasks than slots"); };
     town_.lost = [this](const std::vector<std::uint64_t>& ids) { invariants_->lost(ids); };
   }

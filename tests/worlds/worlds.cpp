@@ -3,15 +3,22 @@
 //   worlds --seeds 1-10000          a range, resumable: the ranges of a campaign may be run one by one
 //   worlds --seeds 1-1000 --first   until the first in which something does not hold
 //   worlds --seed 4711              one world, with everything that happens in it
+//   worlds --batches 1-200          batches of tasks that hold several things: time against the bound
+//   worlds --learnt-batches 1-200   the same, with rates that have to be found out
+//   worlds --boxes 1-100            such machines under policy `planned`: value against the plan
 #include <malloc.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "tests/worlds/boxes.hpp"
 #include "tests/worlds/world.hpp"
 
 namespace {
@@ -35,6 +42,32 @@ int replay(std::uint64_t seed) {
   return verdict.violations.empty() ? 0 : 1;
 }
 
+/// The mean and the quantiles of what `run` gives for each seed; 1 if something does not hold in one of them.
+int measure(std::uint64_t first, std::uint64_t last, const char* what, double high_part,
+            const std::function<BoxResult(std::uint64_t)>& run) {
+  std::vector<double> ratios;
+  std::uint64_t bad = 0;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const BoxResult result = run(seed);
+    if (result.is_sound) ratios.push_back(result.ratio);
+    if (!result.is_sound)
+      std::printf("seed %llu: something does not hold\n", static_cast<unsigned long long>(seed));
+    bad += result.is_sound ? 0 : 1;
+  }
+  std::sort(ratios.begin(), ratios.end());
+  double sum = 0;
+  for (const double ratio : ratios) sum += ratio;
+  const auto at = [&](double part) {
+    return ratios.empty() ? 0
+                          : ratios[static_cast<std::size_t>(part * static_cast<double>(ratios.size() - 1))];
+  };
+  std::printf("%s: %zu, %llu violated; mean %.3f, %.0f%% %.3f, worst %.3f\n", what, ratios.size(),
+              static_cast<unsigned long long>(bad),
+              sum / static_cast<double>(std::max<std::size_t>(1, ratios.size())), 100 * high_part,
+              at(high_part), at(high_part > 0.5 ? 1 : 0));
+  return bad == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,11 +82,22 @@ int main(int argc, char** argv) {
     if (parse(text, first) && *text == '\0') return replay(first);
   }
   const bool only_first = argc == 4 && std::strcmp(argv[3], "--first") == 0;
-  const char* text = (argc == 3 || only_first) && std::strcmp(argv[1], "--seeds") == 0 ? argv[2] : "";
+  const std::string kind = argc == 3 || only_first ? argv[1] : "";
+  const bool is_range =
+      kind == "--seeds" || kind == "--batches" || kind == "--learnt-batches" || kind == "--boxes";
+  const char* text = is_range ? argv[2] : "";
   if (!parse(text, first) || *text++ != '-' || !parse(text, last) || *text != '\0' || last < first) {
-    std::fprintf(stderr, "usage: worlds --seeds FIRST-LAST [--first] | --seed N\n");
+    std::fprintf(stderr,
+                 "usage: worlds --seeds FIRST-LAST [--first] | --seed N | --batches FIRST-LAST | "
+                 "--learnt-batches FIRST-LAST | --boxes FIRST-LAST\n");
     return 2;
   }
+  if (kind == "--batches" || kind == "--learnt-batches") {
+    const bool known = kind == "--batches";
+    return measure(first, last, "batches, time against the bound", 0.95,
+                   [&](std::uint64_t seed) { return run_batch(draw_batch(seed, known)); });
+  }
+  if (kind == "--boxes") return measure(first, last, "boxes, value against the plan", 0.05, run_planned);
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t bad = 0;
   std::uint64_t turns = 0;

@@ -10,6 +10,7 @@
 
 #include "allot/jobs/tokens.hpp"
 #include "allot/run/batch.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/run/request.hpp"
 #include "apps/allot/terminal/grid.hpp"
@@ -64,7 +65,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
   outlook.plan = placer.dispatcher().plan();
   if (!outlook.known) return;
   const std::vector<Count>& left = outlook.left_by_type;
-  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left);
+  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left, true);
   // At the pace of the plan, which for the objective `finish` is that of the bound.
   outlook.finish_s = outlook.bound_s;
   if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;
@@ -96,11 +97,56 @@ Outlook look_ahead(const Job& job, std::span<const JobItem> items, const Survey&
   return outlook;
 }
 
+/// What a task of each pair would hold if it were the first to start.
+PerPair<Holding> first_holdings(const Job& job) {
+  PerPair<Holding> first(job.tasks.size(), job.resources.size());
+  Holdings holdings(job);
+  for (const TaskType i : first.type_ids()) {
+    for (const ResourceId j : first.resource_ids()) {
+      if (!job.tasks[index(i)].commands[index(j)]) continue;
+      first(i, j) = holdings.take(i, j, 0);
+      holdings.give_back(first(i, j));
+    }
+  }
+  return first;
+}
+
 std::vector<std::string> words_of(const Job& job, std::span<const JobItem> items, const Survey& survey,
-                                  std::size_t at, std::size_t j, const RunOptions& options) {
-  return make_request(job, {&items[at], at + 1, resource_id(j), 0, survey.states[at].attempts + 1},
+                                  std::size_t at, std::size_t j, const RunOptions& options,
+                                  const PerPair<Holding>& first) {
+  const Holding& holding = first(items[at].type, resource_id(j));
+  return make_request(job,
+                      {&items[at], at + 1, resource_id(j), holding.servers.front().number,
+                       survey.states[at].attempts + 1, &holding},
                       options.run_id)
       .argv;
+}
+
+/// A capacity, and how much of it the plan has in use on average.
+struct Held {
+  std::string name;
+  double amount = 0;
+  bool shared = false;
+  std::optional<double> planned;
+};
+
+/// Slots of resources first; empty where no task needs more than one of its own.
+std::vector<Held> held_by(const Job& job, const Outlook& outlook) {
+  const Holdings holdings(job);
+  std::vector<Held> all;
+  if (!holdings.any()) return all;
+  const System& shape = *holdings.shape();
+  for (const CapacityId r : shape.capacity_ids())
+    all.push_back({shape.capacity_name(r), shape.amount(r), shape.is_shared(r), std::nullopt});
+  if (!outlook.plan || !outlook.known || outlook.plan->service.empty()) return all;
+  for (Held& held : all) held.planned = 0;
+  for (const TaskType i : shape.types()) {
+    for (const ResourceId j : shape.resource_ids()) {
+      for (const Draw& draw : shape.needs(i, j))
+        *all[index(draw.capacity)].planned += draw.amount * outlook.plan->part(i, j).value_or(0);
+    }
+  }
+  return all;
 }
 
 void print_json(Console& console, const RunArguments& arguments, const Job& job,
@@ -126,6 +172,24 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
     }
     json["assignment"] = std::move(rows);
   }
+  json["service"] = nullptr;
+  if (is_planned && !outlook.plan->service.empty()) {
+    Json rows = Json::array();
+    for (const TaskType i : outlook.plan->system.types()) {
+      Json row = Json::array();
+      for (const ResourceId j : outlook.plan->system.resource_ids())
+        row.push_back(outlook.plan->part(i, j).value_or(0));
+      rows.push_back(std::move(row));
+    }
+    json["service"] = std::move(rows);
+  }
+  Json capacities = Json::array();
+  for (const Held& held : held_by(job, outlook))
+    capacities.push_back({{"name", held.name},
+                          {"amount", held.amount},
+                          {"shared", held.shared},
+                          {"planned", held.planned ? Json(*held.planned) : Json(nullptr)}});
+  json["capacities"] = std::move(capacities);
   json["predicted_throughput"] =
       is_planned && outlook.plan->predicted ? Json(outlook.plan->predicted->throughput) : Json(nullptr);
   json["predicted_finish_s"] = outlook.finish_s ? Json(*outlook.finish_s) : Json(nullptr);
@@ -134,13 +198,14 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
   json["redo"] = std::move(redone);
   Json commands = Json::array();
+  const PerPair<Holding> first = first_holdings(job);
   for (std::size_t at = 0; at < items.size(); ++at) {
     if (survey.states[at].kind != TaskState::Kind::kPending) continue;
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       if (!job.tasks[index(items[at].type)].commands[j]) continue;
       commands.push_back({{"task", items[at].identity},
                           {"resource", job.resources[j].name},
-                          {"argv", words_of(job, items, survey, at, j, options)}});
+                          {"argv", words_of(job, items, survey, at, j, options, first)}});
     }
   }
   json["commands"] = std::move(commands);
@@ -149,6 +214,7 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
 
 void print_commands(Console& console, const Job& job, std::span<const JobItem> items, const Survey& survey,
                     const RunOptions& options) {
+  const PerPair<Holding> first = first_holdings(job);
   std::vector<bool> is_redone(items.size(), false);
   for (const std::size_t at : survey.redone) is_redone[at] = true;
   std::vector<std::size_t> shown_of(job.tasks.size());
@@ -160,7 +226,7 @@ void print_commands(Console& console, const Job& job, std::span<const JobItem> i
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       if (!job.tasks[index(items[at].type)].commands[j]) continue;
       console.print("  on {}: {}\n", shown(job.resources[j].name),
-                    shown(join_command(words_of(job, items, survey, at, j, options))));
+                    shown(join_command(words_of(job, items, survey, at, j, options, first))));
     }
   }
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
@@ -190,6 +256,19 @@ void print_plan(Console& console, const Job& job, const Outlook& outlook) {
       }
     }
     console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
+  }
+  if (!plan.service.empty()) {
+    Grid grid;
+    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
+    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
+    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+      std::vector<GridCell>& row = grid.cells.emplace_back();
+      for (std::size_t j = 0; j < job.resources.size(); ++j) {
+        const double part = plan.part(task_type(i), resource_id(j)).value_or(0);
+        row.push_back({job.tasks[i].commands[j] ? number(part) : "-", part > 0});
+      }
+    }
+    console.print("Tasks in service on average, as planned:\n" + grid_text(grid, console));
   }
   if (plan.predicted) console.paragraph("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
   if (outlook.finish_s) {
@@ -233,6 +312,10 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
   }
   print_commands(console, job, items, survey, options);
   console.gap();
+  for (const Held& held : held_by(job, outlook)) {
+    console.print("{}: {} {}{}\n", shown(held.name), number(held.amount), held.shared ? "shared" : "held",
+                  held.planned ? ", " + number(*held.planned) + " in use as planned" : "");
+  }
   print_plan(console, job, outlook);
 }
 

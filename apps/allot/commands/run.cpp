@@ -224,7 +224,7 @@ Exit carry_out(const RunArguments& arguments, const Job& job, std::span<const Jo
       options.run_id,
       name_of(job),
       std::string(to_string(options.objective)),
-      options.policy.empty() ? std::string(policy_for(options.objective)) : options.policy,
+      options.policy.empty() ? std::string(policy_for(options.objective, needs_of(job).any)) : options.policy,
       std::string(version()),
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count()};
   MetricsFile metrics(arguments.metrics, job, info);

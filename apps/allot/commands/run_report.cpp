@@ -42,7 +42,8 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   json["run"] = run_id;
   json["journal"] = arguments.journal;
   json["objective"] = to_string(arguments.objective);
-  json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective)) : arguments.policy;
+  json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective, needs_of(job).any))
+                                            : arguments.policy;
   json["outcome"] = to_string(summary.outcome);
   json["done_now"] = summary.done_now;
   json["failed_now"] = summary.failed_now;

@@ -1,0 +1,279 @@
+#include "allot/run/packed_endgame.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace allot {
+namespace {
+
+constexpr double kPackedNever = std::numeric_limits<double>::infinity();
+/// The part of a capacity, and of a time, that is rounding.
+constexpr double kPackedRounding = 1e-9;
+/// How many schedules may be made for an answer, by tasks squared times resources; and for the first one.
+constexpr double kEffort = 5e5;
+constexpr double kFirstEffort = 1e7;
+/// How often one order is improved at most.
+constexpr int kImprovements = 16;
+
+/// What is free of each capacity as time goes by.
+class Timeline {
+ public:
+  explicit Timeline(const System& system) : width_(system.capacity_count()), begins_{0} {
+    for (const CapacityId r : system.capacity_ids()) {
+      slack_.push_back(kPackedRounding * system.amount(r));
+      free_.push_back(system.is_shared(r) ? kPackedNever : system.amount(r));
+    }
+  }
+
+  /// The first time from which on there is room for so long.
+  double first_room(std::span<const Draw> needs, double length) const {
+    double begin = 0;
+    for (std::size_t at = 0; at < begins_.size(); ++at) {
+      if (begins_[at] >= begin + length * (1 - kPackedRounding)) break;
+      if (has_room(at, needs)) continue;
+      if (at + 1 == begins_.size()) return kPackedNever;
+      begin = begins_[at + 1];
+    }
+    return begin;
+  }
+
+  void take(std::span<const Draw> needs, double begin, double end) {
+    const std::size_t first = split(begin);
+    const std::size_t last = end < kPackedNever ? split(end) : begins_.size();
+    for (std::size_t at = first; at < last; ++at) {
+      for (const Draw& draw : needs) free_[at * width_ + index(draw.capacity)] -= draw.amount;
+    }
+  }
+
+ private:
+  bool has_room(std::size_t at, std::span<const Draw> needs) const {
+    return std::all_of(needs.begin(), needs.end(), [&](const Draw& draw) {
+      const std::size_t r = index(draw.capacity);
+      return draw.amount <= free_[at * width_ + r] + slack_[r];
+    });
+  }
+  /// The step that begins at a time.
+  std::size_t split(double time) {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), time);
+    const auto at = static_cast<std::size_t>(after - begins_.begin());
+    if (begins_[at - 1] == time) return at - 1;
+    const auto from = static_cast<std::ptrdiff_t>((at - 1) * width_);
+    const std::vector<double> same(free_.begin() + from,
+                                   free_.begin() + from + static_cast<std::ptrdiff_t>(width_));
+    begins_.insert(after, time);
+    free_.insert(free_.begin() + static_cast<std::ptrdiff_t>(at * width_), same.begin(), same.end());
+    return at;
+  }
+
+  std::size_t width_;
+  std::vector<double> begins_;
+  std::vector<double> free_;   // by step and capacity
+  std::vector<double> slack_;  // by capacity
+};
+
+struct PackedSchedule {
+  std::vector<std::pair<std::size_t, ResourceId>> start;
+  double finish = 0;
+  double total = 0;      // work: of two that end together the one with less is better
+  std::size_t last = 0;  // of the order: who ends last
+  bool operator<(const PackedSchedule& other) const noexcept {
+    const double margin = kPackedRounding * std::max(finish, other.finish);
+    if (finish < other.finish - margin) return true;
+    if (finish > other.finish + margin) return false;
+    return total < other.total * (1 - kPackedRounding);
+  }
+};
+
+class PackedPlanner {
+ public:
+  PackedPlanner(const System& system, std::span<const PackedGroup> groups, const PerPair<double>& seconds,
+                std::span<const PackedRunning> running, std::span<const double> planned)
+      : system_(system), groups_(groups), seconds_(seconds), by_plan_(seconds), now_(system) {
+    for (std::size_t g = 0; g < groups.size() && !planned.empty(); ++g) {
+      const std::span<double> row = by_plan_.row(task_type(g));
+      const auto part = planned.subspan(index(groups[g].type) * row.size(), row.size());
+      bool any = false;
+      for (std::size_t j = 0; j < row.size(); ++j) any |= row[j] > 0 && part[j] > 0;
+      for (std::size_t j = 0; any && j < row.size(); ++j) row[j] = part[j] > 0 ? row[j] : 0;
+    }
+    for (const PackedRunning& task : running)
+      now_.take(system.needs(task.type, task.resource), 0, task.free_in);
+  }
+
+  /// `kept`: the types of the order before, and whether it went by the plan; they become those of the best
+  /// one. `asked`: how often.
+  PackedPlan plan(std::vector<TaskType>& kept, bool& by_plan, std::size_t asked) const {
+    std::vector<Order> all = orders();
+    const auto tasks = static_cast<double>(all.front().groups.size());
+    const double cost = tasks * tasks * static_cast<double>(seconds_.resources()) + 1;
+    double effort = kFirstEffort / cost;
+    if (!kept.empty()) {  // what was good, and in turn one of the others
+      Order before{continued(kept, all.front().groups.size()), by_plan};
+      all = {std::move(before), std::move(all[asked % all.size()])};
+      effort = kEffort / cost;
+    }
+    const int improvements = static_cast<int>(
+        std::min<double>(kImprovements, std::max(1.0, effort / static_cast<double>(all.size()))));
+    PackedSchedule best = listed(all.front());
+    Order best_order = all.front();
+    for (Order& order : all) {
+      PackedSchedule schedule = listed(order);
+      for (int round = 0;; ++round) {
+        if (schedule < best) {
+          best = schedule;
+          best_order = order;
+        }
+        if (round == improvements || schedule.last == 0) break;
+        const auto begin = order.groups.begin();
+        std::rotate(begin, begin + static_cast<std::ptrdiff_t>(schedule.last),
+                    begin + static_cast<std::ptrdiff_t>(schedule.last) + 1);
+        schedule = listed(order);
+      }
+    }
+    kept.clear();
+    for (const std::size_t g : best_order.groups) kept.push_back(groups_[g].type);
+    by_plan = best_order.by_plan;
+    return {std::move(best.start), best.finish};
+  }
+
+ private:
+  struct Order {
+    std::vector<std::size_t> groups;  // of one task after the other
+    bool by_plan = false;             // only where the plan has them
+  };
+
+  /// The least time that a task of a group takes, and the largest part of a capacity that it holds then.
+  std::pair<double, double> size_of(std::size_t g) const {
+    double least = kPackedNever;
+    double width = 0;
+    for (const ResourceId j : seconds_.resource_ids()) {
+      const double takes = seconds_(task_type(g), j);
+      if (!(takes > 0) || takes >= least) continue;
+      least = takes;
+      width = 0;
+      for (const Draw& draw : system_.needs(groups_[g].type, j)) {
+        if (!system_.is_shared(draw.capacity))
+          width = std::max(width, draw.amount / system_.amount(draw.capacity));
+      }
+    }
+    return {least, width};
+  }
+
+  /// The order before, without those that have started since: the first of each type. Who is new goes first.
+  std::vector<std::size_t> continued(std::span<const TaskType> kept, std::size_t size) const {
+    std::vector<std::vector<std::size_t>> waiting(system_.type_count());  // groups, the last to go first
+    for (std::size_t g = groups_.size(); g-- > 0;) {
+      if (size_of(g).first < kPackedNever)
+        waiting[index(groups_[g].type)].insert(waiting[index(groups_[g].type)].end(),
+                                               static_cast<std::size_t>(groups_[g].count), g);
+    }
+    std::vector<std::size_t> order;
+    for (auto type = kept.rbegin(); type != kept.rend(); ++type) {
+      std::vector<std::size_t>& of_type = waiting[index(*type)];
+      if (of_type.empty()) continue;
+      order.push_back(of_type.front());
+      of_type.erase(of_type.begin());
+    }
+    for (const std::vector<std::size_t>& of_type : waiting)
+      order.insert(order.end(), of_type.begin(), of_type.end());
+    std::reverse(order.begin(), order.end());
+    assert(order.size() == size);
+    (void)size;
+    return order;
+  }
+
+  std::vector<Order> orders() const {
+    std::vector<std::size_t> known;
+    std::vector<std::pair<double, double>> sizes(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      sizes[g] = size_of(g);
+      if (groups_[g].count > 0 && sizes[g].first < kPackedNever) known.push_back(g);
+    }
+    std::vector<std::vector<std::size_t>> all;
+    const auto add_by = [&](const auto& score) {
+      std::vector<std::size_t> sorted = known;
+      std::stable_sort(sorted.begin(), sorted.end(),
+                       [&](std::size_t a, std::size_t b) { return score(a) > score(b); });
+      std::vector<std::size_t>& order = all.emplace_back();
+      for (const std::size_t g : sorted)
+        order.insert(order.end(), static_cast<std::size_t>(groups_[g].count), g);
+    };
+    add_by([&](std::size_t g) { return sizes[g].first * sizes[g].second; });
+    add_by([&](std::size_t g) { return sizes[g].first; });
+    add_by([&](std::size_t g) { return sizes[g].second; });
+    // Evenly mixed: the k-th of n at (k + 1/2) / n.
+    std::vector<std::pair<double, std::size_t>> mixed;
+    for (const std::size_t g : all.front()) mixed.emplace_back(0, g);
+    std::vector<Count> taken(groups_.size(), 0);
+    for (auto& [place, g] : mixed)
+      place = (static_cast<double>(taken[g]++) + 0.5) / static_cast<double>(groups_[g].count);
+    std::stable_sort(mixed.begin(), mixed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<std::size_t>& order = all.emplace_back();
+    for (const auto& [place, g] : mixed) order.push_back(g);
+    std::vector<Order> each;
+    for (const std::vector<std::size_t>& groups : all) {
+      each.push_back({groups, false});
+      if (by_plan_.values() != seconds_.values()) each.push_back({groups, true});
+    }
+    return each;
+  }
+
+  PackedSchedule listed(const Order& order) const {
+    const PerPair<double>& seconds = order.by_plan ? by_plan_ : seconds_;
+    Timeline timeline = now_;
+    PackedSchedule schedule;
+    for (std::size_t at = 0; at < order.groups.size(); ++at) {
+      const std::size_t g = order.groups[at];
+      double best_end = kPackedNever;
+      double best_begin = 0;
+      ResourceId best{};
+      for (const ResourceId j : seconds_.resource_ids()) {
+        const double takes = seconds(task_type(g), j);
+        if (!(takes > 0)) continue;
+        const double begin = timeline.first_room(system_.needs(groups_[g].type, j), takes);
+        if (begin + takes >= best_end) continue;
+        best_end = begin + takes;
+        best_begin = begin;
+        best = j;
+      }
+      if (best_end == kPackedNever) continue;
+      timeline.take(system_.needs(groups_[g].type, best), best_begin, best_end);
+      if (best_begin == 0) schedule.start.emplace_back(g, best);
+      schedule.total += best_end - best_begin;
+      if (best_end > schedule.finish) {
+        schedule.finish = best_end;
+        schedule.last = at;
+      }
+    }
+    return schedule;
+  }
+
+  const System& system_;
+  std::span<const PackedGroup> groups_;
+  const PerPair<double>& seconds_;
+  PerPair<double> by_plan_;  // 0 also where the plan has none
+  Timeline now_;
+};
+
+}  // namespace
+
+PackedPlan PackedEndgame::plan(const System& system, std::span<const PackedGroup> groups,
+                               const PerPair<double>& seconds, std::span<const PackedRunning> running,
+                               std::span<const double> planned) {
+  // With another resource, or without one, all begins anew.
+  std::vector<bool> places(system.type_count() * system.resource_count(), false);
+  for (const TaskType g : seconds.type_ids()) {
+    for (const ResourceId j : seconds.resource_ids()) {
+      if (seconds(g, j) > 0) places[index(groups[index(g)].type) * system.resource_count() + index(j)] = true;
+    }
+  }
+  for (std::size_t at = 0; at < places.size() && !order_.empty(); ++at) {
+    if (places[at] && !places_[at]) order_.clear();
+  }
+  places_ = std::move(places);
+  return PackedPlanner(system, groups, seconds, running, planned).plan(order_, by_plan_, asked_++);
+}
+
+}  // namespace allot
