@@ -43,9 +43,10 @@ void Progress::found_failed(TaskType type) {
   ++view_.failed;
 }
 
-void Progress::ended(TaskType type, bool ok) {
+void Progress::ended(TaskType type, bool ok, bool by_itself) {
   ok ? found_done(type) : found_failed(type);
   ++(ok ? done_now_ : failed_now_);
+  if (!ok && by_itself) ++failed_by_itself_;
 }
 
 void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok,

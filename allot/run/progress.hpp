@@ -27,7 +27,8 @@ class Progress {
 
   void found_done(TaskType type);      ///< by an earlier run
   void found_failed(TaskType type);    ///< for good, in an earlier run
-  void ended(TaskType type, bool ok);  ///< with its final record
+  /// With its final record. `by_itself`: not because another task failed.
+  void ended(TaskType type, bool ok, bool by_itself = true);
   void retried() { ++view_.retried; }
   /// An attempt has ended after so many seconds at the resource.
   void attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok, Clock::time_point now);
@@ -44,6 +45,7 @@ class Progress {
   const RunView& view() const noexcept { return view_; }
   std::uint64_t done_now() const noexcept { return done_now_; }
   std::uint64_t failed_now() const noexcept { return failed_now_; }
+  std::uint64_t failed_by_itself() const noexcept { return failed_by_itself_; }  ///< in this run
 
   /// As the journal keeps them; of the view as it was refreshed last.
   std::vector<LearntRate> rates(double time_unix) const;
@@ -66,6 +68,7 @@ class Progress {
   RecentCompletions recent_;
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
+  std::uint64_t failed_by_itself_ = 0;
 };
 
 }  // namespace allot

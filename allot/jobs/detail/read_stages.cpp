@@ -1,0 +1,177 @@
+#include "allot/jobs/detail/read_stages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "allot/base/quote.hpp"
+#include "allot/jobs/detail/read_inputs.hpp"
+#include "allot/jobs/stages.hpp"
+
+namespace allot::detail {
+namespace {
+
+constexpr std::size_t kMostCircles = 20;
+
+using Edges = std::vector<std::vector<std::size_t>>;
+
+/// A shortest way from one type to another, both ends with it; empty when there is none.
+std::vector<std::size_t> way(const Edges& edges, std::size_t from, std::size_t to) {
+  std::vector<std::optional<std::size_t>> back(edges.size());
+  std::vector<std::size_t> seen = {from};
+  back[from] = from;
+  for (std::size_t at = 0; at < seen.size() && !back[to]; ++at) {
+    for (const std::size_t next : edges[seen[at]]) {
+      if (back[next]) continue;
+      back[next] = seen[at];
+      seen.push_back(next);
+    }
+  }
+  if (!back[to]) return {};
+  std::vector<std::size_t> steps = {to};
+  while (steps.back() != from) steps.push_back(*back[steps.back()]);
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+class StageReader {
+ public:
+  StageReader(std::span<const TableReader> tables, const format::Names& names, Job& job, Problems& problems)
+      : tables_(tables), names_(names), job_(job), problems_(problems) {}
+
+  void read() {
+    for (std::size_t i = 0; i < tables_.size(); ++i) {
+      const TableReader& table = tables_[i];
+      JobTask& task = job_.tasks[i];
+      if (const auto name = table.text("from")) {
+        if (const auto at = format::resolve(names_, *name, *table.find("from"), problems_))
+          task.from = task_type(*at);
+      }
+      if (const Node* const node = table.find("after")) read_after(*node, task);
+      task.at_most = table.whole("at_most", 1, kMaxCount);
+      task.keep = table.flag("keep").value_or(true);
+    }
+    refuse_circles();
+    refuse_waiting_for_ever();
+  }
+
+ private:
+  void read_after(const Node& node, JobTask& task) {
+    std::vector<std::string> names;
+    if (const auto* text = node.get<std::string>()) {
+      names = {*text};
+    } else if (const auto words = read_words(node, "'after'", problems_)) {
+      names = *words;
+    }
+    for (const std::string& name : names) {
+      const auto at = format::resolve(names_, name, node, problems_);
+      const auto known = [&](TaskType type) { return index(type) == *at; };
+      if (at && std::none_of(task.after.begin(), task.after.end(), known))
+        task.after.push_back(task_type(*at));
+    }
+  }
+
+  /// By type: those that it waits for. `back`: types with `at_most` wait for those that take their outputs,
+  /// too.
+  Edges edges(bool back) const {
+    Edges edges(job_.tasks.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const JobTask& task = job_.tasks[i];
+      if (task.from) edges[i].push_back(index(*task.from));
+      for (const TaskType before : task.after) edges[i].push_back(index(before));
+      if (back && task.from && job_.tasks[index(*task.from)].at_most) edges[index(*task.from)].push_back(i);
+    }
+    return edges;
+  }
+
+  const Node& node(std::size_t type, std::string_view key) const {
+    const Node* const found = tables_[type].find(key);
+    return found != nullptr ? *found : tables_[type].node();
+  }
+
+  /// `'a' waits for 'b' waits for 'a'`
+  std::string told(const std::vector<std::size_t>& steps) const {
+    std::string text;
+    for (const std::size_t step : steps)
+      text += (text.empty() ? "" : " waits for ") + quote::name(names_.order[step]);
+    return text;
+  }
+
+  /// Each circle is told once, at its first type in the file. Whatever waits for one is left out, too.
+  void refuse_circles() {
+    std::vector<bool> is_left(job_.tasks.size(), true);
+    const std::vector<TaskType> order = stage_order(job_);
+    for (const TaskType type : order) is_left[index(type)] = false;
+    if (order.size() == is_left.size()) return;
+    const Edges edges = this->edges(false);
+    std::vector<bool> told_of(edges.size(), false);
+    std::size_t told_times = 0;
+    for (std::size_t i = 0; i < edges.size() && told_times < kMostCircles; ++i) {
+      if (!is_left[i] || told_of[i]) continue;
+      std::vector<std::size_t> circle;
+      for (const std::size_t next : edges[i]) {
+        const std::vector<std::size_t> steps = way(edges, next, i);
+        if (!steps.empty() && (circle.empty() || steps.size() < circle.size())) circle = steps;
+      }
+      if (circle.empty()) continue;
+      ++told_times;
+      for (const std::size_t step : circle) told_of[step] = true;
+      circle.insert(circle.begin(), i);
+      problems_.add(node(i, job_.tasks[i].from ? "from" : "after"),
+                    line("nothing of this could ever start: " + told(circle)));
+    }
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      if (!is_left[i]) continue;
+      job_.tasks[i].from.reset();
+      job_.tasks[i].after.clear();
+    }
+  }
+
+  /// A type that may run ahead by some outputs only never comes to its end if those who take them wait for
+  /// that end.
+  void refuse_waiting_for_ever() {
+    const Edges edges = this->edges(true);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      for (const TaskType before : job_.tasks[i].after) {
+        std::vector<std::size_t> circle = way(edges, index(before), i);
+        if (circle.empty()) continue;
+        circle.insert(circle.begin(), i);
+        problems_.add(node(i, "after"),
+                      line("with 'at_most' this would wait for ever: " + told(circle)));
+      }
+    }
+  }
+
+  std::span<const TableReader> tables_;
+  const format::Names& names_;
+  Job& job_;
+  Problems& problems_;
+};
+
+}  // namespace
+
+std::vector<TaskType> read_stages(std::span<const TableReader> tables, const format::Names& names, Job& job,
+                                  Problems& problems) {
+  StageReader(tables, names, job, problems).read();
+  return stage_order(job);
+}
+
+void check_stages(std::span<const TableReader> tables, const Job& job, Problems& problems) {
+  const std::vector<std::vector<TaskType>> takers = allot::takers(job);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    for (const std::string_view key : {"at_most", "keep"}) {
+      const bool is_asked = key == "at_most" ? job.tasks[i].at_most.has_value() : !job.tasks[i].keep;
+      const Node* const node = tables[i].find(key);
+      if (!is_asked || node == nullptr || !takers[i].empty()) continue;
+      problems.add(*node, quote::name(key) + ": no other task type is from this one, so nobody takes its outputs");
+    }
+    if (!job.tasks[i].from || tables[index(*job.tasks[i].from)].find("output") != nullptr) continue;
+    problems.add(*tables[i].find("from"), "'from': " + quote::name(job.tasks[index(*job.tasks[i].from)].name) +
+                                              " has no 'output' to take");
+  }
+}
+
+}  // namespace allot::detail
