@@ -247,6 +247,7 @@ struct Journal::State {
       throw JournalError(JournalProblem::kChanged,
                          path + ": belongs to work that was defined otherwise" + changes);
     }
+    database.execute("DELETE FROM definitions WHERE part = 'from'");  // a type may have none any more
     Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
     for (const WorkDefinition& now : work) keep.with(now.type, now.part, now.resource, now.text).run();
   }

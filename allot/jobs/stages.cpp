@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace allot {
@@ -57,6 +59,32 @@ std::vector<TaskType> stage_order(const Job& job) {
     }
   }
   return order;
+}
+
+std::vector<TaskType> way_of_waiting(const Job& job, TaskType first, TaskType last, bool limited) {
+  const std::vector<std::vector<TaskType>> takers = allot::takers(job);
+  std::vector<std::optional<TaskType>> back(job.tasks.size());
+  std::vector<TaskType> seen = {first};
+  back[index(first)] = first;
+  for (std::size_t at = 0; at < seen.size(); ++at) {
+    const JobTask& task = job.tasks[index(seen[at])];
+    std::vector<TaskType> waits_for = task.after;
+    if (task.from) waits_for.push_back(*task.from);
+    if (limited && task.at_most) {
+      const std::vector<TaskType>& more = takers[index(seen[at])];
+      waits_for.insert(waits_for.end(), more.begin(), more.end());
+    }
+    for (const TaskType next : waits_for) {
+      if (back[index(next)]) continue;
+      back[index(next)] = seen[at];
+      seen.push_back(next);
+    }
+  }
+  if (!back[index(last)]) return {};
+  std::vector<TaskType> steps = {last};
+  while (steps.back() != first) steps.push_back(*back[index(steps.back())]);
+  std::reverse(steps.begin(), steps.end());
+  return steps;
 }
 
 std::vector<std::string> columns_from(const std::vector<std::string>& columns) {

@@ -22,6 +22,10 @@ std::vector<std::vector<TaskType>> takers(const Job& job);
 /// read has, are left out.
 std::vector<TaskType> stage_order(const Job& job);
 
+/// A shortest way on which `first` waits for `last`, both with it; empty where it does not. `limited`: a type
+/// with `at_most` waits for those that take its outputs, too. O(types).
+std::vector<TaskType> way_of_waiting(const Job& job, TaskType first, TaskType last, bool limited);
+
 /// The columns of a type that is from one with these: its input, the other's input as `from`, and the columns
 /// of the other as `from.NAME`.
 std::vector<std::string> columns_from(const std::vector<std::string>& columns);

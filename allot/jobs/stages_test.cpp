@@ -21,7 +21,7 @@ std::string problems(const std::string& tasks) {
   const auto result = read(tasks);
   std::string text;
   if (result) return text;
-  for (const Diagnostic& problem : result.diagnostics()) text += problem.where + ": " + problem.message + "\n";
+  for (const Diagnostic& problem : result.diagnostics()) text += problem.place + ": " + problem.message + "\n";
   return text;
 }
 

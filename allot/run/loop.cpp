@@ -276,10 +276,11 @@ void RunLoop::fail_what_nothing_can_run() {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (pairs_.usable(type)) continue;
-    std::vector<std::uint64_t> tasks = backlog_.give_up(type);
-    for (const std::size_t at : gates_.waiting_tasks(type)) tasks.push_back(at);
-    std::sort(tasks.begin(), tasks.end());
-    for (const std::uint64_t at : tasks) {
+    // Those that wait go first, or they would get the room of others.
+    std::vector<std::size_t> tasks = gates_.waiting_tasks(type);
+    const std::vector<std::uint64_t> queued = backlog_.give_up(type);
+    tasks.insert(tasks.end(), queued.begin(), queued.end());
+    for (const std::size_t at : tasks) {
       fail_unstarted(at, ++tallies_[at].attempts, "no resource can run it: " + pairs_.why_not(type));
       follow(gates_.ended(at, false));
     }

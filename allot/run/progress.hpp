@@ -32,6 +32,10 @@ class Progress {
   void retried() { ++view_.retried; }
   /// An attempt has ended after so many seconds at the resource.
   void attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok, Clock::time_point now);
+  /// So many of the type wait for others.
+  void waits(TaskType type, Count count) {
+    view_.types[index(type)].waiting = static_cast<std::uint64_t>(count);
+  }
   void phase(RunPhase phase) { view_.phase = phase; }
   void begin(Clock::time_point now) { begin_ = now; }
   /// Time that is no part of the run.

@@ -62,6 +62,7 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
 
   Task task;
   task.manner = scene.manners[number];
+  task.number = number;
   TaskRecord& record = task.record;
   record.id = request.id;
   record.status = TaskStatus::kOk;
@@ -211,6 +212,7 @@ void SimulatedLane::pump(Clock::time_point now, std::vector<LaneEvent>& events) 
     LaneEvent& event = events.emplace_back();
     event.kind = LaneEvent::Kind::kRecord;
     event.record = std::move(tasks_.at(id).record);
+    if (event.record.status == TaskStatus::kOk) town_.made(tasks_.at(id).number);
     tasks_.erase(id);
   }
   if (now >= lost_) lose("its worker ended", false, events);

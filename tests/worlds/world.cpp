@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "allot/run/loop.hpp"
+#include "allot/run/request.hpp"
 #include "tests/worlds/disk.hpp"
 #include "tests/worlds/invariants.hpp"
 #include "tests/worlds/lanes.hpp"
@@ -26,11 +28,15 @@ struct Killed {};
 /// Something does not hold, or the world does not end.
 struct Violated {};
 
-/// No files at all.
-class NoFiles final : public AttemptFiles {
+/// No files but outputs, which are known by the tasks that made them.
+class WorldFiles final : public AttemptFiles {
  public:
   void prepare(TaskRequest&, std::int64_t, int, bool, const std::string&) override {}
   AttemptOutput keep(const TaskRequest&, const TaskRecord&, std::int64_t, int) override { return {}; }
+  void remove_output(const std::string& path) override { removed(makers.at(path)); }
+
+  std::map<std::string, std::size_t> makers;  ///< by path
+  std::function<void(std::size_t task)> removed;
 };
 
 /// One run in the world, until it ends or is killed.
@@ -46,7 +52,11 @@ class OneRun final : public World, public RunObserver {
     town_.now = town_.begin = now;
     for (const LaneManner& lane : scene.lanes) town_.failures_to_open.push_back(lane.fails_to_open);
     const std::vector<JobItem> items = list_items(scene.job);
-    for (std::size_t at = 0; at < items.size(); ++at) town_.numbers[items[at].identity] = at;
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      town_.numbers[items[at].identity] = at;
+      if (scene.job.tasks[index(items[at].type)].output)
+        files_.makers[output_path(scene.job, items[at], at + 1)] = at;
+    }
     if (run < scene.kills.size()) kill_at_ = now + seconds(scene.kills[run]);
     options_ = scene.options;
     options_.crew.open_lane = [this](const std::vector<std::string>& launch, const LaneOptions&) {
@@ -55,6 +65,11 @@ class OneRun final : public World, public RunObserver {
     loop_ = std::make_unique<RunLoop>(scene.job, journal_, options_, *this, *this, files_);
     invariants_ = std::make_unique<Invariants>(scene, disk, *loop_);
     town_.executed = [this](std::size_t task) { note_violation(invariants_->executed(task, town_.now)); };
+    town_.made = [&disk](std::size_t task) { disk.outputs.insert(task); };
+    files_.removed = [this, &disk](std::size_t task) {
+      note_violation(invariants_->removed(task));
+      disk.outputs.erase(task);
+    };
     town_.overbooked = [this] { fail("a worker has more tasks than slots"); };
     town_.lost = [this](const std::vector<std::uint64_t>& ids) { invariants_->lost(ids); };
   }
@@ -135,7 +150,7 @@ class OneRun final : public World, public RunObserver {
     say(item.identity + " attempt " + std::to_string(end.attempt) + " on " + end.resource + ": " +
         std::string(to_string(end.status)) + (is_final ? ", final" : "") +
         (end.forgiven ? ", forgiven" : "") + (end.error.empty() ? "" : " (" + end.error + ")"));
-    note_violation(invariants_->ended(end, town_.now));
+    note_violation(invariants_->ended(end, is_final, town_.now));
   }
   void note(std::string_view text) override {
     verdict_.notes.emplace_back(text);
@@ -177,7 +192,7 @@ class OneRun final : public World, public RunObserver {
   Clock::time_point begin_;
   Town town_;
   MemoryJournal journal_;
-  NoFiles files_;
+  WorldFiles files_;
   RunOptions options_;
   std::unique_ptr<RunLoop> loop_;
   std::unique_ptr<Invariants> invariants_;

@@ -1,9 +1,6 @@
 #include "allot/jobs/detail/read_stages.hpp"
 
 #include <algorithm>
-#include <array>
-#include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -15,27 +12,6 @@ namespace allot::detail {
 namespace {
 
 constexpr std::size_t kMostCircles = 20;
-
-using Edges = std::vector<std::vector<std::size_t>>;
-
-/// A shortest way from one type to another, both ends with it; empty when there is none.
-std::vector<std::size_t> way(const Edges& edges, std::size_t from, std::size_t to) {
-  std::vector<std::optional<std::size_t>> back(edges.size());
-  std::vector<std::size_t> seen = {from};
-  back[from] = from;
-  for (std::size_t at = 0; at < seen.size() && !back[to]; ++at) {
-    for (const std::size_t next : edges[seen[at]]) {
-      if (back[next]) continue;
-      back[next] = seen[at];
-      seen.push_back(next);
-    }
-  }
-  if (!back[to]) return {};
-  std::vector<std::size_t> steps = {to};
-  while (steps.back() != from) steps.push_back(*back[steps.back()]);
-  std::reverse(steps.begin(), steps.end());
-  return steps;
-}
 
 class StageReader {
  public:
@@ -74,29 +50,15 @@ class StageReader {
     }
   }
 
-  /// By type: those that it waits for. `back`: types with `at_most` wait for those that take their outputs,
-  /// too.
-  Edges edges(bool back) const {
-    Edges edges(job_.tasks.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-      const JobTask& task = job_.tasks[i];
-      if (task.from) edges[i].push_back(index(*task.from));
-      for (const TaskType before : task.after) edges[i].push_back(index(before));
-      if (back && task.from && job_.tasks[index(*task.from)].at_most) edges[index(*task.from)].push_back(i);
-    }
-    return edges;
-  }
-
   const Node& node(std::size_t type, std::string_view key) const {
     const Node* const found = tables_[type].find(key);
     return found != nullptr ? *found : tables_[type].node();
   }
 
   /// `'a' waits for 'b' waits for 'a'`
-  std::string told(const std::vector<std::size_t>& steps) const {
-    std::string text;
-    for (const std::size_t step : steps)
-      text += (text.empty() ? "" : " waits for ") + quote::name(names_.order[step]);
+  std::string told(std::size_t first, const std::vector<TaskType>& steps) const {
+    std::string text = quote::name(names_.order[first]);
+    for (const TaskType step : steps) text += " waits for " + quote::name(names_.order[index(step)]);
     return text;
   }
 
@@ -106,24 +68,24 @@ class StageReader {
     const std::vector<TaskType> order = stage_order(job_);
     for (const TaskType type : order) is_left[index(type)] = false;
     if (order.size() == is_left.size()) return;
-    const Edges edges = this->edges(false);
-    std::vector<bool> told_of(edges.size(), false);
+    std::vector<bool> told_of(is_left.size(), false);
     std::size_t told_times = 0;
-    for (std::size_t i = 0; i < edges.size() && told_times < kMostCircles; ++i) {
+    for (std::size_t i = 0; i < is_left.size() && told_times < kMostCircles; ++i) {
       if (!is_left[i] || told_of[i]) continue;
-      std::vector<std::size_t> circle;
-      for (const std::size_t next : edges[i]) {
-        const std::vector<std::size_t> steps = way(edges, next, i);
+      std::vector<TaskType> next = job_.tasks[i].after;
+      if (job_.tasks[i].from) next.push_back(*job_.tasks[i].from);
+      std::vector<TaskType> circle;
+      for (const TaskType type : next) {
+        const std::vector<TaskType> steps = way_of_waiting(job_, type, task_type(i), false);
         if (!steps.empty() && (circle.empty() || steps.size() < circle.size())) circle = steps;
       }
       if (circle.empty()) continue;
       ++told_times;
-      for (const std::size_t step : circle) told_of[step] = true;
-      circle.insert(circle.begin(), i);
+      for (const TaskType step : circle) told_of[index(step)] = true;
       problems_.add(node(i, job_.tasks[i].from ? "from" : "after"),
-                    line("nothing of this could ever start: " + told(circle)));
+                    line("nothing of this could ever start: " + told(i, circle)));
     }
-    for (std::size_t i = 0; i < edges.size(); ++i) {
+    for (std::size_t i = 0; i < is_left.size(); ++i) {
       if (!is_left[i]) continue;
       job_.tasks[i].from.reset();
       job_.tasks[i].after.clear();
@@ -133,14 +95,13 @@ class StageReader {
   /// A type that may run ahead by some outputs only never comes to its end if those who take them wait for
   /// that end.
   void refuse_waiting_for_ever() {
-    const Edges edges = this->edges(true);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (std::none_of(job_.tasks.begin(), job_.tasks.end(), [](const JobTask& task) { return task.at_most; }))
+      return;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
       for (const TaskType before : job_.tasks[i].after) {
-        std::vector<std::size_t> circle = way(edges, index(before), i);
+        const std::vector<TaskType> circle = way_of_waiting(job_, before, task_type(i), true);
         if (circle.empty()) continue;
-        circle.insert(circle.begin(), i);
-        problems_.add(node(i, "after"),
-                      line("with 'at_most' this would wait for ever: " + told(circle)));
+        problems_.add(node(i, "after"), line("with 'at_most' this would wait for ever: " + told(i, circle)));
       }
     }
   }
