@@ -21,7 +21,8 @@ std::string problems(const std::string& tasks) {
   const auto result = read(tasks);
   std::string text;
   if (result) return text;
-  for (const Diagnostic& problem : result.diagnostics()) text += problem.place + ": " + problem.message + "\n";
+  for (const Diagnostic& problem : result.diagnostics())
+    text += problem.place + ": " + problem.message + "\n";
   return text;
 }
 
@@ -32,7 +33,8 @@ std::vector<std::string> row(const Job& job, std::size_t type, std::size_t at) {
 
 TEST(Stages, ATypeTakesTheOutputsOfAnother) {
   const auto job = read(
-      "[[tasks]]\nname = \"encode\"\nfrom = \"detect\"\ncommand = [\"e\", \"{}\", \"{from}\", \"{from.from}\", "
+      "[[tasks]]\nname = \"encode\"\nfrom = \"detect\"\ncommand = [\"e\", \"{}\", \"{from}\", "
+      "\"{from.from}\", "
       "\"{from.from/.}\"]\noutput = \"out/{from.from/.}.png\"\n"
       "[[tasks]]\nname = \"decode\"\ninputs = [\"in/a.jpg\", \"in/b.jpg\"]\ncommand = [\"d\"]\noutput = "
       "\"tmp/{#}.ppm\"\n"
@@ -43,7 +45,8 @@ TEST(Stages, ATypeTakesTheOutputsOfAnother) {
   EXPECT_THAT(row(*job, 0, 1), ElementsAre("tmp/4.box", "tmp/4.ppm", "in/b.jpg"));
   TemplateValues values;
   values.columns = job->tasks[0].inputs.row(0);
-  EXPECT_THAT(job->tasks[0].commands[0]->expand(values), ElementsAre("e", "tmp/3.box", "tmp/3.ppm", "in/a.jpg", "a"));
+  EXPECT_THAT(job->tasks[0].commands[0]->expand(values),
+              ElementsAre("e", "tmp/3.box", "tmp/3.ppm", "in/a.jpg", "a"));
   EXPECT_EQ(job->tasks[0].output->expand(values), "out/a.png");
 }
 
@@ -81,8 +84,8 @@ TEST(Stages, EveryProblemIsNamed) {
 }
 
 TEST(Stages, LimitsNeedSomebodyWhoTakesTheOutputs) {
-  const std::string text =
-      problems("[[tasks]]\nname = \"a\"\nrepeat = 2\nkeep = false\nat_most = 3\ncommand = [\"d\"]\noutput = \"{}\"\n");
+  const std::string text = problems(
+      "[[tasks]]\nname = \"a\"\nrepeat = 2\nkeep = false\nat_most = 3\ncommand = [\"d\"]\noutput = \"{}\"\n");
   EXPECT_THAT(text, HasSubstr("job.toml:6: 'keep': no other task type is from this one"));
   EXPECT_THAT(text, HasSubstr("job.toml:7: 'at_most': no other task type is from this one"));
 }
@@ -93,7 +96,10 @@ TEST(Stages, CirclesAreSpelledOut) {
       "[[tasks]]\nname = \"b\"\nfrom = \"a\"\ncommand = [\"d\"]\noutput = \"{/}.b\"\n"
       "[[tasks]]\nname = \"c\"\nrepeat = 1\nafter = \"b\"\ncommand = [\"d\"]\noutput = \"{/}.c\"\n"
       "[[tasks]]\nname = \"d\"\nrepeat = 1\nafter = \"d\"\ncommand = [\"d\"]\n");
-  EXPECT_THAT(text, HasSubstr("job.toml:5: nothing of this could ever start: 'a' waits for 'c' waits for 'b' waits for 'a'"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "job.toml:5: nothing of this could ever start: 'a' waits for 'c' waits for 'b' waits for 'a'"));
   EXPECT_THAT(text, HasSubstr("'d' waits for 'd'"));
 }
 
@@ -119,9 +125,9 @@ TEST(Stages, ALimitThatWouldMakeTasksWaitForEverIsRefused) {
 }
 
 TEST(Stages, TasksOfAllStagesCount) {
-  const std::string text =
-      std::string(kTop) + "[[tasks]]\nname = \"a\"\nrepeat = 6\ncommand = [\"d\"]\noutput = \"{}\"\n"
-                          "[[tasks]]\nname = \"b\"\nfrom = \"a\"\ncommand = [\"d\"]\n";
+  const std::string text = std::string(kTop) +
+                           "[[tasks]]\nname = \"a\"\nrepeat = 6\ncommand = [\"d\"]\noutput = \"{}\"\n"
+                           "[[tasks]]\nname = \"b\"\nfrom = \"a\"\ncommand = [\"d\"]\n";
   EXPECT_TRUE(read_job_text(text, FileFormat::kToml, "", ".", 12));
   EXPECT_FALSE(read_job_text(text, FileFormat::kToml, "", ".", 11));
 }

@@ -369,11 +369,13 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
                 "be seen, " +
                 "the filled part of the row says how busy it was.</p>\n");
     const std::vector<TaskTotals> totals = journal.totals();
-    if (std::any_of(totals.begin(), totals.end(), [](const TaskTotals& total) { return !total.from.empty(); })) {
+    if (std::any_of(totals.begin(), totals.end(),
+                    [](const TaskTotals& total) { return !total.from.empty(); })) {
       section("stages", "Which stage ran when",
               legend(content, true, false) + "<div class=\"timeline\" tabindex=\"0\">" +
                   stages_svg(content, totals, axis) +
-                  "</div>\n<p class=\"soft\">Each type of task has as many rows as tasks of it ran at once.</p>\n");
+                  "</div>\n<p class=\"soft\">Each type of task has as many rows as tasks of it ran at "
+                  "once.</p>\n");
     }
     section("throughput", "Throughput over time",
             legend(content, false, !predictions.empty()) + "<div class=\"timeline\" tabindex=\"0\">" +

@@ -81,7 +81,8 @@ class Gates {
   std::span<const JobItem> items_;
   std::vector<Kind> kinds_;
   std::vector<State> states_;
-  std::vector<std::uint32_t> to_take_;  // by task: of those that take its output, how many have no final record
+  std::vector<std::uint32_t>
+      to_take_;  // by task: of those that take its output, how many have no final record
 };
 
 }  // namespace allot

@@ -23,14 +23,17 @@ std::optional<double> pipeline_bound(const Job& job, const System& system, std::
       together += rate * static_cast<double>(system.resources()[index(j)].servers);
       fastest = std::max(fastest, rate);
     }
-    for (const TaskType before : task.after) begin[index(type)] = std::max(begin[index(type)], end[index(before)]);
+    for (const TaskType before : task.after)
+      begin[index(type)] = std::max(begin[index(type)], end[index(before)]);
     if (task.from) begin[index(type)] = std::max(begin[index(type)], begin[index(*task.from)]);
     end[index(type)] = begin[index(type)];
     if (task.from) end[index(type)] = std::max(end[index(type)], end[index(*task.from)]);
     if (left[index(type)] == 0 || !(fastest > 0)) continue;
-    const double last = task.from && left[index(*task.from)] > 0 ? end[index(*task.from)] : begin[index(type)];
-    end[index(type)] = std::max({end[index(type)], begin[index(type)] + static_cast<double>(left[index(type)]) / together,
-                                 last + 1 / fastest});
+    const double last =
+        task.from && left[index(*task.from)] > 0 ? end[index(*task.from)] : begin[index(type)];
+    end[index(type)] =
+        std::max({end[index(type)], begin[index(type)] + static_cast<double>(left[index(type)]) / together,
+                  last + 1 / fastest});
     bound = std::max(*bound, end[index(type)]);
   }
   return bound;

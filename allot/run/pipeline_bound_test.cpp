@@ -45,9 +45,10 @@ TEST(PipelineBound, WhoComesAfterATypeBeginsAtItsEnd) {
 }
 
 TEST(PipelineBound, WithoutStagesIsThatOfTheBatch) {
-  const Job job = job_of("[[tasks]]\nname = \"a\"\nrepeat = 9\ncommand = { cpu = \"x\" }\n"
-                         "[[tasks]]\nname = \"b\"\nrepeat = 9\ncommand = { gpu = \"x\" }\n"
-                         "[[tasks]]\nname = \"c\"\nrepeat = 9\ncommand = \"x\"\n");
+  const Job job = job_of(
+      "[[tasks]]\nname = \"a\"\nrepeat = 9\ncommand = { cpu = \"x\" }\n"
+      "[[tasks]]\nname = \"b\"\nrepeat = 9\ncommand = { gpu = \"x\" }\n"
+      "[[tasks]]\nname = \"c\"\nrepeat = 9\ncommand = \"x\"\n");
   const std::vector<Count> left = {9, 9, 9};
   EXPECT_DOUBLE_EQ(bound(job, left), batch_bound(job_system(job, kRates, left), left).value());
 }

@@ -25,8 +25,8 @@ class Progress {
 
   // ---- what happens
 
-  void found_done(TaskType type);      ///< by an earlier run
-  void found_failed(TaskType type);    ///< for good, in an earlier run
+  void found_done(TaskType type);    ///< by an earlier run
+  void found_failed(TaskType type);  ///< for good, in an earlier run
   /// With its final record. `by_itself`: not because another task failed.
   void ended(TaskType type, bool ok, bool by_itself = true);
   void retried() { ++view_.retried; }

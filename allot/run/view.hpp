@@ -58,7 +58,7 @@ struct RunView {
   std::uint64_t failed = 0;
   std::uint64_t running = 0;
   std::uint64_t retried = 0;  ///< attempts beyond the first, in this run
-  bool has_stages = false;  ///< types follow each other
+  bool has_stages = false;    ///< types follow each other
   std::vector<TypeView> types;
   std::vector<ResourceView> resources;
   PerPair<PairView> pairs;

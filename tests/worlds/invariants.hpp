@@ -63,9 +63,9 @@ class Invariants {
   double patience_s_ = 0;                              ///< idling that a plan may want at the most
   std::set<std::pair<std::size_t, int>> lost_shared_;  ///< attempts lost together with others
   std::map<std::size_t, int> attempts_now_;
-  std::vector<std::size_t> first_;              ///< by type: its first task
-  std::vector<std::vector<TaskType>> takers_;   ///< by type
-  std::map<std::size_t, bool> ended_;           ///< tasks with a final record of this run: well or not
+  std::vector<std::size_t> first_;                  ///< by type: its first task
+  std::vector<std::vector<TaskType>> takers_;       ///< by type
+  std::map<std::size_t, bool> ended_;               ///< tasks with a final record of this run: well or not
   std::map<std::size_t, Clock::time_point> began_;  ///< by task, of its latest attempt; sleep not counted
   Clock::duration asleep_{};
   std::optional<Clock::time_point> last_event_;  ///< a start or an end

@@ -3,8 +3,8 @@
 
 mutants.py BUILD_DIR [--worlds N] [NAME...]   prints, for each fault, the first seed that shows it.
 
-Each fault is a replacement of text in a source file; the file is compiled as in BUILD_DIR and linked in front of the
-library. A text that is not there any more is an error: the fault must be planted anew."""
+Each fault is a replacement of text in a source file; the file is compiled as in BUILD_DIR, together with the same others, and
+linked in front of the library. A text that is not there any more is an error: the fault must be planted anew."""
 import argparse
 import json
 import pathlib
@@ -80,29 +80,85 @@ MUTANTS = {
     "a run that is out of time is said to have been interrupted": [
         (RUN + "loop_control.cpp", "  out_of_time_ = true;\n", ""),
     ],
+    "a task does not wait for the one whose output it takes": [
+        (RUN + "gates.cpp", "if (job_.tasks[type].from && states_[before(task)] != State::kDone) return;", ""),
+    ],
+    "a type does not wait for all that it comes after": [
+        (RUN + "gates.cpp", "if (states_[task] != State::kWaits || kind.before > 0) return;", "if (states_[task] != State::kWaits) return;"),
+    ],
+    "what waited for a failed task waits for ever": [
+        (RUN + "gates.cpp", "    doom_followers(task, task, news);\n", ""),
+    ],
+    "what waited for one that failed in an earlier run waits for ever": [
+        (RUN + "gates.cpp", "doom(task, cause_of(before(task)), news);", ""),
+    ],
+    "a stage makes outputs without end": [
+        (RUN + "gates.cpp", "(!at_most || kind.in_use < *at_most)", "true"),
+    ],
+    "the outputs of an earlier run do not count": [
+        (RUN + "gates.cpp", "    if (type.at_most) ++kinds_[type_of(task)].in_use;\n    // A run", "    // A run"),
+    ],
+    "a task that failed keeps its room": [
+        (RUN + "gates.cpp", "if (had_room) free_room(type_of(task), news);", ""),
+    ],
+    "an output whose taker failed keeps its room": [
+        (RUN + "gates.cpp", "  } else {\n    free_room(type, news);\n  }", "  } else if (all_well) {\n    free_room(type, news);\n  }"),
+    ],
+    "an output is removed before the records are durable": [
+        (RUN + "loop_stages.cpp", "removals_.front().first <= journal_.committed()", "true"),
+    ],
+    "an output is removed while somebody needs it": [
+        (RUN + "gates.cpp", "if (!job_.tasks[type].keep && all_well) {", "if (!job_.tasks[type].keep) {"),
+    ],
+    "what a killed run left is not removed": [
+        (RUN + "gates.cpp", "    if (to_take_[task] == 0) all_have_taken(task, news);\n  }\n  for (const TaskType type", "  }\n  for (const TaskType type"),
+    ],
+    "outputs are left when the run ends": [
+        (RUN + "loop_control.cpp", "    remove_outputs();\n", ""),
+    ],
+    "tasks that wait get the room of those that nothing can run": [
+        (RUN + "loop.cpp", "    tasks.insert(tasks.end(), queued.begin(), queued.end());", "    tasks.insert(tasks.begin(), queued.begin(), queued.end());"),
+    ],
+    "a run ends while outputs are to be removed": [
+        (RUN + "loop.cpp", "if (!removals_.empty() || !stranded()) return false;", "if (!stranded()) return false;"),
+    ],
     "success is counted as failure in the summary": [
         (RUN + "progress.cpp", "ok ? found_done(type) : found_failed(type);", "found_failed(type);"),
     ],
 }
 
 
-def compiled(build, source, text, folder):
-    """The object of `source` with other text."""
+def compiled(build, texts, folder):
+    """The objects of sources with other text: each by itself, or with those that the build compiles together with it."""
     entries = json.loads((build / "compile_commands.json").read_text())
-    entry = next(e for e in entries if e["file"] == str(SOURCE / source))
-    words = shlex.split(entry["command"])
-    if words[0].endswith("ccache"):
-        words = words[1:]
-    mutated = folder / pathlib.Path(source).name
-    mutated.write_text(text)
-    target = folder / (mutated.stem + ".o")
-    for at, word in enumerate(words):
-        if word == "-o":
-            words[at + 1] = str(target)
-        elif word == entry["file"]:
-            words[at] = str(mutated)
-    subprocess.run([*words, "-w"], cwd=entry["directory"], check=True)
-    return target
+    units = {}  # file that is compiled -> its text
+    commands = {entry["file"]: entry for entry in entries if "/run" in entry["file"] or "allot_run.dir" in entry["file"]}
+    for source, text in texts.items():
+        mutated = folder / pathlib.Path(source).name
+        mutated.write_text(text)
+        original = str(SOURCE / source)
+        if original in commands:
+            units[original] = text
+            continue
+        unit = next(f for f in commands if f.endswith(".cxx") and f'"{original}"' in pathlib.Path(f).read_text())
+        units[unit] = units.get(unit, pathlib.Path(unit).read_text()).replace(f'"{original}"', f'"{mutated}"')
+    objects = []
+    for unit, text in units.items():
+        entry = commands[unit]
+        words = shlex.split(entry["command"])
+        if words[0].endswith("ccache"):
+            words = words[1:]
+        copy = folder / ("unit_" + pathlib.Path(unit).name)
+        copy.write_text(text)
+        target = copy.with_suffix(".o")
+        for at, word in enumerate(words):
+            if word == "-o":
+                words[at + 1] = str(target)
+            elif word == unit:
+                words[at] = str(copy)
+        subprocess.run([*words, "-w"], cwd=entry["directory"], check=True)
+        objects.append(target)
+    return objects
 
 
 def link(build, objects, folder):
@@ -139,7 +195,7 @@ def main():
                 if before not in text:
                     sys.exit(f"{name}: {source} does not have the text any more: {before}")
                 texts[source] = text.replace(before, after)
-            program = link(build, [compiled(build, source, text, folder) for source, text in texts.items()], folder)
+            program = link(build, compiled(build, texts, folder), folder)
             run = subprocess.run([program, "--seeds", f"1-{arguments.worlds}", "--first"], capture_output=True, text=True)
             shown = [line for line in run.stdout.splitlines() if line.startswith("seed ")]
             print(f"{'found' if shown else 'MISSED':6}  {name}" + (f": {shown[0]}" if shown else ""), flush=True)

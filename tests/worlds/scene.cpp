@@ -121,14 +121,15 @@ void draw_limit(Draw& draw, Job& job, JobTask& task) {
 void draw_stages(Scene& scene, double trouble) {
   Draw draw(scene.seed, 0x57a6e);
   Job& job = scene.job;
-  if (job.tasks.size() < 2 || !draw.chance(0.4)) return;
+  if (job.tasks.size() < 2 || !draw.chance(0.5)) return;
   std::vector<std::vector<Manner>> manners;
   std::size_t at = 0;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     JobTask& task = job.tasks[i];
     const std::size_t rows = task.inputs.rows();
-    std::vector<Manner>& own = manners.emplace_back(scene.manners.begin() + static_cast<std::ptrdiff_t>(at),
-                                                    scene.manners.begin() + static_cast<std::ptrdiff_t>(at + rows));
+    std::vector<Manner>& own =
+        manners.emplace_back(scene.manners.begin() + static_cast<std::ptrdiff_t>(at),
+                             scene.manners.begin() + static_cast<std::ptrdiff_t>(at + rows));
     at += rows;
     std::vector<std::string> problems;
     task.output = Template::parse("t" + std::to_string(i) + "/{#}", {{""}, false, false}, problems);
@@ -147,7 +148,13 @@ void draw_stages(Scene& scene, double trouble) {
     if (takers[i].empty()) continue;
     job.tasks[i].keep = draw.chance(0.5);
     if (draw.chance(0.4)) draw_limit(draw, job, job.tasks[i]);
+    // Nobody has the command.
+    const bool is_missing = draw.chance(0.05 * trouble);
+    for (std::size_t j = 0; is_missing && j < job.resources.size(); ++j)
+      scene.not_found[i * job.resources.size() + j] = job.tasks[i].commands[j].has_value();
   }
+  for (std::size_t n = draw.chance(0.4 * trouble) ? draw.from(1, 8) : 0; n > 0; --n)
+    scene.kills.push_back(draw.log_uniform(0.02, 20));
   fill_stages(job);
   scene.manners.clear();
   for (const std::vector<Manner>& own : manners)

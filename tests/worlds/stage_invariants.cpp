@@ -24,7 +24,8 @@ Invariants::Problem Invariants::too_early(std::size_t task) const {
   }
   for (const TaskType before : type.after) {
     for (std::size_t row = 0; row < scene_.job.tasks[index(before)].inputs.rows(); ++row) {
-      if (fate(task_of(before, row)) != Fate::kDone) return name + " runs before all that it comes after are done";
+      if (fate(task_of(before, row)) != Fate::kDone)
+        return name + " runs before all that it comes after are done";
     }
   }
   return std::nullopt;
@@ -84,11 +85,14 @@ Invariants::Problem Invariants::stages_at_end(const RunSummary& summary) const {
     if (disk_.outputs.contains(task) != (type.keep || !served))
       return "the output of " + name + (type.keep || !served ? " is gone" : " was left");
   }
-  if (summary.outcome != RunSummary::Outcome::kStranded) return std::nullopt;
-  for (std::size_t i = 0; i < scene_.job.tasks.size(); ++i) {
-    if (loop_.backlog().queued(task_type(i)) > 0) return std::nullopt;
-  }
-  return "it ended with tasks that wait for each other";
+  if (summary.outcome == RunSummary::Outcome::kFinished && loop_.backlog().left() > 0)
+    return "tasks wait to be started that have their final record";
+  const auto slots = loop_.crew()->slots();
+  const bool any_gone = std::any_of(slots.begin(), slots.end(),
+                                    [](const Slot& slot) { return slot.state == Slot::State::kGone; });
+  if (summary.outcome == RunSummary::Outcome::kStranded && !any_gone)
+    return "it ended with tasks that wait for each other";
+  return std::nullopt;
 }
 
 }  // namespace allot::worlds

@@ -127,11 +127,13 @@ void check_stages(std::span<const TableReader> tables, const Job& job, Problems&
       const bool is_asked = key == "at_most" ? job.tasks[i].at_most.has_value() : !job.tasks[i].keep;
       const Node* const node = tables[i].find(key);
       if (!is_asked || node == nullptr || !takers[i].empty()) continue;
-      problems.add(*node, quote::name(key) + ": no other task type is from this one, so nobody takes its outputs");
+      problems.add(*node,
+                   quote::name(key) + ": no other task type is from this one, so nobody takes its outputs");
     }
     if (!job.tasks[i].from || tables[index(*job.tasks[i].from)].find("output") != nullptr) continue;
-    problems.add(*tables[i].find("from"), "'from': " + quote::name(job.tasks[index(*job.tasks[i].from)].name) +
-                                              " has no 'output' to take");
+    problems.add(
+        *tables[i].find("from"),
+        "'from': " + quote::name(job.tasks[index(*job.tasks[i].from)].name) + " has no 'output' to take");
   }
 }
 
