@@ -127,8 +127,18 @@ class Profiler {
     }
   }
 
+  /// One whose input is there, where that is the output of another task.
+  std::size_t draw_row(TaskType type) {
+    const std::size_t rows = rows_[index(type)];
+    const std::size_t row = random_.below(rows);
+    for (std::size_t k = 0; k < rows; ++k) {
+      if (has_input(job_, type, (row + k) % rows)) return (row + k) % rows;
+    }
+    return row;
+  }
+
   TaskRequest request_for(TaskType type, ResourceId j, Count slot) {
-    const JobItem item{type, random_.below(rows_[index(type)]), job_.tasks[index(type)].name};
+    const JobItem item{type, draw_row(type), job_.tasks[index(type)].name};
     TaskRequest request = make_request(job_, {&item, 1 + item.row, j, slot, 1}, run_id_);
     if (!request.final_output.empty()) {
       std::error_code error;

@@ -1,7 +1,9 @@
 #include "allot/jobs/detail/read_stages.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "allot/base/quote.hpp"
@@ -121,12 +123,17 @@ std::vector<TaskType> read_stages(std::span<const TableReader> tables, const for
 }
 
 void check_stages(std::span<const TableReader> tables, const Job& job, Problems& problems) {
-  const std::vector<std::vector<TaskType>> takers = allot::takers(job);
+  // As the file says it, also where that was refused.
+  std::set<std::string_view> taken;
+  for (const TableReader& table : tables) {
+    const Node* const from = table.find("from");
+    if (const auto* name = from ? from->get<std::string>() : nullptr) taken.insert(*name);
+  }
   for (std::size_t i = 0; i < tables.size(); ++i) {
     for (const std::string_view key : {"at_most", "keep"}) {
       const bool is_asked = key == "at_most" ? job.tasks[i].at_most.has_value() : !job.tasks[i].keep;
       const Node* const node = tables[i].find(key);
-      if (!is_asked || node == nullptr || !takers[i].empty()) continue;
+      if (!is_asked || node == nullptr || taken.contains(job.tasks[i].name)) continue;
       problems.add(*node,
                    quote::name(key) + ": no other task type is from this one, so nobody takes its outputs");
     }
