@@ -1,6 +1,5 @@
 // allot profile: how fast each type of a job runs on each resource, for `solve` and `run`.
 #include "allot/run/profile.hpp"
-#include "allot/run/request.hpp"
 
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
 #include "allot/run/placer.hpp"
+#include "allot/run/request.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/run_paths.hpp"
@@ -304,7 +304,8 @@ void refuse_without_inputs(const Job& job) {
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     const JobTask& task = job.tasks[i];
     bool any = false;
-    for (std::size_t row = 0; row < task.inputs.rows() && !any; ++row) any = has_input(job, task_type(i), row);
+    for (std::size_t row = 0; row < task.inputs.rows() && !any; ++row)
+      any = has_input(job, task_type(i), row);
     if (any) continue;
     throw Failure(Exit::kInvalidInput,
                   shown(job.path) + ": " + in_quotes(task.name) + " takes outputs of " +
