@@ -39,7 +39,7 @@ MUTANTS = {
         (RUN + "loop.cpp", "  overdue_.slept(time);\n", ""),
     ],
     "a refused task has no final record": [
-        (RUN + "loop.cpp", "  end.error = problem;\n  journal_.finish(end, true);", "  end.error = problem;\n  journal_.finish(end, false);"),
+        (RUN + "loop.cpp", "  end.error = problem;\n  keep_record(end, true);", "  end.error = problem;\n  keep_record(end, false);"),
     ],
     "a ticket is kept when its task is lost": [
         (RUN + "placer.cpp", "  dispatcher_->cancel(ticket);\n  if (placed.in_order)", "  if (placed.in_order)"),
@@ -52,7 +52,7 @@ MUTANTS = {
         (RUN + "starts.cpp", "return attempt == nullptr || attempt->alone_until <= now;", "return true;"),
     ],
     "a lost lane is never opened again": [
-        (RUN + "crew.cpp", "line.reopen = now + seconds(delay);", "line.reopen = now + seconds(1e6);"),
+        (RUN + "crew.cpp", "line.reopen = now + to_duration(delay);", "line.reopen = now + to_duration(1e6);"),
     ],
     "a stuck slot is thought to be free": [
         (RUN + "crew.cpp", "slot.state = Slot::State::kStuck;", "slot.state = Slot::State::kIdle;"),
@@ -75,7 +75,7 @@ MUTANTS = {
         (RUN + "loop.cpp", "      placer_.restore(news.resource);\n", ""),
     ],
     "a run without workers waits for ever": [
-        (RUN + "loop.cpp", "    if (!stranded()) return false;", "    return false;"),
+        (RUN + "loop.cpp", "    if (!removals_.empty() || !stranded()) return false;", "    return false;"),
     ],
     "a run that is out of time is said to have been interrupted": [
         (RUN + "loop_control.cpp", "  out_of_time_ = true;\n", ""),
