@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "allot/jobs/stages.hpp"
+#include "allot/run/batch.hpp"
 #include "allot/run/pipeline_bound.hpp"
 
 namespace allot {
@@ -207,7 +208,9 @@ std::optional<double> Progress::bound() const {
     }
   }
   const auto system = system_at(0);
-  return system ? pipeline_bound(job_, *system, did) : std::nullopt;
+  if (!system) return std::nullopt;
+  // Of a part it is not known which stages had to wait for which.
+  return view_.done == view_.total ? pipeline_bound(job_, *system, did) : batch_bound(*system, did);
 }
 
 }  // namespace allot
