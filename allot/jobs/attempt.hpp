@@ -18,7 +18,7 @@ std::optional<AttemptStatus> parse_status(std::string_view text) noexcept;
 /// An attempt begins.
 struct AttemptStart {
   std::size_t task = 0;  ///< its place among the tasks that were registered
-  int attempt = 1;       ///< of this task
+  int attempt = 1;  ///< of this task; 0: none was made, and its end is that of a task that could not begin
   std::string resource;
   std::int64_t slot = 0;
   double start_unix = 0;

@@ -7,6 +7,7 @@
 
 #include "allot/base/sha256.hpp"
 #include "allot/jobs/identity.hpp"
+#include "allot/jobs/stages.hpp"
 
 namespace allot {
 namespace {
@@ -45,9 +46,11 @@ std::vector<JobItem> list_items(const Job& job) {
   items.reserve(job.task_count());
   for (std::size_t type = 0; type < job.tasks.size(); ++type) {
     const JobTask& task = job.tasks[type];
+    // Where its input comes from may change, and so may the names of files on the way.
+    const InputTable& first = job.tasks[index(first_stage(job, task_type(type)))].inputs;
     std::unordered_map<std::string, std::size_t> seen;
     for (std::size_t row = 0; row < task.inputs.rows(); ++row) {
-      std::string text = shortened(identity_text(task.name, task.inputs.row(row), 1));
+      std::string text = shortened(identity_text(task.name, first.row(row), 1));
       const std::size_t occurrence = ++seen[text];
       if (occurrence > 1) text += "#" + std::to_string(occurrence);
       items.push_back({task_type(type), row, std::move(text)});
@@ -93,6 +96,7 @@ std::vector<WorkDefinition> definitions(const Job& job) {
     }
     out.push_back({task.name, "output", "", task.output ? task.output->source() : "", ""});
     out.push_back({task.name, "directory", "", task.directory, ""});
+    if (task.from) out.push_back({task.name, "from", "", job.tasks[index(*task.from)].name, ""});
     out.push_back({task.name, "env", "", digest_of(task.env), text_of(task.env)});
     if (job.record_env) out.push_back({task.name, "env values", "", text_of(task.env), ""});
   }

@@ -40,6 +40,10 @@ struct JobTask : TaskClass {
   std::optional<double> timeout_s;
   std::optional<int> retries;                ///< absent: the run's default
   std::vector<std::optional<double>> rates;  ///< by resource: tasks per second, as known beforehand
+  std::optional<TaskType> from;  ///< one task for each of that type, whose output it takes: see stages.hpp
+  std::vector<TaskType> after;   ///< none of its tasks starts before all of these types have ended well
+  std::optional<Count> at_most;  ///< outputs that are being made, wait to be taken, or are being worked on
+  bool keep = true;              ///< false: an output is removed when all who take it are done
 };
 
 /// A job file that has been read and found sound.
@@ -85,7 +89,7 @@ std::vector<JobItem> list_items(const Job& job);
 /// What a task type does, in parts that are compared when a run is resumed.
 struct WorkDefinition {
   std::string type;
-  std::string part;      ///< "command" with a resource, "output", "directory", "env" or "env values"
+  std::string part;      ///< "command" with a resource, "output", "directory", "from", "env" or "env values"
   std::string resource;  ///< of a command; empty otherwise
   std::string text;
   std::string formerly = {};  ///< the same as a journal of version 0.1 has it; empty: as `text`

@@ -13,7 +13,9 @@
 #include "allot/format/read_fields.hpp"
 #include "allot/jobs/detail/check_outputs.hpp"
 #include "allot/jobs/detail/read_inputs.hpp"
+#include "allot/jobs/detail/read_stages.hpp"
 #include "allot/jobs/fields.hpp"
+#include "allot/jobs/stages.hpp"
 #include "allot/jobs/tokens.hpp"
 
 namespace allot {
@@ -58,7 +60,10 @@ class JobReader {
     read_capacities(root);
     read_tasks(root);
     check();
-    if (problems_.empty() && elsewhere_.empty()) detail::check_outputs(job_, output_nodes_, problems_);
+    if (problems_.empty() && elsewhere_.empty()) {
+      fill_stages(job_);
+      detail::check_outputs(job_, output_nodes_, problems_);
+    }
     if (!problems_.empty() || !elsewhere_.empty()) {
       std::vector<Diagnostic> all = problems_.empty() ? std::vector<Diagnostic>{} : problems_.diagnostics();
       all.insert(all.end(), elsewhere_.begin(), elsewhere_.end());
@@ -111,15 +116,29 @@ class JobReader {
       return;
     }
     const std::vector<std::string_view> keys = keys_of(job_task_fields());
+    std::vector<TableReader> tables;
     for (const Node& node : nodes) {
-      const TableReader table(node, "a task", keys, problems_);
-      job_.tasks.push_back(read_task(table, job_.tasks.size()));
-      output_nodes_.push_back(table.find("output"));
+      output_nodes_.push_back(tables.emplace_back(node, "a task", keys, problems_).find("output"));
     }
+    job_.tasks.resize(tables.size());
+    has_columns_.resize(tables.size());
+    for (const TaskType type : detail::read_stages(tables, tasks_, job_, problems_))
+      read_task(tables[index(type)], index(type));
+    detail::check_stages(tables, job_, problems_);
   }
 
-  JobTask read_task(const TableReader& table, std::size_t at) {
-    JobTask task;
+  /// Without its columns nothing can be said about the placeholders of a table.
+  bool read_inputs(const TableReader& table, JobTask& task) {
+    if (!inputs_.is_from(table)) return inputs_.read(table, task.inputs);
+    if (!task.from) return false;
+    const std::size_t before = index(*task.from);
+    task.inputs.columns = columns_from(job_.tasks[before].inputs.columns);
+    inputs_.count(*table.find("from"), job_.tasks[index(first_stage(job_, *task.from))].inputs.rows());
+    return has_columns_[before];
+  }
+
+  void read_task(const TableReader& table, std::size_t at) {
+    JobTask& task = job_.tasks[at];
     fields_.read<TaskClass>(table, "tasks", at, job_task_fields(), task);
     task.count = table.whole("count", 1, kMaxCount).value_or(0);
     if (const auto retries = table.whole("retries", 0, kMostRetries))
@@ -129,8 +148,7 @@ class JobReader {
       detail::has_zero(*node, task.directory, "'directory'", problems_);
     task.timeout_s = read_timeout(table);
 
-    // Without its columns nothing can be said about the placeholders of a table.
-    const bool has_columns = inputs_.read(table, task.inputs);
+    const bool has_columns = has_columns_[at] = read_inputs(table, task);
     TemplateScope scope{task.inputs.columns, false, false};
     if (const auto output = table.text("output")) {
       const Node& node = *table.find("output");
@@ -144,7 +162,6 @@ class JobReader {
     task.env = read_environment(table, scope, has_columns);
     read_commands(table, scope, has_columns, task);
     read_rates(table, at, task);
-    return task;
   }
 
   Template read_template(const Node& node, const std::string& what, std::string_view text,
@@ -345,6 +362,7 @@ class JobReader {
   Rules rules_;
   format::FieldReader fields_{resources_, tasks_, capacities_, rules_, problems_};
   std::vector<const Node*> output_nodes_;
+  std::vector<bool> has_columns_;  // by type: they are known
 };
 
 }  // namespace

@@ -193,7 +193,8 @@ struct Journal::State {
         "queue_s, "
         "wall_s, user_s, sys_s, maxrss_kb, counted, error, command, forgiven) "
         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) "
-        "ON CONFLICT (task, attempt) DO UPDATE SET resource = ?4, slot = ?5, status = ?6, exit = ?7, signal "
+        "ON CONFLICT (task, attempt) DO UPDATE SET run = ?2, resource = ?4, slot = ?5, status = ?6, exit = "
+        "?7, signal "
         "= ?8, "
         "start_unix = ?9, queue_s = ?10, wall_s = ?11, user_s = ?12, sys_s = ?13, maxrss_kb = ?14, counted = "
         "?15, error = ?16, command = ?17, forgiven = ?18 RETURNING sequence");
@@ -247,6 +248,7 @@ struct Journal::State {
       throw JournalError(JournalProblem::kChanged,
                          path + ": belongs to work that was defined otherwise" + changes);
     }
+    database.execute("DELETE FROM definitions WHERE part = 'from'");  // a type may have none any more
     Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");
     for (const WorkDefinition& now : work) keep.with(now.type, now.part, now.resource, now.text).run();
   }

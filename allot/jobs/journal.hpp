@@ -94,8 +94,7 @@ class Journal final : public RunJournal {
   void note_rates(std::vector<LearntRate> rates) override;
   void note_prediction(std::vector<Prediction> plan) override;
 
-  /// How many calls of finish() are durable. Thread-safe.
-  std::uint64_t committed() const noexcept;
+  std::uint64_t committed() const noexcept override;  ///< thread-safe
   /// An eventfd that becomes readable after a group was committed, or the writer failed; read it to reset it.
   int committed_fd() const noexcept;
   void flush() override;

@@ -150,9 +150,10 @@ std::vector<Prediction> JournalReader::predictions() const {
 std::vector<TaskTotals> JournalReader::totals() const {
   return all<TaskTotals>(
       state_->written(),
-      "SELECT t.type, count(*), sum(a.status = 'ok'), sum(a.status <> 'ok') FROM tasks t LEFT JOIN "
+      "SELECT t.type, count(*), sum(a.status = 'ok'), sum(a.status <> 'ok'), coalesce((SELECT d.text FROM "
+      "definitions d WHERE d.type = t.type AND d.part = 'from'), '') FROM tasks t LEFT JOIN "
       "attempts a ON a.sequence = t.final GROUP BY t.type ORDER BY min(t.id)",
-      &TaskTotals::type, &TaskTotals::tasks, &TaskTotals::done, &TaskTotals::failed);
+      &TaskTotals::type, &TaskTotals::tasks, &TaskTotals::done, &TaskTotals::failed, &TaskTotals::from);
 }
 
 std::unordered_map<std::string, TaskRow> JournalReader::tasks() const {

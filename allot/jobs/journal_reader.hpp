@@ -35,6 +35,7 @@ struct TaskTotals {
   std::int64_t tasks = 0;
   std::int64_t done = 0;
   std::int64_t failed = 0;
+  std::string from;  ///< the type whose outputs it takes; empty: none
 };
 
 /// Which attempts to read.

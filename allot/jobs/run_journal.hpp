@@ -1,6 +1,7 @@
 // What a run writes down as it goes, wherever that is kept.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -41,6 +42,8 @@ class RunJournal {
   virtual void start(AttemptStart start) = 0;
   /// `is_final`: this is the task's one final record. A second one is an error that the writer meets.
   virtual void finish(AttemptEnd end, bool is_final) = 0;
+  /// How many calls of finish() are durable: the first ones.
+  virtual std::uint64_t committed() const = 0;
   virtual void note_event(double time_unix, std::string kind, std::string text) = 0;
   virtual void note_rates(std::vector<LearntRate> rates) = 0;  ///< take the place of those of the same pairs
   virtual void note_prediction(std::vector<Prediction> plan) = 0;  ///< of one plan, by type

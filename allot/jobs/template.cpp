@@ -21,6 +21,9 @@ constexpr std::array<Named, 9> kFixed = {{{"", Placeholder::kInput},
                                           {"%%", Placeholder::kSlots},
                                           {"out", Placeholder::kOutput}}};
 
+/// Of a path.
+constexpr std::span<const Named> kForms = std::span(kFixed).subspan(1, 4);
+
 bool is_known(Placeholder placeholder, const TemplateScope& scope) noexcept {
   if (placeholder == Placeholder::kOutput) return scope.has_output;
   const bool is_slot = placeholder == Placeholder::kSlot || placeholder == Placeholder::kSlots;
@@ -53,6 +56,7 @@ bool find_placeholder(std::string_view name, const TemplateScope& scope, Placeho
   for (const Named& fixed : kFixed) {
     if (fixed.name != name) continue;
     placeholder = fixed.placeholder;
+    column = 0;
     return is_known(placeholder, scope);
   }
   if (scope.has_slot && name.starts_with('%')) {
@@ -61,11 +65,20 @@ bool find_placeholder(std::string_view name, const TemplateScope& scope, Placeho
     column = static_cast<std::size_t>(resource - scope.resources.begin());
     if (resource != scope.resources.end()) return true;
   }
-  const auto it = std::find(scope.columns.begin(), scope.columns.end(), name);
-  if (it == scope.columns.end()) return false;
+  const auto find_column = [&](std::string_view wanted) {
+    const auto it = std::find(scope.columns.begin(), scope.columns.end(), wanted);
+    column = static_cast<std::size_t>(it - scope.columns.begin());
+    return it != scope.columns.end();
+  };
   placeholder = Placeholder::kColumn;
-  column = static_cast<std::size_t>(it - scope.columns.begin());
-  return true;
+  if (find_column(name)) return true;
+  if (!name.starts_with("from")) return false;
+  for (const Named& form : kForms) {
+    if (!name.ends_with(form.name) || !find_column(name.substr(0, name.size() - form.name.size()))) continue;
+    placeholder = form.placeholder;
+    return true;
+  }
+  return false;
 }
 
 std::string known_placeholders(const TemplateScope& scope) {
@@ -83,18 +96,19 @@ std::string known_placeholders(const TemplateScope& scope) {
 }
 
 std::string placeholder_value(Placeholder placeholder, std::size_t column, const TemplateValues& values) {
-  const std::string_view first = values.columns.empty() ? std::string_view() : values.columns.front();
+  const std::string_view value =
+      column < values.columns.size() ? std::string_view(values.columns[column]) : std::string_view();
   switch (placeholder) {
     case Placeholder::kInput:
-      return std::string(first);
+      return std::string(value);
     case Placeholder::kNoSuffix:
-      return std::string(without_suffix(first));
+      return std::string(without_suffix(value));
     case Placeholder::kBase:
-      return std::string(base(first));
+      return std::string(base(value));
     case Placeholder::kFolder:
-      return std::string(folder(first));
+      return std::string(folder(value));
     case Placeholder::kBaseStem:
-      return std::string(without_suffix(base(first)));
+      return std::string(without_suffix(base(value)));
     case Placeholder::kNumber:
       return std::to_string(values.number);
     case Placeholder::kSlot:
@@ -106,7 +120,7 @@ std::string placeholder_value(Placeholder placeholder, std::size_t column, const
     case Placeholder::kOutput:
       return std::string(values.output);
     case Placeholder::kColumn:
-      return column < values.columns.size() ? values.columns[column] : std::string();
+      return std::string(value);
   }
   return {};
 }

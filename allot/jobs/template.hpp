@@ -10,7 +10,8 @@
 
 namespace allot {
 
-/// What a placeholder stands for. The first five take the first column of the input.
+/// What a placeholder stands for. The first five take the first column of the input, or one that is called
+/// `from` or `from.NAME`: {from} {from.} {from/} {from//} {from/.}
 enum class Placeholder {
   kInput,     ///< {}    the value as it is
   kNoSuffix,  ///< {.}   without its extension
@@ -50,7 +51,7 @@ class Template {
     std::string text;  ///< comes first, as it is
     bool has_placeholder = false;
     Placeholder placeholder = Placeholder::kInput;
-    std::size_t column = 0;  ///< of kColumn
+    std::size_t column = 0;  ///< of kColumn and of the forms of a path
     friend bool operator==(const Part&, const Part&) = default;
   };
 

@@ -86,5 +86,17 @@ TEST(Template, SaysWhatItUses) {
   EXPECT_FALSE(Template::literal("{}").uses(Placeholder::kInput));
 }
 
+TEST(Template, TheInputOfTheTaskBeforeHasTheFormsOfAPath) {
+  const TemplateScope scope{{"", "from", "from.size"}, false, true};
+  std::vector<std::string> problems;
+  const Template text =
+      Template::parse("{} {/.} {from} {from.} {from/} {from//} {from/.} {from.size}", scope, problems);
+  EXPECT_TRUE(problems.empty());
+  const std::vector<std::string> values = {"tmp/1.ppm", "in/a.tar.gz", "3"};
+  EXPECT_EQ(text.expand({values, 1, 0, {}}), "tmp/1.ppm 1 in/a.tar.gz in/a.tar a.tar.gz in a.tar 3");
+  Template::parse("{fromage} {from.other}", scope, problems);
+  EXPECT_EQ(problems.size(), 2U);
+}
+
 }  // namespace
 }  // namespace allot

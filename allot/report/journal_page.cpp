@@ -138,6 +138,10 @@ struct Content {
       ++left_out;
       return;
     }
+    if (row.attempt == 0) {  // none was made: another task had failed
+      if (troubles.size() < kMostTroubles) troubles.push_back(row);
+      return;
+    }
     Bar bar;
     bar.type = types[row.type];
     bar.resource = resources[row.resource];
@@ -170,6 +174,29 @@ struct Content {
     bars.push_back(std::move(bar));
   }
 };
+
+/// The same attempts by type: a row for each that runs beside others of its type.
+std::string stages_svg(const Content& content, const std::vector<TaskTotals>& totals,
+                       const detail::TimeAxis& axis) {
+  std::vector<detail::SlotGroup> groups;
+  for (const TaskTotals& total : totals) groups.emplace_back(total.type, 0);
+  std::vector<Bar> bars = content.bars;
+  std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) { return a.start < b.start; });
+  std::vector<std::vector<double>> free_from(groups.size());  // by type and row
+  for (Bar& bar : bars) {
+    std::vector<double>& rows = free_from[bar.type];
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](double end) { return end <= bar.start; });
+    bar.resource = bar.type;
+    bar.slot = static_cast<std::size_t>(row - rows.begin());
+    if (row == rows.end()) {
+      rows.push_back(bar.end);
+    } else {
+      *row = bar.end;
+    }
+    groups[bar.type].second = rows.size();
+  }
+  return detail::gantt_svg(bars, groups, axis);
+}
 
 std::string facts(const Content& content, const JournalReader& journal, const detail::TimeAxis& axis) {
   std::int64_t tasks = 0;
@@ -341,6 +368,15 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
                 "</div>\n<p class=\"soft\">Each row is a slot of a resource. Where bars would be too thin to "
                 "be seen, " +
                 "the filled part of the row says how busy it was.</p>\n");
+    const std::vector<TaskTotals> totals = journal.totals();
+    if (std::any_of(totals.begin(), totals.end(),
+                    [](const TaskTotals& total) { return !total.from.empty(); })) {
+      section("stages", "Which stage ran when",
+              legend(content, true, false) + "<div class=\"timeline\" tabindex=\"0\">" +
+                  stages_svg(content, totals, axis) +
+                  "</div>\n<p class=\"soft\">Each type of task has as many rows as tasks of it ran at "
+                  "once.</p>\n");
+    }
     section("throughput", "Throughput over time",
             legend(content, false, !predictions.empty()) + "<div class=\"timeline\" tabindex=\"0\">" +
                 detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis) +

@@ -102,5 +102,31 @@ TEST_F(JournalPage, HasWordsForAnEmptyJournal) {
   EXPECT_THAT(page(), HasSubstr("No attempt has been recorded yet."));
 }
 
+TEST_F(JournalPage, ShowsStagesAndNoBarForWhatWasNeverStarted) {
+  const std::vector<JobItem> items = {
+      {task_type(0), 0, "a:1"}, {task_type(0), 1, "a:2"}, {task_type(1), 0, "b:1"}};
+  const std::vector<WorkDefinition> work = {{"b", "from", "", "a", ""}};
+  {
+    Journal journal(path_);
+    journal.register_tasks(items, std::vector<std::string>{"a", "b"}, work);
+    journal.begin_run({"id", "a.toml", "finish", "weighted", "1", 1000});
+    for (const std::size_t task : {0, 1, 2}) {
+      AttemptEnd end;
+      end.task = task;
+      end.attempt = task == 2 ? 0 : 1;
+      end.resource = task == 2 ? "" : "cpu";
+      end.start_unix = 1000 + static_cast<double>(task);
+      end.wall_s = task == 2 ? 0 : 1;
+      end.status = task == 0 ? AttemptStatus::kOk : AttemptStatus::kFailed;
+      end.error = task == 2 ? "a:1, which it waited for, has failed" : "";
+      journal.finish(end, true);
+    }
+    journal.flush();
+  }
+  EXPECT_THAT(page(), AllOf(HasSubstr("Which stage ran when"), HasSubstr("<strong>2</strong> attempts"),
+                            HasSubstr("a:1, which it waited for, has failed")));
+  EXPECT_EQ(JournalReader(path_).totals()[1].from, "a");
+}
+
 }  // namespace
 }  // namespace allot

@@ -39,6 +39,11 @@ void FolderOfAttempts::prepare(TaskRequest& request, std::int64_t task_id, int a
   }
 }
 
+void FolderOfAttempts::remove_output(const std::string& path) {
+  std::error_code error;  // what is not there need not be removed, and what cannot be does no harm
+  fs::remove_all(path, error);
+}
+
 AttemptOutput FolderOfAttempts::keep(const TaskRequest& request, const TaskRecord& record,
                                      std::int64_t task_id, int attempt) {
   const auto keep = [&](const std::string& path, const std::string& ending, const std::string& text) {

@@ -24,6 +24,8 @@ class AttemptFiles {
   /// After it: files of attempts that printed nothing are removed; what came back over a lane is written.
   virtual AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                              int attempt) = 0;
+  /// An output has served its purpose.
+  virtual void remove_output(const std::string& path) = 0;
 };
 
 /// In a folder beside the journal.
@@ -35,6 +37,7 @@ class FolderOfAttempts final : public AttemptFiles {
                const std::string& last_run) override;
   AttemptOutput keep(const TaskRequest& request, const TaskRecord& record, std::int64_t task_id,
                      int attempt) override;
+  void remove_output(const std::string& path) override;
 
  private:
   std::string folder_;

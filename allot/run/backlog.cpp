@@ -104,7 +104,10 @@ std::vector<std::uint64_t> Backlog::give_up(TaskType type) {
     }
   }
   for (const Sleeper& sleeper : others) sleepers_.push(sleeper);
-  queue = Queue{};
+  queue.fresh.clear();
+  queue.retries.clear();
+  queue.alone.clear();
+  queue.sleeping = 0;
   std::sort(tasks.begin(), tasks.end());
   return tasks;
 }

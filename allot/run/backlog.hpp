@@ -50,11 +50,20 @@ class Backlog {
     const Queue& queue = types_[index(type)];
     return static_cast<Count>(queue.fresh.size() + queue.retries.size());
   }
-  /// All, with those that run alone or wait for their time.
-  Count left(TaskType type) const noexcept {
+  /// The same, with those that run alone or wait for their time.
+  Count queued(TaskType type) const noexcept {
     return ready(type) + static_cast<Count>(types_[index(type)].alone.size()) + types_[index(type)].sleeping;
   }
+  /// All, with those that wait for others to end, and are not here yet.
+  Count left(TaskType type) const noexcept { return queued(type) + types_[index(type)].blocked; }
   Count left() const noexcept;
+  /// All but those that wait for a whole type to end: what a plan should be made for.
+  Count foreseen(TaskType type) const noexcept { return queued(type) + types_[index(type)].streaming; }
+  /// How many of the type wait for others to end, and how many of these for single tasks only.
+  void set_blocked(TaskType type, Count blocked, Count streaming) noexcept {
+    types_[index(type)].blocked = blocked;
+    types_[index(type)].streaming = streaming;
+  }
 
   /// The tasks that are ready, those together that may go to the same places.
   struct Group {
@@ -81,6 +90,8 @@ class Backlog {
     std::deque<Retry> alone;
     std::deque<std::uint64_t> fresh;
     Count sleeping = 0;
+    Count blocked = 0;
+    Count streaming = 0;
   };
 
   std::vector<Queue> types_;

@@ -40,6 +40,7 @@ RunLoop::RunLoop(const Job& job, RunJournal& journal, const RunOptions& options,
       tallies_(items_.size()),
       ready_(items_.size(), world.now()),
       backlog_(job.tasks.size()),
+      gates_(job, items_),
       attempts_(job.tasks.size(), job.resources.size()),
       pairs_(job),
       holdings_(job),
@@ -77,7 +78,6 @@ bool RunLoop::load_states() {
     tallies_[at] = {state.attempts, state.failures, state.lost};
     switch (state.kind) {
       case TaskState::Kind::kPending:
-        backlog_.add(type, at);
         break;
       case TaskState::Kind::kDone:
         progress_.found_done(type);
@@ -87,6 +87,7 @@ bool RunLoop::load_states() {
         break;
     }
   }
+  follow(gates_.begin(*states));
   return true;
 }
 
@@ -98,6 +99,7 @@ bool RunLoop::turn() {
   crew_->pump(now, events_);
   for (const CrewEvent& event : events_) handle(event);
   look_at_journal();
+  remove_outputs();
   observer_.woken(*this);
   mind_the_time(now);
   backlog_.wake(now);
@@ -135,7 +137,7 @@ Clock::time_point RunLoop::next_turn(Clock::time_point now) const {
 bool RunLoop::over() {
   if (!attempts_.empty()) return false;
   if (halting_.phase() == RunPhase::kRunning && backlog_.left() > 0) {
-    if (!stranded()) return false;
+    if (!removals_.empty() || !stranded()) return false;
     if (!std::exchange(is_stranded_, true)) {
       observer_.note(std::to_string(backlog_.left()) +
                      " tasks are left that only resources without a worker can run; run again to go on");
@@ -144,10 +146,10 @@ bool RunLoop::over() {
   return !waits_for_launchers();
 }
 
-/// Whatever is left can run only where no worker can be had.
+/// Whatever is left can run only where no worker can be had, or waits for something that does.
 bool RunLoop::stranded() const {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
-    if (backlog_.left(task_type(i)) == 0) continue;
+    if (backlog_.queued(task_type(i)) == 0) continue;
     for (std::size_t j = 0; j < job_.resources.size(); ++j) {
       if (pairs_.usable(task_type(i), resource_id(j)) && !presence_.gone(resource_id(j))) return false;
     }
@@ -265,7 +267,7 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
                            options_.first_backoff_s};
   const Verdict verdict = judge(tallies_[at], outcome, limits);
   end.forgiven = verdict.forgiven;
-  journal_.finish(end, verdict.is_final);
+  keep_record(end, verdict.is_final);
   if (verdict.is_final) {
     progress_.ended(type, ok);
   } else {
@@ -275,6 +277,7 @@ void RunLoop::conclude(const RunningAttempt& attempt, const TaskRecord& record, 
                    ready_[at]);
   }
   observer_.ended(end, items_[at], verdict.is_final, output);
+  if (verdict.is_final) follow(gates_.ended(at, ok));
   halt_if_reached();
 }
 
@@ -288,9 +291,10 @@ void RunLoop::disable_pair(const RunningAttempt& attempt, const TaskRecord& reco
 
 void RunLoop::halt_if_reached() {
   if (halted_ || !options_.halt) return;
-  if (!options_.halt->reached(progress_.failed_now(), progress_.done_now() + progress_.failed_now())) return;
+  const std::uint64_t failures = progress_.failed_by_itself();
+  if (!options_.halt->reached(failures, progress_.done_now() + failures)) return;
   halted_ = true;
-  const std::string failed = std::to_string(progress_.failed_now()) + " tasks failed";
+  const std::string failed = std::to_string(failures) + " tasks failed";
   journal_.note_event(world_.unix_now(), "halted", failed);
   observer_.note("halted: " + failed);
   options_.halt->now ? terminate() : drain();
@@ -302,16 +306,13 @@ void RunLoop::fail_what_nothing_can_run() {
   for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
     const TaskType type = task_type(i);
     if (pairs_.usable(type)) continue;
-    for (const std::uint64_t at : backlog_.give_up(type)) {
-      AttemptEnd end;
-      end.task = at;
-      end.attempt = ++tallies_[at].attempts;
-      end.start_unix = world_.unix_now();
-      end.status = AttemptStatus::kFailed;
-      end.error = "no resource can run it: " + pairs_.why_not(type);
-      journal_.finish(end, true);
-      progress_.ended(type, false);
-      observer_.ended(end, items_[at], true, {});
+    // Those that wait go first, or they would get the room of others.
+    std::vector<std::size_t> tasks = gates_.waiting_tasks(type);
+    const std::vector<std::uint64_t> queued = backlog_.give_up(type);
+    tasks.insert(tasks.end(), queued.begin(), queued.end());
+    for (const std::size_t at : tasks) {
+      fail_unstarted(at, ++tallies_[at].attempts, "no resource can run it: " + pairs_.why_not(type));
+      follow(gates_.ended(at, false));
     }
   }
   halt_if_reached();
@@ -409,9 +410,10 @@ void RunLoop::refuse(const RunningAttempt& attempt, const std::string& problem) 
   static_cast<AttemptStart&>(end) = attempt.start;
   end.status = AttemptStatus::kFailed;
   end.error = problem;
-  journal_.finish(end, true);
+  keep_record(end, true);
   progress_.ended(attempt.type(), false);
   observer_.ended(end, items_[attempt.task], true, {});
+  follow(gates_.ended(attempt.task, false));
   halt_if_reached();
 }
 

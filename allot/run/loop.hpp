@@ -2,6 +2,7 @@
 // lanes, a journal and files that are passed in, so that tests can bring their own.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "allot/run/attempts.hpp"
 #include "allot/run/backlog.hpp"
 #include "allot/run/crew.hpp"
+#include "allot/run/gates.hpp"
 #include "allot/run/halting.hpp"
 #include "allot/run/holdings.hpp"
 #include "allot/run/overdue.hpp"
@@ -46,6 +48,7 @@ class RunLoop final : public RunControl {
   const Crew* crew() const noexcept { return crew_ ? &*crew_ : nullptr; }
   const Attempts& attempts() const noexcept { return attempts_; }
   const Backlog& backlog() const noexcept { return backlog_; }
+  const Gates& gates() const noexcept { return gates_; }
   const Placer& placer() const noexcept { return placer_; }
   const Pairs& pairs() const noexcept { return pairs_; }
   const Holdings& holdings() const noexcept { return holdings_; }
@@ -85,6 +88,11 @@ class RunLoop final : public RunControl {
   void start(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone);
   void refuse(const RunningAttempt& attempt, const std::string& problem);
 
+  void keep_record(const AttemptEnd& end, bool is_final);
+  void fail_unstarted(std::size_t task, int attempt, std::string why);
+  void follow(const Gates::News& news);
+  void remove_outputs();
+
   std::span<const Slot> slots() const noexcept { return crew_ ? crew_->slots() : std::span<const Slot>(); }
   RunSummary summary();
 
@@ -99,6 +107,7 @@ class RunLoop final : public RunControl {
   std::vector<TaskTally> tallies_;
   std::vector<Clock::time_point> ready_;  // by task: when it could have been started
   Backlog backlog_;
+  Gates gates_;
   Attempts attempts_;
   Pairs pairs_;
   Holdings holdings_;
@@ -114,6 +123,9 @@ class RunLoop final : public RunControl {
   std::vector<CrewEvent> events_;
   std::uint64_t next_id_ = 1;
   std::uint64_t refused_ = 0;
+  std::uint64_t records_ = 0;  // that the journal was given
+  /// Outputs to be removed once so many records are durable.
+  std::deque<std::pair<std::uint64_t, std::size_t>> removals_;
   bool halted_ = false;
   bool told_of_launchers_ = false;
   bool is_stranded_ = false;

@@ -136,6 +136,7 @@ RunSummary RunLoop::summary() {
   journal_.end_run(std::string(to_string(summary.outcome)), world_.unix_now());
   try {
     journal_.flush();
+    remove_outputs();
   } catch (const JournalError& error) {
     summary.outcome = Outcome::kIo;
     summary.problem = error.what();

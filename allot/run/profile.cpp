@@ -129,11 +129,21 @@ class Profiler {
     }
   }
 
+  /// One whose input is there, where that is the output of another task.
+  std::size_t draw_row(TaskType type) {
+    const std::size_t rows = rows_[index(type)];
+    const std::size_t row = random_.below(rows);
+    for (std::size_t k = 0; k < rows; ++k) {
+      if (has_input(job_, type, (row + k) % rows)) return (row + k) % rows;
+    }
+    return row;
+  }
+
   /// Nothing where there is no room for one more.
   std::optional<TaskRequest> request_for(TaskType type, ResourceId j, Count slot) {
     if (!holdings_.fits(type, j) || !holdings_.is_free(j, slot)) return std::nullopt;
     taken_ = holdings_.take(type, j, slot);
-    const JobItem item{type, random_.below(rows_[index(type)]), job_.tasks[index(type)].name};
+    const JobItem item{type, draw_row(type), job_.tasks[index(type)].name};
     TaskRequest request =
         make_request(job_, {&item, 1 + item.row, j, taken_->servers.front().number, 1, &*taken_}, run_id_);
     if (!request.final_output.empty()) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "allot/jobs/stages.hpp"
 #include "allot/run/batch.hpp"
 #include "allot/run/holdings.hpp"
+#include "allot/run/pipeline_bound.hpp"
 
 namespace allot {
 
@@ -18,8 +20,10 @@ Progress::Progress(const Job& job, Clock::time_point begin)
     TypeView& type = view_.types.emplace_back();
     type.name = task.name;
     type.total = task.inputs.rows();
+    if (task.from) type.from = job.tasks[index(*task.from)].name;
     view_.total += type.total;
   }
+  view_.has_stages = has_stages(job);
   for (const JobResource& resource : job.resources) {
     ResourceView& seen = view_.resources.emplace_back();
     seen.name = resource.name;
@@ -44,9 +48,10 @@ void Progress::found_failed(TaskType type) {
   ++view_.failed;
 }
 
-void Progress::ended(TaskType type, bool ok) {
+void Progress::ended(TaskType type, bool ok, bool by_itself) {
   ok ? found_done(type) : found_failed(type);
   ++(ok ? done_now_ : failed_now_);
+  if (!ok && by_itself) ++failed_by_itself_;
 }
 
 void Progress::attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok,
@@ -161,7 +166,7 @@ void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
   for (std::size_t i = 0; i < left.size(); ++i) left[i] += attempts.by_type()[i];
   const auto system = system_at(0);
   if (!system) return;
-  view_.bound_s = batch_bound(*system, left);
+  view_.bound_s = pipeline_bound(job_, *system, left);
   view_.left_s = view_.bound_s;
   if (!view_.left_s) return;
   // At the pace of the plan, where that is slower than the bound.
@@ -177,8 +182,8 @@ void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
   const auto fast = system_at(1);
   if (!slow || !fast) return;
   const double scale = *view_.bound_s > 0 ? *view_.left_s / *view_.bound_s : 1;
-  if (const auto longest = batch_bound(*slow, left)) view_.left_high_s = *longest * scale;
-  if (const auto shortest = batch_bound(*fast, left)) view_.left_low_s = *shortest * scale;
+  if (const auto longest = pipeline_bound(job_, *slow, left)) view_.left_high_s = *longest * scale;
+  if (const auto shortest = pipeline_bound(job_, *fast, left)) view_.left_low_s = *shortest * scale;
 }
 
 // ---- what is kept
@@ -212,7 +217,9 @@ std::optional<double> Progress::bound() const {
     }
   }
   const auto system = system_at(0);
-  return system ? batch_bound(*system, did, true) : std::nullopt;
+  if (!system) return std::nullopt;
+  // Of a part it is not known which stages had to wait for which.
+  return view_.done == view_.total ? pipeline_bound(job_, *system, did) : batch_bound(*system, did, true);
 }
 
 }  // namespace allot

@@ -25,12 +25,17 @@ class Progress {
 
   // ---- what happens
 
-  void found_done(TaskType type);      ///< by an earlier run
-  void found_failed(TaskType type);    ///< for good, in an earlier run
-  void ended(TaskType type, bool ok);  ///< with its final record
+  void found_done(TaskType type);    ///< by an earlier run
+  void found_failed(TaskType type);  ///< for good, in an earlier run
+  /// With its final record. `by_itself`: not because another task failed.
+  void ended(TaskType type, bool ok, bool by_itself = true);
   void retried() { ++view_.retried; }
   /// An attempt has ended after so many seconds at the resource.
   void attempt_ended(TaskType type, ResourceId resource, double seconds, bool ok, Clock::time_point now);
+  /// So many of the type wait for others.
+  void waits(TaskType type, Count count) {
+    view_.types[index(type)].waiting = static_cast<std::uint64_t>(count);
+  }
   void phase(RunPhase phase) { view_.phase = phase; }
   void begin(Clock::time_point now) { begin_ = now; }
   /// Time that is no part of the run.
@@ -44,6 +49,7 @@ class Progress {
   const RunView& view() const noexcept { return view_; }
   std::uint64_t done_now() const noexcept { return done_now_; }
   std::uint64_t failed_now() const noexcept { return failed_now_; }
+  std::uint64_t failed_by_itself() const noexcept { return failed_by_itself_; }  ///< in this run
 
   /// As the journal keeps them; of the view as it was refreshed last.
   std::vector<LearntRate> rates(double time_unix) const;
@@ -66,6 +72,7 @@ class Progress {
   RecentCompletions recent_;
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
+  std::uint64_t failed_by_itself_ = 0;
 };
 
 }  // namespace allot

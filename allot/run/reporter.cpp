@@ -23,7 +23,10 @@ bool Reporter::tick(RunPhase phase, std::span<const Slot> slots, Clock::time_poi
 
 void Reporter::refresh(RunPhase phase, std::span<const Slot> slots, Clock::time_point now) {
   std::vector<Count> left;
-  for (std::size_t i = 0; i < job_.tasks.size(); ++i) left.push_back(backlog_.left(task_type(i)));
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    left.push_back(backlog_.left(task_type(i)));
+    progress_.waits(task_type(i), left[i] - backlog_.queued(task_type(i)));
+  }
   progress_.phase(phase);
   progress_.refresh(placer_, attempts_, slots, left, now);
 }

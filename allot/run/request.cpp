@@ -31,6 +31,13 @@ std::string output_path(const Job& job, const JobItem& item, std::uint64_t numbe
   return (folder / task.output->expand(values)).lexically_normal().string();
 }
 
+bool has_input(const Job& job, TaskType type, std::size_t row) {
+  const JobTask& task = job.tasks[index(type)];
+  std::error_code error;
+  return !task.from ||
+         std::filesystem::exists(std::filesystem::path(job.folder) / task.inputs.row(row).front(), error);
+}
+
 TaskRequest make_request(const Job& job, const Attempt& attempt, const std::string& run_id) {
   const JobItem& item = *attempt.item;
   const JobTask& task = job.tasks[index(item.type)];

@@ -26,6 +26,9 @@ TaskRequest make_request(const Job& job, const Attempt& attempt, const std::stri
 /// Attempt.
 std::string output_path(const Job& job, const JobItem& item, std::uint64_t number);
 
+/// Whether the input of a task is there, where it is the output of another task; true otherwise.
+bool has_input(const Job& job, TaskType type, std::size_t row);
+
 /// Where a task is to write its output during an attempt: beside its place, hidden, with the same ending,
 /// since programs look at endings. The run's id, which nobody can foresee, keeps runs apart; a name that
 /// would be too long loses its beginning.

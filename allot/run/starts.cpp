@@ -23,7 +23,10 @@ constexpr double kLateSeconds = 1;
 
 std::vector<Count> Starts::left() const {
   std::vector<Count> left;
-  for (std::size_t i = 0; i < job_.tasks.size(); ++i) left.push_back(backlog_.left(task_type(i)));
+  for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+    // Whoever wants the most now has no use for what is not there yet.
+    left.push_back(placer_.finishes() ? backlog_.foreseen(task_type(i)) : backlog_.queued(task_type(i)));
+  }
   return left;
 }
 

@@ -45,7 +45,7 @@ class Starts {
 
   /// Whether the slot may be given a task: it is idle, and nobody who has to be alone is on its worker.
   bool free(const Slot& slot, Clock::time_point now) const;
-  /// By type: not started yet.
+  /// By type: not started yet, as far as a plan should care.
   std::vector<Count> left() const;
   /// Whether a task that failed at j should rather be tried elsewhere, now: another resource takes its type,
   /// and does not hang.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "allot/jobs/journal_reader.hpp"
+#include "allot/jobs/stages.hpp"
 #include "allot/run/request.hpp"
 
 namespace allot {
@@ -58,23 +59,36 @@ Recorded read_records(const std::string& path, const Job& job, const SurveyOptio
 class Surveyor {
  public:
   Surveyor(const Job& job, std::span<const JobItem> items, const SurveyOptions& options, Recorded recorded)
-      : job_(job), items_(items), options_(options), recorded_(std::move(recorded)) {}
+      : job_(job), items_(items), options_(options), recorded_(std::move(recorded)) {
+    std::size_t first = 0;
+    for (const JobTask& task : job.tasks) {
+      first_of_.push_back(first);
+      first += task.inputs.rows();
+    }
+  }
 
   Survey run() {
     std::vector<bool> matched(options_.redo.patterns.size(), false);
+    is_redone_.assign(items_.size(), false);
     for (std::size_t at = 0; at < items_.size(); ++at) {
-      const auto found = recorded_.tasks.find(items_[at].identity);
-      const TaskRow* const row = found == recorded_.tasks.end() ? nullptr : &found->second;
+      const TaskRow* const row = row_of(at);
       const bool is_asked_for = matches(items_[at], matched);
-      TaskState state = options_.fresh || row == nullptr ? TaskState{} : as_resumed(*row);
-      if (state.kind != TaskState::Kind::kPending && (is_asked_for || is_stale(at, *row))) {
-        survey_.redone.push_back(at);
+      const TaskState& state =
+          survey_.states.emplace_back(options_.fresh || row == nullptr ? TaskState{} : as_resumed(*row));
+      is_redone_[at] = is_asked_for || (state.kind != TaskState::Kind::kPending && is_stale(at, *row));
+    }
+    redo_followers();
+    for (std::size_t at = 0; at < items_.size(); ++at) {
+      if (is_redone_[at]) redo(at);
+      TaskState& state = survey_.states[at];
+      if (state.kind == TaskState::Kind::kFailed && options_.journal.retry_failed)
         state = {TaskState::Kind::kPending, state.attempts, 0, 0};
-      } else if (state.kind == TaskState::Kind::kFailed && options_.journal.retry_failed) {
-        state = {TaskState::Kind::kPending, state.attempts, 0, 0};
-      }
-      if (state.kind == TaskState::Kind::kPending && is_blocked(at, row)) survey_.blocked.push_back(at);
-      survey_.states.push_back(state);
+    }
+    restore_inputs();
+    std::sort(survey_.redone.begin(), survey_.redone.end());
+    for (std::size_t at = 0; at < items_.size(); ++at) {
+      if (survey_.states[at].kind == TaskState::Kind::kPending && is_blocked(at, row_of(at)))
+        survey_.blocked.push_back(at);
     }
     for (std::size_t k = 0; k < matched.size(); ++k) {
       if (!matched[k]) survey_.unmatched.push_back(options_.redo.patterns[k]);
@@ -83,6 +97,69 @@ class Surveyor {
   }
 
  private:
+  const TaskRow* row_of(std::size_t at) const {
+    const auto found = recorded_.tasks.find(items_[at].identity);
+    return found == recorded_.tasks.end() ? nullptr : &found->second;
+  }
+
+  void redo(std::size_t at) {
+    TaskState& state = survey_.states[at];
+    if (state.kind == TaskState::Kind::kPending) return;
+    survey_.redone.push_back(at);
+    state = {TaskState::Kind::kPending, state.attempts, 0, 0};
+  }
+
+  /// The task whose output this one takes. Its type is from another.
+  std::size_t before(std::size_t at) const {
+    return first_of_[index(*job_.tasks[index(items_[at].type)].from)] + items_[at].row;
+  }
+
+  /// Whoever takes an output that is made again takes it again, and so does all that comes after.
+  void redo_followers() {
+    std::vector<bool> any(job_.tasks.size(), false);
+    for (const TaskType type : stage_order(job_)) {
+      const JobTask& task = job_.tasks[index(type)];
+      const bool all = std::any_of(task.after.begin(), task.after.end(),
+                                   [&](TaskType before) { return any[index(before)]; });
+      const std::size_t first = first_of_[index(type)];
+      for (std::size_t at = first; at < first + task.inputs.rows(); ++at) {
+        if (all || (task.from && is_redone_[before(at)])) is_redone_[at] = true;
+        if (is_redone_[at]) any[index(type)] = true;
+      }
+    }
+  }
+
+  /// An output that was removed because nobody needed it any more is made again for who does.
+  void restore_inputs() {
+    const std::vector<TaskType> order = stage_order(job_);
+    for (auto type = order.rbegin(); type != order.rend(); ++type) {
+      const JobTask& task = job_.tasks[index(*type)];
+      if (!task.from || job_.tasks[index(*task.from)].keep) continue;
+      const std::size_t first = first_of_[index(*type)];
+      for (std::size_t at = first; at < first + task.inputs.rows(); ++at) {
+        if (survey_.states[at].kind == TaskState::Kind::kPending &&
+            survey_.states[before(at)].kind == TaskState::Kind::kDone && !has_output(before(at)))
+          redo(before(at));
+      }
+    }
+  }
+
+  bool has_output(std::size_t at) const {
+    struct stat status {};
+    return ::lstat(output_path(job_, items_[at], at + 1).c_str(), &status) == 0;
+  }
+
+  /// Whether all who take the output of the task are done, so that it may have been removed.
+  bool has_served(std::size_t at) const {
+    const TaskType type = items_[at].type;
+    for (std::size_t i = 0; i < job_.tasks.size(); ++i) {
+      if (job_.tasks[i].from != type) continue;
+      const TaskRow* const taker = row_of(first_of_[i] + items_[at].row);
+      if (taker == nullptr || taker->state.kind != TaskState::Kind::kDone) return false;
+    }
+    return true;
+  }
+
   /// What Journal makes of it when it is opened: an attempt without an end was lost, and one too many is
   /// final.
   TaskState as_resumed(const TaskRow& row) const {
@@ -107,9 +184,8 @@ class Surveyor {
 
   bool is_stale(std::size_t at, const TaskRow& row) const {
     if (options_.redo.missing && row.state.kind == TaskState::Kind::kDone) {
-      const std::string path = output_path(job_, items_[at], at + 1);
-      struct stat status {};
-      if (!path.empty() && ::lstat(path.c_str(), &status) != 0) return true;
+      const JobTask& task = job_.tasks[index(items_[at].type)];
+      if (task.output && !has_output(at) && (task.keep || !has_served(at))) return true;
     }
     return options_.redo.changed && has_newer_input(items_[at], row.last_start_unix);
   }
@@ -142,6 +218,8 @@ class Surveyor {
   std::span<const JobItem> items_;
   const SurveyOptions& options_;
   Recorded recorded_;
+  std::vector<std::size_t> first_of_;  // by type: its items
+  std::vector<bool> is_redone_;        // by item
   Survey survey_;
 };
 

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <string>
 
+#include "allot/jobs/stages.hpp"
+
 namespace allot {
 namespace {
 
@@ -131,6 +133,54 @@ TEST_F(SurveyOfAJob, ThrowsWhatARunWouldThrow) {
   std::ofstream(path_, std::ios::trunc) << "no journal at all, but long enough to be looked at";
   EXPECT_THROW(survey({.journal = {.accept_changed = true}}), JournalError);
   EXPECT_THAT(kinds(survey({.fresh = true})), ElementsAre(kPending, kPending, kPending));
+}
+
+/// The same job with a second stage, which takes the outputs of the first, and a third after that.
+class SurveyOfStages : public SurveyOfAJob {
+ protected:
+  SurveyOfStages() {
+    JobTask second = job_.tasks.front();
+    second.name = "u";
+    second.from = task_type(0);
+    second.inputs = {columns_from(job_.tasks[0].inputs.columns), {}};
+    std::vector<std::string> problems;
+    second.output = Template::parse("{from}.end", {second.inputs.columns, false, false}, problems);
+    JobTask third = job_.tasks.front();
+    third.name = "v";
+    third.inputs.values = {"all"};
+    third.after = {task_type(1)};
+    third.output.reset();
+    job_.tasks.push_back(second);
+    job_.tasks.push_back(third);
+    job_.tasks.front().keep = false;
+    fill_stages(job_);
+    items_ = list_items(job_);
+    for (const char* const name : {"a.end", "b.end", "c.end"}) touch(name);
+  }
+  void record_all() const {
+    std::vector<std::pair<std::size_t, AttemptStatus>> all;
+    for (std::size_t at = 0; at < items_.size(); ++at) all.emplace_back(at, AttemptStatus::kOk);
+    record(all);
+  }
+};
+
+TEST_F(SurveyOfStages, WhatIsMadeFromATaskIsRedoneWithIt) {
+  record_all();
+  EXPECT_THAT(survey({.redo = {.patterns = {"t:b"}}}).redone, ElementsAre(1, 4, 6));
+}
+
+TEST_F(SurveyOfStages, AnOutputThatServedIsNotMissing) {
+  record_all();
+  EXPECT_THAT(survey({.redo = {.missing = true}}).redone, IsEmpty());
+  fs::remove(folder_ / "c.end");
+  EXPECT_THAT(survey({.redo = {.missing = true}}).redone, ElementsAre(2, 5, 6)) << "it needs its input again";
+}
+
+TEST_F(SurveyOfStages, AnOutputIsMissingForWhoHasNotTakenIt) {
+  record({{0, AttemptStatus::kOk}, {1, AttemptStatus::kOk}});
+  touch("a.out");
+  const Survey found = survey({.journal = {}, .redo = {}});
+  EXPECT_THAT(found.redone, ElementsAre(1)) << "it is made again unasked: b waits for it";
 }
 
 }  // namespace

@@ -27,11 +27,13 @@ struct TypeView {
   std::uint64_t done = 0;    ///< with those of earlier runs
   std::uint64_t failed = 0;  ///< for good
   std::uint64_t running = 0;
-  double throughput = 0;  ///< completions per second, lately
-  double predicted = 0;   ///< by the plan
+  std::uint64_t waiting = 0;  ///< for tasks that come before, or for room for their outputs
+  std::string from;           ///< the type whose outputs it takes; empty: none
+  double throughput = 0;      ///< completions per second, lately
+  double predicted = 0;       ///< by the plan
 
   /// Without a final record, and not running.
-  std::uint64_t waiting() const noexcept {
+  std::uint64_t pending() const noexcept {
     const std::uint64_t others = done + failed + running;
     return total > others ? total - others : 0;
   }
@@ -62,6 +64,7 @@ struct RunView {
   std::uint64_t failed = 0;
   std::uint64_t running = 0;
   std::uint64_t retried = 0;  ///< attempts beyond the first, in this run
+  bool has_stages = false;    ///< types follow each other
   std::vector<TypeView> types;
   std::vector<ResourceView> resources;
   PerPair<PairView> pairs;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How good and how cheap is `allot run`? Sleeping tasks of known rates against the model's optimum, other policies and
-GNU parallel; and the cost of dispatching `true` beside GNU parallel and xargs -P. About four minutes.
+GNU parallel; the cost of dispatching `true` beside GNU parallel and xargs -P; and work in stages beside Snakemake and GNU
+parallel. About seven minutes.
 
-  bench_run [--quick]      --quick: the cost alone
+  bench_run [--quick | --pipelines]      --quick: the cost alone; --pipelines: the stages alone
 """
 import json
 import pathlib
@@ -13,6 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import pipeline  # noqa: E402
 import scenes  # noqa: E402
 
 TASKS = 1000
@@ -80,7 +82,10 @@ def batch():
 
 
 if __name__ == "__main__":
-    cost_of_true()
+    if "--pipelines" not in sys.argv[1:]:
+        cost_of_true()
     if "--quick" not in sys.argv[1:]:
-        closed_loops()
-        batch()
+        if "--pipelines" not in sys.argv[1:]:
+            closed_loops()
+            batch()
+        pipeline.compare()

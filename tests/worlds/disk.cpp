@@ -70,6 +70,7 @@ void MemoryJournal::commit() {
       disk_.violations.push_back(name + " has two attempts of one number");
     task.attempts[record.end.attempt] = {record.end.status, record.end.forgiven, record.end.resource,
                                          record.end.error};
+    committed_ += record.end.status == AttemptStatus::kStarted ? 0 : 1;
     if (!record.is_final) continue;
     if (task.final_attempt) disk_.violations.push_back(name + " has two final records");
     task.final_attempt = record.end.attempt;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct Disk {
   std::vector<Task> tasks;
   std::vector<std::string> runs;        ///< the outcome of each, as it was noted
   std::vector<std::string> violations;  ///< what no journal would take
+  std::set<std::size_t> outputs;        ///< files that are there, by the tasks that made them
 };
 
 /// One run's journal. What is queued reaches the disk by commit(), as a whole.
@@ -41,6 +43,7 @@ class MemoryJournal final : public RunJournal {
   const std::string& last_run(std::size_t) const override { return no_run_; }
   void start(AttemptStart start) override;
   void finish(AttemptEnd end, bool is_final) override;
+  std::uint64_t committed() const override { return committed_; }
   void note_event(double, std::string, std::string) override {}
   void note_rates(std::vector<LearntRate>) override {}
   void note_prediction(std::vector<Prediction>) override {}
@@ -64,6 +67,7 @@ class MemoryJournal final : public RunJournal {
   int most_requeues_;
   std::vector<Record> queue_;
   std::string outcome_;
+  std::uint64_t committed_ = 0;
   bool full_ = false;
   std::optional<std::string> failure_;
 };

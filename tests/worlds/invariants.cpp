@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "allot/jobs/stages.hpp"
+
 namespace allot::worlds {
 namespace {
 
@@ -16,7 +18,12 @@ double to_seconds(Clock::duration duration) { return std::chrono::duration<doubl
 }  // namespace
 
 Invariants::Invariants(const Scene& scene, const Disk& disk, const RunLoop& loop)
-    : scene_(scene), disk_(disk), loop_(loop) {
+    : scene_(scene), disk_(disk), loop_(loop), takers_(takers(scene.job)) {
+  std::size_t first = 0;
+  for (const JobTask& task : scene.job.tasks) {
+    first_.push_back(first);
+    first += task.inputs.rows();
+  }
   // A plan may leave a server idle while another is sooner done; what it believes about times comes from what
   // it was told and what it has seen.
   for (std::size_t i = 0; i < scene.job.tasks.size(); ++i) {
@@ -40,7 +47,7 @@ Invariants::Problem Invariants::executed(std::size_t task, Clock::time_point now
   began_[task] = now - asleep_;
   if (disk_.tasks[task].final_attempt)
     return "task " + std::to_string(task) + " runs again although its final record is durable";
-  return std::nullopt;
+  return too_early(task);
 }
 
 void Invariants::lost(const std::vector<std::uint64_t>& ids) {
@@ -52,8 +59,9 @@ void Invariants::lost(const std::vector<std::uint64_t>& ids) {
   if (awaited.size() > 1) lost_shared_.insert(awaited.begin(), awaited.end());
 }
 
-Invariants::Problem Invariants::ended(const AttemptEnd& end, Clock::time_point now) {
+Invariants::Problem Invariants::ended(const AttemptEnd& end, bool is_final, Clock::time_point now) {
   ++seen_;
+  if (is_final) ended_[end.task] = end.status == AttemptStatus::kOk;
   const std::string name = "task " + std::to_string(end.task);
   if (end.status == AttemptStatus::kLost && !end.forgiven && lost_shared_.contains({end.task, end.attempt}))
     return name + " is blamed for a loss that others had a part in";
@@ -73,6 +81,7 @@ Invariants::Problem Invariants::after_turn(Clock::time_point now) {
   if (const auto problem = books(now)) return problem;
   if (const auto problem = holdings()) return problem;
   if (const auto problem = limits(now)) return problem;
+  if (const auto problem = outputs_in_use()) return problem;
   return idleness(now);
 }
 
@@ -230,6 +239,7 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
     int lost = 0;
     int successes = 0;
     bool impossible = false;
+    const bool doomed = task.final_attempt == 0;  // which is no attempt
     for (const auto& [number, attempt] : task.attempts) {
       if (attempt.status == AttemptStatus::kStarted) return name + " has an attempt without an end";
       successes += attempt.status == AttemptStatus::kOk ? 1 : 0;
@@ -241,7 +251,7 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
     }
     if (successes > 1) return name + " was done twice";
     if ((successes == 1) != task.done()) return name + " was done, and its final record says otherwise";
-    const bool given_up = impossible || failures > type.retries.value_or(scene_.options.retries) ||
+    const bool given_up = impossible || doomed || failures > type.retries.value_or(scene_.options.retries) ||
                           lost > scene_.options.requeues;
     if (task.final_attempt.has_value() != (task.done() || given_up)) {
       return name + (given_up ? " should have been given up" : " was given up too early");
@@ -264,7 +274,7 @@ Invariants::Problem Invariants::at_end(const RunSummary& summary) const {
   }
   if (summary.outcome == RunSummary::Outcome::kInterrupted && loop_.phase() == RunPhase::kRunning)
     return "it ended early, and nobody had asked for it";
-  return std::nullopt;
+  return stages_at_end(summary);
 }
 
 }  // namespace allot::worlds

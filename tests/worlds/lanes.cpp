@@ -66,6 +66,7 @@ SimulatedLane::Task SimulatedLane::make_task(const TaskRequest& request) {
 
   Task task;
   task.manner = scene.manners[number];
+  task.number = number;
   TaskRecord& record = task.record;
   record.id = request.id;
   record.status = TaskStatus::kOk;
@@ -224,6 +225,7 @@ void SimulatedLane::pump(Clock::time_point now, std::vector<LaneEvent>& events) 
     event.kind = LaneEvent::Kind::kRecord;
     event.record = std::move(tasks_.at(id).record);
     town_.ledger.ends_at(tasks_.at(id).holding, at);
+    if (event.record.status == TaskStatus::kOk) town_.made(tasks_.at(id).number);
     tasks_.erase(id);
   }
   if (now >= lost_) lose("its worker ended", false, events);

@@ -34,6 +34,8 @@ struct Town {
   std::function<void(const std::string& what)> overdrawn;
   /// Called when a task begins to run: its number.
   std::function<void(std::size_t task)> executed;
+  /// Called when a task has succeeded, and its output is in its place.
+  std::function<void(std::size_t task)> made;
   /// Called when a worker is given more than it has slots for.
   std::function<void()> overbooked;
   /// Called when an attempt is lost with its worker: the ids of all that were lost.
@@ -73,6 +75,7 @@ class SimulatedLane final : public Lane {
   enum class Phase { kOpening, kReady, kOver };
   struct Task {
     Manner manner{};
+    std::size_t number = 0;
     TaskRecord record;
     Clock::time_point ends = kNever;
     bool told = false;          ///< that it started

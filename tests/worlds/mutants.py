@@ -3,8 +3,8 @@
 
 mutants.py BUILD_DIR [--worlds N] [NAME...]   prints, for each fault, the first seed that shows it.
 
-Each fault is a replacement of text in a source file; the file is compiled as in BUILD_DIR and linked in front of the
-library. A text that is not there any more is an error: the fault must be planted anew."""
+Each fault is a replacement of text in a source file; the file is compiled as in BUILD_DIR, together with the same others, and
+linked in front of the library. A text that is not there any more is an error: the fault must be planted anew."""
 import argparse
 import json
 import pathlib
@@ -39,7 +39,7 @@ MUTANTS = {
         (RUN + "loop.cpp", "  overdue_.slept(time);\n", ""),
     ],
     "a refused task has no final record": [
-        (RUN + "loop.cpp", "  end.error = problem;\n  journal_.finish(end, true);", "  end.error = problem;\n  journal_.finish(end, false);"),
+        (RUN + "loop.cpp", "  end.error = problem;\n  keep_record(end, true);", "  end.error = problem;\n  keep_record(end, false);"),
     ],
     "a ticket is kept when its task is lost": [
         (RUN + "placer.cpp", "  dispatcher_->cancel(ticket);\n  if (placed.in_order)", "  if (placed.in_order)"),
@@ -75,7 +75,7 @@ MUTANTS = {
         (RUN + "loop.cpp", "      placer_.restore(news.resource);\n", ""),
     ],
     "a run without workers waits for ever": [
-        (RUN + "loop.cpp", "    if (!stranded()) return false;", "    return false;"),
+        (RUN + "loop.cpp", "    if (!removals_.empty() || !stranded()) return false;", "    return false;"),
     ],
     "a run that is out of time is said to have been interrupted": [
         (RUN + "loop_control.cpp", "  out_of_time_ = true;\n", ""),
@@ -106,6 +106,48 @@ MUTANTS = {
     ],
     "two tasks have the same slot": [
         (RUN + "holdings.cpp", "free[number] = free[number] - part > kRounding ? free[number] - part : 0;", ""),
+    ],
+    "a task does not wait for the one whose output it takes": [
+        (RUN + "gates.cpp", "if (job_.tasks[type].from && states_[before(task)] != State::kDone) return;", ""),
+    ],
+    "a type does not wait for all that it comes after": [
+        (RUN + "gates.cpp", "if (states_[task] != State::kWaits || kind.before > 0) return;", "if (states_[task] != State::kWaits) return;"),
+    ],
+    "what waited for a failed task waits for ever": [
+        (RUN + "gates.cpp", "    doom_followers(task, task, news);\n", ""),
+    ],
+    "what waited for one that failed in an earlier run waits for ever": [
+        (RUN + "gates.cpp", "doom(task, cause_of(before(task)), news);", ""),
+    ],
+    "a stage makes outputs without end": [
+        (RUN + "gates.cpp", "(!at_most || kind.in_use < *at_most)", "true"),
+    ],
+    "the outputs of an earlier run do not count": [
+        (RUN + "gates.cpp", "    if (type.at_most) ++kinds_[type_of(task)].in_use;\n    // A run", "    // A run"),
+    ],
+    "a task that failed keeps its room": [
+        (RUN + "gates.cpp", "if (had_room) free_room(type_of(task), news);", ""),
+    ],
+    "an output whose taker failed keeps its room": [
+        (RUN + "gates.cpp", "  } else {\n    free_room(type, news);\n  }", "  } else if (all_well) {\n    free_room(type, news);\n  }"),
+    ],
+    "an output is removed before the records are durable": [
+        (RUN + "loop_stages.cpp", "removals_.front().first <= journal_.committed()", "true"),
+    ],
+    "an output is removed while somebody needs it": [
+        (RUN + "gates.cpp", "if (!job_.tasks[type].keep && all_well) {", "if (!job_.tasks[type].keep) {"),
+    ],
+    "what a killed run left is not removed": [
+        (RUN + "gates.cpp", "    if (to_take_[task] == 0) all_have_taken(task, news);\n  }\n  for (const TaskType type", "  }\n  for (const TaskType type"),
+    ],
+    "outputs are left when the run ends": [
+        (RUN + "loop_control.cpp", "    remove_outputs();\n", ""),
+    ],
+    "tasks that wait get the room of those that nothing can run": [
+        (RUN + "loop.cpp", "    tasks.insert(tasks.end(), queued.begin(), queued.end());", "    tasks.insert(tasks.begin(), queued.begin(), queued.end());"),
+    ],
+    "a run ends while outputs are to be removed": [
+        (RUN + "loop.cpp", "if (!removals_.empty() || !stranded()) return false;", "if (!stranded()) return false;"),
     ],
     "success is counted as failure in the summary": [
         (RUN + "progress.cpp", "ok ? found_done(type) : found_failed(type);", "found_failed(type);"),

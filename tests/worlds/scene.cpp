@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "allot/base/random.hpp"
+#include "allot/jobs/stages.hpp"
 
 namespace allot::worlds {
 namespace {
@@ -104,6 +105,60 @@ void draw_types(Draw& draw, Scene& scene, double trouble) {
     for (std::size_t row = 0; row < rows; ++row) scene.manners.push_back(draw_manner(draw, 0.25 * trouble));
   }
   if (priorities) job.tasks.front().priority = 0.5;  // not all of them zero
+}
+
+/// Limits the outputs of a type, unless some tasks would wait for each other for ever.
+void draw_limit(Draw& draw, Job& job, JobTask& task) {
+  task.at_most = static_cast<Count>(draw.chance(0.3) ? 1 : draw.from(1, 8));
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    for (const TaskType before : job.tasks[i].after) {
+      if (!way_of_waiting(job, before, task_type(i), true).empty()) task.at_most.reset();
+    }
+  }
+}
+
+/// Some worlds are pipelines. Drawn apart, so that the others are what they were.
+void draw_stages(Scene& scene, double trouble) {
+  Draw draw(scene.seed, 0x57a6e);
+  Job& job = scene.job;
+  if (job.tasks.size() < 2 || !draw.chance(0.5)) return;
+  std::vector<std::vector<Manner>> manners;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    JobTask& task = job.tasks[i];
+    const std::size_t rows = task.inputs.rows();
+    std::vector<Manner>& own =
+        manners.emplace_back(scene.manners.begin() + static_cast<std::ptrdiff_t>(at),
+                             scene.manners.begin() + static_cast<std::ptrdiff_t>(at + rows));
+    at += rows;
+    std::vector<std::string> problems;
+    task.output = Template::parse("t" + std::to_string(i) + "/{#}", {{""}, false, false}, problems);
+    if (i == 0) continue;
+    if (draw.chance(0.65)) {
+      task.from = task_type(draw.below(i));
+      const JobTask& before = job.tasks[index(*task.from)];
+      task.inputs = {columns_from(before.inputs.columns), {}};
+      own.resize(manners[index(*task.from)].size(), Manner::kWell);
+      for (Manner& manner : own) manner = draw_manner(draw, 0.15 * trouble);
+    }
+    if (draw.chance(0.2)) task.after = {task_type(draw.below(i))};
+  }
+  const std::vector<std::vector<TaskType>> takers = allot::takers(job);
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    if (takers[i].empty()) continue;
+    job.tasks[i].keep = draw.chance(0.5);
+    if (draw.chance(0.4)) draw_limit(draw, job, job.tasks[i]);
+    // Nobody has the command.
+    const bool is_missing = draw.chance(0.05 * trouble);
+    for (std::size_t j = 0; is_missing && j < job.resources.size(); ++j)
+      scene.not_found[i * job.resources.size() + j] = job.tasks[i].commands[j].has_value();
+  }
+  for (std::size_t n = draw.chance(0.4 * trouble) ? draw.from(1, 8) : 0; n > 0; --n)
+    scene.kills.push_back(draw.log_uniform(0.02, 20));
+  fill_stages(job);
+  scene.manners.clear();
+  for (const std::vector<Manner>& own : manners)
+    scene.manners.insert(scene.manners.end(), own.begin(), own.end());
 }
 
 void draw_options(Draw& draw, Scene& scene) {
@@ -226,6 +281,7 @@ Scene draw_scene(std::uint64_t seed) {
   const double trouble = draw.chance(0.1) ? 0 : draw.uniform(0.1, 1);
   draw_resources(draw, scene, 0.3 * trouble);
   draw_types(draw, scene, trouble);
+  draw_stages(scene, trouble);
   draw_options(draw, scene);
   draw_events(draw, scene, trouble);
   // Drawn last, and apart: what is drawn before is what it was without needs.
@@ -253,6 +309,13 @@ std::string Scene::text() const {
       << std::count_if(manners.begin(), manners.end(), [](Manner m) { return m != Manner::kWell; })
       << " ill-mannered, " << signals.size() << " signals, " << freezes.size() << " freezes, " << kills.size()
       << " kills" << (disk_full ? ", a full disk" : "") << (needs_of(job).any ? ", needs" : "");
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const JobTask& task = job.tasks[i];
+    if (task.from) out << ", t" << i << " from t" << index(*task.from);
+    for (const TaskType before : task.after) out << ", t" << i << " after t" << index(before);
+    if (task.at_most) out << ", at most " << *task.at_most << " of t" << i;
+    if (!task.keep) out << ", t" << i << " not kept";
+  }
   return out.str();
 }
 

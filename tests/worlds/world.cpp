@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "allot/run/loop.hpp"
+#include "allot/run/request.hpp"
 #include "tests/worlds/disk.hpp"
 #include "tests/worlds/invariants.hpp"
 #include "tests/worlds/lanes.hpp"
@@ -26,11 +28,15 @@ struct Killed {};
 /// Something does not hold, or the world does not end.
 struct Violated {};
 
-/// No files at all.
-class NoFiles final : public AttemptFiles {
+/// No files but outputs, which are known by the tasks that made them.
+class WorldFiles final : public AttemptFiles {
  public:
   void prepare(TaskRequest&, std::int64_t, int, bool, const std::string&) override {}
   AttemptOutput keep(const TaskRequest&, const TaskRecord&, std::int64_t, int) override { return {}; }
+  void remove_output(const std::string& path) override { removed(makers.at(path)); }
+
+  std::map<std::string, std::size_t> makers;  ///< by path
+  std::function<void(std::size_t task)> removed;
 };
 
 /// One run in the world, until it ends or is killed.
@@ -41,12 +47,17 @@ class OneRun final : public World, public RunObserver {
         verdict_(verdict),
         trace_(trace),
         begin_(now),
+        run_(run),
         town_(scene, run),
         journal_(disk, scene.options.requeues) {
     town_.now = town_.begin = now;
     for (const LaneManner& lane : scene.lanes) town_.failures_to_open.push_back(lane.fails_to_open);
     const std::vector<JobItem> items = list_items(scene.job);
-    for (std::size_t at = 0; at < items.size(); ++at) town_.numbers[items[at].identity] = at;
+    for (std::size_t at = 0; at < items.size(); ++at) {
+      town_.numbers[items[at].identity] = at;
+      if (scene.job.tasks[index(items[at].type)].output)
+        files_.makers[output_path(scene.job, items[at], at + 1)] = at;
+    }
     if (run < scene.kills.size()) kill_at_ = now + seconds(scene.kills[run]);
     options_ = scene.options;
     options_.crew.open_lane = [this](const std::vector<std::string>& launch, const LaneOptions&) {
@@ -56,6 +67,11 @@ class OneRun final : public World, public RunObserver {
     invariants_ = std::make_unique<Invariants>(scene, disk, *loop_);
     town_.executed = [this](std::size_t task) { note_violation(invariants_->executed(task, town_.now)); };
     town_.overdrawn = [this](const std::string& what) { fail(what); };
+    town_.made = [&disk](std::size_t task) { disk.outputs.insert(task); };
+    files_.removed = [this, &disk](std::size_t task) {
+      note_violation(invariants_->removed(task));
+      disk.outputs.erase(task);
+    };
     town_.overbooked = [this] { fail("a worker has more tasks than slots"); };
     town_.lost = [this](const std::vector<std::uint64_t>& ids) { invariants_->lost(ids); };
   }
@@ -88,13 +104,15 @@ class OneRun final : public World, public RunObserver {
     if (freeze_ < scene_.freezes.size()) next = std::min(next, at(scene_.freezes[freeze_].at));
     if (next > town_.now + std::chrono::hours(100)) fail("nothing will ever happen");
     town_.now = std::max(town_.now, next);
-    if (kill_at_ && town_.now >= *kill_at_) throw Killed();
-    if (verdict_.turns > kMostTurns) fail("it does not end");
-    if (commit_at_ && town_.now >= *commit_at_) {
+    const bool is_killed = kill_at_ && town_.now >= *kill_at_;
+    // Every other kill meets a run whose last records have just become durable, and which does not know it.
+    if (commit_at_ && (is_killed ? run_ % 2 == 0 : town_.now >= *commit_at_)) {
       commit_at_.reset();
       journal_.set_full(scene_.disk_full && town_.now >= at(*scene_.disk_full));
       journal_.commit();
     }
+    if (is_killed) throw Killed();
+    if (verdict_.turns > kMostTurns) fail("it does not end");
     if (freeze_ < scene_.freezes.size() && town_.now >= at(scene_.freezes[freeze_].at)) freeze();
   }
 
@@ -136,7 +154,7 @@ class OneRun final : public World, public RunObserver {
     say(item.identity + " attempt " + std::to_string(end.attempt) + " on " + end.resource + ": " +
         std::string(to_string(end.status)) + (is_final ? ", final" : "") +
         (end.forgiven ? ", forgiven" : "") + (end.error.empty() ? "" : " (" + end.error + ")"));
-    note_violation(invariants_->ended(end, town_.now));
+    note_violation(invariants_->ended(end, is_final, town_.now));
   }
   void note(std::string_view text) override {
     verdict_.notes.emplace_back(text);
@@ -176,9 +194,10 @@ class OneRun final : public World, public RunObserver {
   Verdict& verdict_;
   bool trace_;
   Clock::time_point begin_;
+  std::size_t run_;
   Town town_;
   MemoryJournal journal_;
-  NoFiles files_;
+  WorldFiles files_;
   RunOptions options_;
   std::unique_ptr<RunLoop> loop_;
   std::unique_ptr<Invariants> invariants_;

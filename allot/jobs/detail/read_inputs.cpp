@@ -15,6 +15,9 @@ namespace {
 constexpr std::size_t kLongestMessage = 1000;
 constexpr double kBytesPerTask = 300;  // of a task without an input, about
 
+constexpr std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
+constexpr const char* kOneOnly = "takes only one of 'inputs', 'inputs_from', 'repeat' and 'from'";
+
 }  // namespace
 
 std::string line(const std::string& message) { return quote::terminal(message, kLongestMessage); }
@@ -43,12 +46,23 @@ std::optional<std::vector<std::string>> read_words(const Node& node, const std::
   return is_sound ? std::optional(words) : std::nullopt;
 }
 
+bool InputReader::is_from(const TableReader& table) const {
+  if (table.find("from") == nullptr) return false;
+  if (std::any_of(kSources.begin(), kSources.end(), [&](auto key) { return table.find(key) != nullptr; }))
+    problems.add(table.node(), kOneOnly);
+  return true;
+}
+
+void InputReader::count(const Node& from, std::size_t rows) {
+  if (rows > most) problems.add(from, "'from': gives more than " + std::to_string(most) + " tasks");
+  most -= std::min(most, rows);
+}
+
 bool InputReader::read(const TableReader& table, InputTable& inputs) {
   if (given != nullptr) {
     inputs = *given;
     return true;
   }
-  const std::array<std::string_view, 3> kSources = {"inputs", "inputs_from", "repeat"};
   const Node* source = nullptr;
   std::size_t which = 0;
   int found_sources = 0;
@@ -62,8 +76,8 @@ bool InputReader::read(const TableReader& table, InputTable& inputs) {
   if (found_sources != 1) {
     if (table.is_table()) {
       problems.add(table.node(), found_sources == 0
-                                     ? "needs 'inputs', 'inputs_from' or 'repeat': what its tasks are"
-                                     : "takes only one of 'inputs', 'inputs_from' and 'repeat'");
+                                     ? "needs 'inputs', 'inputs_from', 'repeat' or 'from': what its tasks are"
+                                     : kOneOnly);
     }
     // With a list among them the columns may be others; then the first problem is enough.
     return found_sources == 0;

@@ -30,6 +30,10 @@ struct InputReader {
   Problems& problems;
   std::vector<Diagnostic>& elsewhere;  ///< problems of lists and tables
 
+  /// Whether its inputs are outputs of another type. Reports other inputs beside them.
+  bool is_from(const TableReader& table) const;
+  /// So many tasks come from another type; more than there may be are reported.
+  void count(const Node& from, std::size_t rows);
   /// Returns whether the columns are known.
   bool read(const TableReader& table, InputTable& inputs);
   /// One value per line of standard input, which only one can have.

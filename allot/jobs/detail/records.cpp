@@ -43,10 +43,12 @@ std::unordered_map<std::string, KnownTask> load_tasks(const Database& database) 
     names.emplace(task.id, name);
     known.emplace(name, std::move(task));
   }
-  Statement counts(database,
-                   "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
-                   "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started'), "
-                   "max(start_unix), max(run) FROM attempts GROUP BY task");
+  Statement counts(
+      database,
+      "SELECT task, max(attempt), sum(status IN ('failed', 'timeout') AND NOT forgiven), "
+      "sum(status IN ('lost', 'started') AND NOT forgiven), sum(status = 'started'), "
+      "max(iif(attempt > 0, start_unix, 0)), max(iif(attempt > 0, run, 0)) FROM attempts GROUP BY "
+      "task");
   while (counts.step()) {
     const auto name = names.find(counts.whole(0));
     if (name == names.end()) database.corrupt("an attempt at no task");
@@ -63,7 +65,8 @@ std::unordered_map<std::string, KnownTask> load_tasks(const Database& database) 
 
 std::string changed_work(const Database& database, std::span<const WorkDefinition> work) {
   std::set<std::string> begun;
-  Statement types(database, "SELECT DISTINCT t.type FROM attempts a JOIN tasks t ON t.id = a.task");
+  Statement types(database,
+                  "SELECT DISTINCT t.type FROM attempts a JOIN tasks t ON t.id = a.task WHERE a.attempt > 0");
   while (types.step()) begun.insert(types.text(0));
   std::map<std::tuple<std::string, std::string, std::string>, std::string> before;
   Statement rows(database, "SELECT type, part, resource, text FROM definitions");

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "allot/jobs/stages.hpp"
 #include "allot/jobs/tokens.hpp"
-#include "allot/run/batch.hpp"
 #include "allot/run/holdings.hpp"
+#include "allot/run/pipeline_bound.hpp"
 #include "allot/run/placer.hpp"
 #include "allot/run/request.hpp"
 #include "apps/allot/terminal/grid.hpp"
@@ -65,7 +66,7 @@ void look_at_rates(const Job& job, const RunOptions& options, Outlook& outlook) 
   outlook.plan = placer.dispatcher().plan();
   if (!outlook.known) return;
   const std::vector<Count>& left = outlook.left_by_type;
-  outlook.bound_s = batch_bound(job_system(job, rates.values(), std::vector<Count>(left)), left, true);
+  outlook.bound_s = pipeline_bound(job, job_system(job, rates.values(), std::vector<Count>(left)), left);
   // At the pace of the plan, which for the objective `finish` is that of the bound.
   outlook.finish_s = outlook.bound_s;
   if (!outlook.finish_s || !outlook.plan->predicted || placer.finishes()) return;
@@ -194,6 +195,17 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
       is_planned && outlook.plan->predicted ? Json(outlook.plan->predicted->throughput) : Json(nullptr);
   json["predicted_finish_s"] = outlook.finish_s ? Json(*outlook.finish_s) : Json(nullptr);
   json["finish_bound_s"] = outlook.bound_s ? Json(*outlook.bound_s) : Json(nullptr);
+  if (has_stages(job)) {
+    Json stages = Json::array();
+    for (const JobTask& task : job.tasks) {
+      Json after = Json::array();
+      for (const TaskType before : task.after) after.push_back(job.tasks[index(before)].name);
+      stages.push_back({{"type", task.name},
+                        {"from", task.from ? Json(job.tasks[index(*task.from)].name) : Json(nullptr)},
+                        {"after", std::move(after)}});
+    }
+    json["stages"] = std::move(stages);
+  }
   Json redone = Json::array();
   for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
   json["redo"] = std::move(redone);
@@ -210,6 +222,26 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
   }
   json["commands"] = std::move(commands);
   console.document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+/// "decode -> detect -> encode", a line for each way through the stages, and what comes after what.
+void print_stages(Console& console, const Job& job) {
+  const std::vector<std::vector<TaskType>> all_takers = takers(job);
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const JobTask& task = job.tasks[i];
+    if (task.from && all_takers[i].empty()) {
+      std::string way = shown(task.name);
+      for (auto before = task.from; before; before = job.tasks[index(*before)].from)
+        way.insert(0, shown(job.tasks[index(*before)].name) + " -> ");
+      console.print("{}\n", way);
+    }
+    if (task.after.empty()) continue;
+    std::string names;
+    for (const TaskType before : task.after)
+      names += (names.empty() ? "" : ", ") + shown(job.tasks[index(before)].name);
+    console.print("{} after all of {}\n", shown(task.name), names);
+  }
+  if (has_stages(job)) console.gap();
 }
 
 void print_commands(Console& console, const Job& job, std::span<const JobItem> items, const Survey& survey,
@@ -310,6 +342,7 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
                   outlook.failed > 0 ? " '--retry-failed' tries again what failed." : "");
     return;
   }
+  print_stages(console, job);
   print_commands(console, job, items, survey, options);
   console.gap();
   for (const Held& held : held_by(job, outlook)) {

@@ -65,14 +65,24 @@ void print_totals(Console& console, const JournalReader& journal) {
   const std::vector<TaskTotals> totals = journal.totals();
   if (totals.empty()) return;
   console.gap();
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight});
-  table.title({"type", "tasks", "done", "failed", "to do"});
+  const bool has_stages =
+      std::any_of(totals.begin(), totals.end(), [](const TaskTotals& total) { return !total.from.empty(); });
+  std::vector<Align> aligns = {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight};
+  std::vector<std::string> titles = {"type", "tasks", "done", "failed", "to do"};
+  if (has_stages) {
+    aligns.push_back(Align::kLeft);
+    titles.emplace_back("from");
+  }
+  Table table(aligns);
+  table.title(titles);
   for (const TaskTotals& total : totals) {
-    table.row({{shown(total.type)},
-               {whole(total.tasks)},
-               {whole(total.done), total.done > 0 ? Style::kGood : Style::kPlain},
-               {whole(total.failed), total.failed > 0 ? Style::kBad : Style::kPlain},
-               {whole(total.tasks - total.done - total.failed)}});
+    std::vector<Cell> cells = {{shown(total.type)},
+                               {whole(total.tasks)},
+                               {whole(total.done), total.done > 0 ? Style::kGood : Style::kPlain},
+                               {whole(total.failed), total.failed > 0 ? Style::kBad : Style::kPlain},
+                               {whole(total.tasks - total.done - total.failed)}};
+    if (has_stages) cells.push_back({shown(total.from)});
+    table.row(std::move(cells));
   }
   console.print("{}", table.text(console));
 }
@@ -105,11 +115,12 @@ Table attempt_table(const std::deque<AttemptRow>& rows, double origin, Detail de
   for (const AttemptRow& row : rows) {
     const bool open = row.status == AttemptStatus::kStarted;
     const Style style = row.status == AttemptStatus::kOk ? Style::kGood : open ? Style::kAccent : Style::kBad;
+    const bool ran = !row.resource.empty();  // not where another had failed, or nothing could run it
     const std::string where = shortened(shown(row.resource), detail == Detail::kAll ? 12 : 8);
     std::vector<Cell> cells = {{whole(row.sequence), Style::kDim},
                                {shortened(shown(row.task), names)},
-                               {where + ":" + std::to_string(row.slot)},
-                               {std::to_string(row.attempt)},
+                               {ran ? where + ":" + std::to_string(row.slot) : "-"},
+                               {row.attempt > 0 ? std::to_string(row.attempt) : "-"},
                                {std::string(to_string(row.status)), style}};
     if (detail != Detail::kLeast) cells.push_back({"+" + duration(std::max(0.0, row.start_unix - origin))});
     if (detail == Detail::kAll) cells.push_back({duration(row.queue_s)});

@@ -16,6 +16,7 @@
 #include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
 #include "allot/run/placer.hpp"
+#include "allot/run/request.hpp"
 #include "allot/worker/process.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/run_paths.hpp"
@@ -298,6 +299,21 @@ std::uint64_t least_executions(const Job& job, const ProfileOptions& options) {
   return count;
 }
 
+/// What is measured writes no outputs, so those that later stages take must be there before.
+void refuse_without_inputs(const Job& job) {
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    const JobTask& task = job.tasks[i];
+    bool any = false;
+    for (std::size_t row = 0; row < task.inputs.rows() && !any; ++row)
+      any = has_input(job, task_type(i), row);
+    if (any) continue;
+    throw Failure(Exit::kInvalidInput,
+                  shown(job.path) + ": " + in_quotes(task.name) + " takes outputs of " +
+                      in_quotes(job.tasks[index(*task.from)].name) +
+                      ", and none is there. 'allot run' makes them, and learns the rates as it goes.");
+  }
+}
+
 bool has_rates(const Profile& profile) {
   const std::vector<PairProfile>& pairs = profile.pairs.values();
   return std::any_of(pairs.begin(), pairs.end(), [](const PairProfile& pair) {
@@ -355,6 +371,7 @@ Exit profile(Arguments& arguments, Console& console) {
     throw Failure(Exit::kFailed,
                   "cannot write " + in_quotes(arguments.out) + ": " + why + "\nNothing was started.");
   }
+  refuse_without_inputs(job);
   console.note(
       "the tasks are run again and again, at least " +
       whole(static_cast<Count>(least_executions(job, arguments.options))) +

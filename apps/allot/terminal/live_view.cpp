@@ -92,6 +92,10 @@ namespace {
 Table view_table(const RunView& view, bool short_form) {
   std::vector<Align> columns = {Align::kLeft, Align::kRight};
   std::vector<std::string> titles = {"", "done"};
+  if (view.has_stages) {
+    columns.push_back(Align::kRight);
+    titles.emplace_back("waiting");
+  }
   if (!short_form) {
     columns.push_back(Align::kRight);
     titles.emplace_back("per second");
@@ -108,8 +112,10 @@ Table view_table(const RunView& view, bool short_form) {
     const TypeView& type = view.types[i];
     std::string done = fmt::format("{}/{}", type.done, type.total);
     if (type.failed > 0) done += fmt::format(" -{}", type.failed);
-    std::vector<Cell> row = {{shown(type.name), Style::kPlain},
+    const std::string from = type.from.empty() || short_form ? "" : " from " + shown(type.from);
+    std::vector<Cell> row = {{shown(type.name) + from, Style::kPlain},
                              {done, type.failed > 0 ? Style::kBad : Style::kPlain}};
+    if (view.has_stages) row.push_back({std::to_string(type.waiting), Style::kDim});
     if (!short_form) row.push_back({number(type.throughput, 3), Style::kPlain});
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
       const PairView& pair = view.pairs(task_type(i), resource_id(j));
@@ -184,6 +190,9 @@ std::string view_json(const RunView& view) {
                      {"throughput", type.throughput},
                      {"predicted", type.predicted},
                      {"resources", std::move(rates)}});
+    if (!view.has_stages) continue;
+    types.back()["waiting"] = type.waiting;
+    types.back()["from"] = type.from.empty() ? Json(nullptr) : Json(type.from);
   }
   json["types"] = std::move(types);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
