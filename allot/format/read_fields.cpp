@@ -181,10 +181,10 @@ bool FieldReader::value(const Node& node, std::string_view key, const Wanted& wa
     if (!taken) continue;
     for (const Entry& entry : *taken) {
       const auto r = resolve(capacities_, entry.key, entry.value, problems_);
-      double amount = 1;
+      double amount = 0;
       const bool is_number = value(entry.value, entry.key, wanted, amount);
       is_read = is_read && r && is_number;
-      if (j && r) out.push_back({resource_id(*j), capacity_id(*r), amount});
+      if (j && r && is_number) out.push_back({resource_id(*j), capacity_id(*r), amount});
     }
   }
   return is_read;

@@ -10,6 +10,9 @@ namespace allot {
 
 namespace {
 
+/// The part of a capacity that is rounding, when needs are added up: 0.1 and 0.2 fit into 0.3.
+constexpr double kRoundingOfNeeds = 1e-9;
+
 std::vector<PairId> all_pairs(const System& system) {
   std::vector<PairId> pairs;
   for (const TaskType i : system.types()) {
@@ -164,7 +167,7 @@ bool has_lumps(const System& system, std::span<const double> tasks) {
   std::vector<bool> is_short(system.capacity_count());
   for (const CapacityId r : system.capacity_ids()) {
     const std::size_t at = index(r);
-    is_short[at] = !system.is_shared(r) && wanted[at] > system.amount(r);
+    is_short[at] = !system.is_shared(r) && wanted[at] > system.amount(r) * (1 + kRoundingOfNeeds);
     if (!is_short[at]) continue;
     const double fit = system.amount(r) / need[at];
     if (!are_equal[at] || std::abs(fit - std::round(fit)) > 1e-12 * fit) return true;

@@ -160,6 +160,15 @@ TEST(Filling, SaysWhereHeldNeedsAreLumpy) {
                       Rates(3, 1, {1, 1, 1}), {{.name = "p"}, {.name = "q"}, {.name = "r"}});
   EXPECT_TRUE(circle.approximate());
   EXPECT_DOUBLE_EQ(evaluate(circle, home_assignment(circle)).throughput, 1.5);
+  // What fills a capacity fits, however it is rounded.
+  const auto tenths = [](double need) { return std::vector<Need>{{resource_id(0), capacity_id(1), need}}; };
+  const System tenth(
+      {{.name = "gpu", .servers = 3}},
+      {{.name = "x", .count = 1, .needs = tenths(0.1)}, {.name = "y", .count = 1, .needs = tenths(0.2)}},
+      Rates(2, 1, {1, 1}), {{.name = "memory", .amount = 0.3}});
+  EXPECT_GT(0.1 + 0.2, 0.3);
+  EXPECT_FALSE(tenth.approximate());
+  EXPECT_FALSE(evaluate(tenth, home_assignment(tenth)).approximate);
 }
 
 TEST(Filling, KnowsWhereFcfsLeavesNoFormula) {

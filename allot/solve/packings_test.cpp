@@ -224,6 +224,16 @@ TEST(Packings, OfArrivalsSayWhatPartOfThemIsCarried) {
   EXPECT_NEAR(found.plan.packing_bound.value(), 10, 1e-6);
 }
 
+TEST(Packings, OfMoreTasksThanCouldBeCountedAreFound) {
+  const System system({{.name = "cpu", .servers = 1'000'000'000}},
+                      {{.name = "grain", .needs = {{resource_id(0), capacity_id(0), 1e-9}}}},
+                      Rates(1, 1, {1.0}));
+  const Solution found =
+      plan_of({system, Objective::kThroughput, {}, {{.task = task_type(0), .rate = 3}}, {}});
+  EXPECT_NEAR(found.plan.headroom.value() / 1e18, 1.0 / 3, 1e-9);
+  EXPECT_NEAR(found.performance.value, 3, 1e-9);
+}
+
 TEST(Packings, HaveNoBoundWhereNoneKeepsTheLimits) {
   std::vector<TaskClass> tasks = memory_of(80, 41).tasks();
   tasks[0].floor = 12;

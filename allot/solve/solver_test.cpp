@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "allot/base/error.hpp"
@@ -166,6 +168,26 @@ TEST(Solvers, MisFindsTheLeastErrorInMostSystems) {
   }
   EXPECT_GE(hits, systems * 4 / 10);
   EXPECT_GE(cut / systems, 0.66);
+}
+
+TEST(Exact, LooksAtAllStatesThatCapacitiesJoinWithinTheTimeLimit) {
+  std::vector<TaskClass> tasks{{.name = "fast", .count = 2}, {.name = "slow", .count = 2}};
+  for (TaskClass& task : tasks) {
+    for (const std::size_t j : {0, 1}) task.needs.push_back({resource_id(j), capacity_id(2), 1});
+  }
+  const System system({{.name = "cpu"}, {.name = "gpu"}}, tasks, Rates(2, 2, {10, 9, 1, 2}),
+                      {{.name = "bus", .amount = 10, .shared = true}});
+  const Problem problem{system, Objective::kThroughput};
+  EXPECT_EQ(solve(*find_solver("exact"), problem).outcome, Outcome::kOptimal);
+  SolveOptions options;
+  const auto deadline = Clock::now() + std::chrono::milliseconds(100);
+  options.stop.deadline = deadline;
+  options.progress = [&](const SolveProgress& progress) {
+    if (progress.bound) std::this_thread::sleep_until(deadline);  // all that is left are the states
+  };
+  const Solution late = solve(*find_solver("exact"), problem, options);
+  EXPECT_EQ(late.outcome, Outcome::kTimeLimit);
+  EXPECT_GT(*late.upper_bound, late.performance.value);
 }
 
 }  // namespace

@@ -54,9 +54,10 @@ void take_planned_bound(const Problem& problem, const SolveOptions& options, Sol
 Solution search_joined(const Problem& problem, const SolveOptions& options) {
   const System& system = problem.system;
   Solution best = find_solver("local")->search(problem, options);
-  SolveOptions plain = options;
-  plain.progress = nullptr;
-  plain.bound_packings = false;
+  SolveOptions quiet = options;
+  quiet.progress = nullptr;
+  quiet.bound_packings = false;
+  SolveOptions plain = quiet;
   plain.stop.deadline.reset();  // a bound is always given, and this one takes little
   const Solution planned = find_solver("planned")->search(Problem{system, Objective::kThroughput}, plain);
   if (planned.outcome == Outcome::kInfeasible) {
@@ -67,7 +68,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   bool feasible = is_feasible(system, best.assignment);
   double value = evaluate(system, best.assignment).value;
   if (best.outcome == Outcome::kBudget) {  // map gets further with the same steps where there is much to move
-    const Solution map = find_solver("map")->search(problem, plain);
+    const Solution map = find_solver("map")->search(problem, quiet);
     const double found = evaluate(system, map.assignment).value;
     if (is_feasible(system, map.assignment) && (!feasible || found > value)) {
       best.assignment = map.assignment;
@@ -86,7 +87,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
   const bool is_open = !feasible || *best.upper_bound > value * (1 + kSame);
   const double effort = states * static_cast<double>(1 + steps_per_rating(system));
   if (is_open && !is_stopped && effort <= std::min(kMostStates, static_cast<double>(options.stop.steps))) {
-    const Solution all = find_solver("exhaustive")->search(problem, plain);
+    const Solution all = find_solver("exhaustive")->search(problem, quiet);
     if (is_feasible(system, all.assignment)) {
       const double found = evaluate(system, all.assignment).value;
       if (!feasible || found > value) best.assignment = all.assignment;

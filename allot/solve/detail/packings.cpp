@@ -205,7 +205,7 @@ class PackingSearch {
       take(p, tasks);
       visit(at + 1, value + prices_[p] * tasks);
       take(p, -tasks);
-      if (has_ended()) return;
+      if (has_ended() || at + 1 == order_.size()) return;  // at the last place, most is best
     }
   }
 
