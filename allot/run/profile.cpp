@@ -14,6 +14,7 @@
 #include "allot/base/random.hpp"
 #include "allot/base/statistics.hpp"
 #include "allot/dispatch/sharing_design.hpp"
+#include "allot/run/detail/profile_sample.hpp"
 #include "allot/run/detail/stop_order.hpp"
 #include "allot/run/holdings.hpp"
 #include "allot/run/request.hpp"
@@ -21,28 +22,14 @@
 namespace allot {
 namespace {
 
+using detail::last_start;
+using detail::problem_of;
+using detail::Sample;
+
 /// Intervals are looked at after 10, 15, 22, 33, ... runs: every look is a chance to stop too early.
 constexpr double kLookGrowth = 1.5;
 /// Empty commands per resource, of which the median counts.
 constexpr int kLaunches = 11;
-
-struct Sample {
-  double seconds = 0;
-  bool ok = false;
-  bool not_found = false;
-  std::string problem;
-  Clock::time_point began{};
-  Clock::time_point ended{};
-  TaskType type{};
-  ResourceId resource{};
-};
-
-/// The last time that one of them was started: what ended before had busy neighbours all along.
-Clock::time_point last_start(std::span<const Sample> samples) {
-  Clock::time_point last{};
-  for (const Sample& sample : samples) last = std::max(last, sample.began);
-  return last;
-}
 
 /// The runs of one pair under one condition.
 struct Series {
@@ -241,23 +228,6 @@ class Profiler {
     }
     scratch_.clear();
     return samples;
-  }
-
-  static std::string problem_of(const TaskRecord& record) {
-    if (!record.error.empty()) return record.error;
-    std::string text;
-    if (record.status == TaskStatus::kTimeout) {
-      text = "it ran past its timeout";
-    } else if (record.signal) {
-      text = "signal " + std::to_string(*record.signal);
-    } else {
-      text = "exit " + std::to_string(record.exit.value_or(-1));
-    }
-    std::string_view said = record.err;
-    while (said.ends_with('\n')) said.remove_suffix(1);
-    if (const std::size_t line = said.rfind('\n'); line != std::string_view::npos)
-      said.remove_prefix(line + 1);
-    return said.empty() ? text : text + ": " + std::string(said);
   }
 
   void measure_launch(std::size_t j) {
