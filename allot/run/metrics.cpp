@@ -100,7 +100,7 @@ void add_tasks(MetricsText& out, const RunView& view) {
     out.sample({{"type", type.name}, {"state", "done"}}, type.done);
     out.sample({{"type", type.name}, {"state", "failed"}}, type.failed);
     out.sample({{"type", type.name}, {"state", "running"}}, type.running);
-    out.sample({{"type", type.name}, {"state", "waiting"}}, type.waiting());
+    out.sample({{"type", type.name}, {"state", "waiting"}}, type.pending());
   }
   out.family("retries", "counter", "Attempts of this run at tasks that had been tried before.");
   out.sample({}, view.retried);

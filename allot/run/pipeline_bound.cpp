@@ -9,7 +9,7 @@
 namespace allot {
 
 std::optional<double> pipeline_bound(const Job& job, const System& system, std::span<const Count> left) {
-  std::optional<double> bound = batch_bound(system, left);
+  std::optional<double> bound = batch_bound(system, left, true);
   if (!bound || !has_stages(job)) return bound;
   // By type, no sooner than which its first task begins and its last one ends.
   std::vector<double> begin(job.tasks.size(), 0);
