@@ -10,10 +10,7 @@ namespace {
 
 /// The end of the batch begins when so few are left for each slot.
 constexpr Count kEndgameTasks = 2;
-/// There, a pair that nobody has tried, or that fails, counts as slower than the slowest known one by this
-/// factor.
-constexpr double kDoubtfulFactor = 5;
-/// And one that hangs by this one.
+/// There, a pair that hangs counts as slower than the slowest known one by this factor.
 constexpr double kHungFactor = 1000;
 /// A task is late by far after so many times what it should take, and so many seconds.
 constexpr double kLateFactor = 4;
@@ -205,7 +202,8 @@ std::vector<Count> Starts::counts_within_limits(std::span<const Backlog::Group> 
 
 /// What the tasks of each group should take at each resource; 0: they may not run there. Nothing when too
 /// little is known about the rates.
-std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog::Group> groups) const {
+std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog::Group> groups,
+                                                        double unknown_factor) const {
   const std::size_t resources = job_.resources.size();
   PerPair<double> seconds(groups.size(), resources);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -220,7 +218,8 @@ std::optional<PerPair<double>> Starts::expected_seconds(std::span<const Backlog:
       if (mean && placer_.allows(type, r) && !hung_[j]) {
         row[j] = *mean;
       } else {
-        doubtful.emplace_back(j, hung_[j] ? kHungFactor : kDoubtfulFactor);
+        const bool is_unknown = !mean && placer_.allows(type, r);
+        doubtful.emplace_back(j, hung_[j] ? kHungFactor : is_unknown ? unknown_factor : kDoubtfulFactor);
       }
       slowest = std::max(slowest, mean.value_or(0));
     }

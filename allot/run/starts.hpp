@@ -37,6 +37,10 @@ class Starts {
         hung_(job.resources.size()),
         short_since_(job.tasks.size()) {}
 
+  /// At the end of a batch, a pair that nobody has tried, or that fails, counts as slower than the slowest
+  /// known one by this factor.
+  static constexpr double kDoubtfulFactor = 5;
+
   /// Starts a task, known by its number, at a slot; after it the slot is busy or the task has ended.
   using Start = std::function<void(std::size_t slot, std::uint64_t task, const Placed& placed, bool alone)>;
 
@@ -61,7 +65,8 @@ class Starts {
   bool start_last_ones(Clock::time_point now, const Start& start);
   bool start_anything(Clock::time_point now, const Start& start);
   bool has_task(TaskType i, ResourceId j) const;
-  std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups) const;
+  std::optional<PerPair<double>> expected_seconds(std::span<const Backlog::Group> groups,
+                                                  double unknown_factor = kDoubtfulFactor) const;
   // Where tasks have needs: starts_with_needs.cpp
   std::optional<Placed> take_stray(ResourceId j, Clock::time_point now);
   bool start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start);

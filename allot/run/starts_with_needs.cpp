@@ -58,7 +58,8 @@ bool Starts::start_at(TaskType i, ResourceId j, Clock::time_point now, const Sta
 bool Starts::start_last_with_needs(Count all, bool few, Clock::time_point now, const Start& start) {
   if (all == 0 || all > kMostPacked) return false;
   const std::vector<Backlog::Group> groups = backlog_.groups();
-  std::optional<PerPair<double>> seconds = expected_seconds(groups);
+  // While many are left it is worth trying what nobody knows.
+  std::optional<PerPair<double>> seconds = expected_seconds(groups, few ? kDoubtfulFactor : 1);
   if (!seconds) return false;
   double work = 0;
   for (const TaskType g : seconds->type_ids()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "allot/base/random.hpp"
@@ -91,6 +92,7 @@ Scene draw_batch(std::uint64_t seed, bool known) {
 
 BoxResult run_batch(const Scene& scene) {
   const Verdict verdict = live_through(scene);
+  for (const std::string& violation : verdict.violations) std::printf("%s\n", violation.c_str());
   if (!verdict.violations.empty() || verdict.outcome != "finished") return {};
   std::vector<Count> left;
   double longest = 0;
@@ -108,28 +110,34 @@ BoxResult run_batch(const Scene& scene) {
 }
 
 BoxResult run_planned(std::uint64_t seed) {
-  constexpr double kSeconds = 600;
-  constexpr double kWarmUp = 60;
+  constexpr double kMostSeconds = 600;
+  constexpr double kMostTasks = 20'000;
   Scene scene = draw_batch(seed, true);
   RandomStream random(seed, 0xb0);
+  std::vector<double> most(scene.job.tasks.size(), 0.0);  // tasks per second if there were nothing else
+  double all = 0;
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    scene.job.tasks[i].worth = log_uniform(random, 0.2, 5);
+    for (std::size_t j = 0; j < scene.job.resources.size(); ++j) {
+      const double seconds = scene.seconds[i * scene.job.resources.size() + j];
+      if (seconds > 0) most[i] += static_cast<double>(scene.job.resources[j].servers) / seconds;
+    }
+    all += most[i];
+  }
+  const double end = std::min(kMostSeconds, kMostTasks / all);
+  const double warm = 0.1 * end;
   scene.options.policy = "planned";
-  scene.signals = {{kSeconds, Signal::Kind::kDrain}};
+  scene.signals = {{end, Signal::Kind::kDrain}};
   scene.manners.clear();
   std::vector<Count> counts;
-  for (std::size_t i = 0; i < scene.job.tasks.size(); ++i) {
+  for (std::size_t i = 0; i < most.size(); ++i) {
     JobTask& task = scene.job.tasks[i];
-    task.worth = log_uniform(random, 0.2, 5);
-    // As many as could be done at most, and some.
-    double most = 0;
-    for (std::size_t j = 0; j < scene.job.resources.size(); ++j) {
-      double& seconds = scene.seconds[i * scene.job.resources.size() + j];
-      if (seconds > 0) most += static_cast<double>(scene.job.resources[j].servers) / seconds;
-    }
-    task.inputs = inputs_by_counting(static_cast<std::size_t>(1.2 * kSeconds * most) + 20);
+    task.inputs = inputs_by_counting(static_cast<std::size_t>(1.2 * end * most[i]) + 20);
     scene.manners.resize(scene.manners.size() + task.inputs.rows());
     counts.push_back(static_cast<Count>(task.inputs.rows()));
   }
   const Verdict verdict = live_through(scene);
+  for (const std::string& violation : verdict.violations) std::printf("%s\n", violation.c_str());
   if (!verdict.violations.empty()) return {};
   SolveOptions options;
   options.bound_packings = true;
@@ -137,9 +145,9 @@ BoxResult run_planned(std::uint64_t seed) {
       solve(*find_solver("planned"), {true_system(scene, counts), Objective::kThroughput}, options);
   double value = 0;
   for (const auto& [when, type] : verdict.completions) {
-    if (when > kWarmUp && when <= kSeconds) value += scene.job.tasks[index(type)].worth;
+    if (when > warm && when <= end) value += scene.job.tasks[index(type)].worth;
   }
-  return {true, value / (kSeconds - kWarmUp) / plan.plan.packing_bound.value_or(plan.performance.value)};
+  return {true, value / (end - warm) / plan.plan.packing_bound.value_or(plan.performance.value)};
 }
 
 }  // namespace allot::worlds

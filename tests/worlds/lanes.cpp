@@ -184,8 +184,8 @@ void SimulatedLane::lose(const std::string& why, bool not_found, std::vector<Lan
   for (auto& [id, task] : tasks_) {
     ids.push_back(id);
     // Behind a launcher nobody knows what becomes of a task: it may go on until its worker notices.
-    const bool goes_on = is_far_ && town_.random.uniform() < 0.3;
-    const double for_s = goes_on ? LaneOptions{}.silence.count() * town_.random.uniform() : 0;
+    const bool goes_on = is_far_ && town_.fates.uniform() < 0.3;
+    const double for_s = goes_on ? LaneOptions{}.silence.count() * town_.fates.uniform() : 0;
     town_.ledger.ends_at(task.holding, town_.now + seconds(for_s));
     LaneEvent& event = events.emplace_back();
     event.kind = LaneEvent::Kind::kRecord;

@@ -26,6 +26,7 @@ struct Town {
   Clock::time_point now{};
   Clock::time_point begin{};  ///< of this run
   RandomStream random;
+  RandomStream fates;  ///< of those that were lost
   std::set<SimulatedLane*> lanes;
   std::vector<int> failures_to_open;           ///< by resource, still to come
   std::map<std::string, std::size_t> numbers;  ///< of tasks, by identity
@@ -41,7 +42,8 @@ struct Town {
   /// Called when an attempt is lost with its worker: the ids of all that were lost.
   std::function<void(const std::vector<std::uint64_t>& ids)> lost;
 
-  Town(const Scene& from, std::uint64_t stream) : scene(from), random(from.seed, stream), ledger(from.job) {}
+  Town(const Scene& from, std::uint64_t stream)
+      : scene(from), random(from.seed, stream), fates(from.seed, stream, 1), ledger(from.job) {}
 };
 
 /// One lane. Its worker opens, runs tasks as their manners are, and is lost, when its time has come.

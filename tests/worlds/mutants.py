@@ -101,8 +101,8 @@ MUTANTS = {
     "what lost tasks held is never free again": [
         (RUN + "holdings.cpp", "if (lingering_[at].first > now) continue;", "continue;"),
     ],
-    "what machines have is counted together": [
-        ("allot/jobs/job.cpp", "const bool is_far = capacity.per == JobCapacity::Per::kMachine &&", "const bool is_far = false &&"),
+    "what there is for all is counted by machine": [
+        ("allot/jobs/job.cpp", "const bool is_far = capacity.per == JobCapacity::Per::kMachine &&", "const bool is_far ="),
     ],
     "two tasks have the same slot": [
         (RUN + "holdings.cpp", "free[number] = free[number] - part > kRounding ? free[number] - part : 0;", ""),
