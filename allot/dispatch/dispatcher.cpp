@@ -12,13 +12,12 @@ namespace {
 
 using detail::Access;
 using detail::ActivePlan;
+using detail::kOnStack;
 using detail::Published;
 using detail::Tally;
 
 /// How often a decision is taken again because another thread was quicker.
 constexpr int kRetries = 16;
-/// Pairs whose counts are copied to the stack.
-constexpr std::size_t kOnStack = 1024;
 
 /// A counter that is read, changed by the policy on a copy, and put back if nobody else has changed it.
 bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const std::uint32_t> before,
@@ -145,7 +144,7 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, Tally& tally) no
   const std::size_t resources = system.resource_count();
   const std::size_t pairs = types * resources;
   const std::size_t memory = 2 * plan->memory.size();
-  if (pairs <= kOnStack && resources <= kOnStack / 4 && memory <= kOnStack / 4) {
+  if (plan->is_small) {
     // Left uninitialised: most of it is not needed.
     std::array<Count, kOnStack> tasks;
     std::array<Count, kOnStack / 4> totals;
@@ -179,7 +178,6 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, ActivePlan& plan
   const std::size_t remembered = plan.memory.size();
   const std::span<std::uint32_t> before = scratch.memory.first(remembered);
   const std::span<std::uint32_t> after = scratch.memory.subspan(remembered);
-  const bool shows_work = plan.policy->looks_at_sizes();
   RandomStream random(options.seed, detail::this_stripe(),
                       tally.draws.fetch_add(1, std::memory_order_relaxed));
 
@@ -195,7 +193,7 @@ std::optional<ResourceId> Dispatcher::State::choose(TaskType i, ActivePlan& plan
       }
     }
     Situation situation{&system, scratch.counts, scratch.totals, {}};
-    if (shows_work) {
+    if (plan.shows_work) {
       for (const ResourceId j : system.resource_ids()) {
         double seconds = 0;
         for (const TaskType l : system.types()) {

@@ -38,9 +38,9 @@ struct DispatcherOptions {
   /// is seen is put down to the task and to those beside it as the model says.
   std::vector<Capacity> capacities;
   /// Plans are for the tasks that are in flight, whatever counts were declared: the count of a type is what
-  /// is planned for until tasks of it have been seen, and as long as there are about as many (a quarter more
-  /// or fewer, or one task). More are planned for at the next look, fewer when the latest eight looks saw no
-  /// more. False: plans are for the counts, which the host keeps true.
+  /// is planned for until tasks of it have been seen. Many more, by over a quarter and over one task, are
+  /// planned for at the next look, many fewer when eight looks in a row saw no more, and a smaller difference
+  /// when it has lasted for 64 looks. False: plans are for the counts, which the host keeps true.
   bool follow_counts = true;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.

@@ -70,6 +70,7 @@ PolicyOptions Dispatcher::State::solve_options() const {
   solving.solve.deadline = Clock::now() + options.solve_limit;
   solving.solve.flag = &stop_solving;
   solving.plan_basis = plan_basis;
+  solving.keep_proportions = options.follow_counts;
   return solving;
 }
 

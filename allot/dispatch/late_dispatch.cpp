@@ -131,20 +131,20 @@ void LateDispatch::drop_closed_trials() {
   }
 }
 
-/// Calls `visit` with each task that is to learn a rate, is there, and has no room.
+/// Calls `visit` with each task that is to learn a rate and is there.
 template <typename Visit>
-void LateDispatch::for_blocked_trials(const Visit& visit) {
+void LateDispatch::for_trials(const Visit& visit) {
   for (const TaskType i : trials_.type_ids()) {
     if (trials_of_[index(i)] == 0 || waiting_[index(i)] == 0) continue;
     for (const ResourceId j : trials_.resource_ids()) {
-      if (trials_(i, j).ticket.explores && !fits(i, j)) visit(trials_(i, j));
+      if (trials_(i, j).ticket.explores) visit(trials_(i, j));
     }
   }
 }
 
 bool LateDispatch::is_kept_for_trials(TaskType i, ResourceId j) {
   bool kept = false;
-  for_blocked_trials([&](const Trial& trial) {
+  for_trials([&](const Trial& trial) {
     if (trial.passed_by < kMostPassedBy) return;
     for (const Draw& mine : needs_(i, j)) {
       for (const Draw& theirs : needs_(trial.ticket.type, trial.ticket.resource)) {
@@ -189,13 +189,16 @@ bool LateDispatch::find_offers(ResourceId j, Clock::time_point now) {
   ask_for_trials(now);
   const bool has_needs = system.has_needs();
   if (has_needs) find_free();
-  const bool keeps_room = has_needs && std::any_of(trials_of_.begin(), trials_of_.end(),
-                                                   [](Count trials) { return trials > 0; });
+  const bool keeps_room =
+      has_needs && std::any_of(trials_of_.begin(), trials_of_.end(), [](Count trials) { return trials > 0; });
   for (const TaskType i : system.types()) {
     Count& offered = offer_[index(i)];
-    offered = waiting_[index(i)];
-    if (offered == 0) continue;
     const bool is_trial = trials_(i, j).ticket.explores;
+    offered = waiting_[index(i)] - (is_trial ? 0 : trials_of_[index(i)]);  // the others are for elsewhere
+    if (offered <= 0) {
+      offered = 0;
+      continue;
+    }
     const bool may = is_trial || (system.can_run(i, j) && dispatcher_.allows(i, j) && !is_ahead(i));
     if (!may || (has_needs && !fits(i, j)) || (keeps_room && !is_trial && is_kept_for_trials(i, j)))
       offered = 0;
@@ -221,9 +224,25 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
     situation.free = free_;
   }
   const std::optional<TaskType> type = binding_->next(j, situation, random_);
-  if (!type) return std::nullopt;
-  if (system.has_needs()) for_blocked_trials([](Trial& trial) { ++trial.passed_by; });
-  return begun(dispatcher_.place_at(*type, j, now), true);
+  const std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
+  if (!type && !other) return std::nullopt;
+  if (system.has_needs()) for_trials([](Trial& trial) { ++trial.passed_by; });
+  return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
+}
+
+/// The plan is for tasks that are not there: of those that are, what is worth most here.
+std::optional<TaskType> LateDispatch::unplanned(ResourceId j) const noexcept {
+  const System& system = plan_->system;
+  bool has_part = false;
+  std::optional<TaskType> best;
+  for (const TaskType i : system.types()) {
+    if (*plan_->part(i, j) > 0) {
+      if (in_flight(i) > 0) return std::nullopt;
+      has_part = true;
+    }
+    if (offer_[index(i)] > 0 && (!best || system.value_rate(i, j) > system.value_rate(*best, j))) best = i;
+  }
+  return has_part ? best : std::nullopt;
 }
 
 // ---- in service
@@ -263,7 +282,7 @@ void LateDispatch::leave(const Start& start, std::optional<double> busy_seconds)
 }
 
 void LateDispatch::ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now) {
-  leave(start, busy_seconds);
+  leave(start, busy_seconds >= 0 ? std::optional(busy_seconds) : std::nullopt);
   done_[index(start.ticket.type)] += 1;
   dispatcher_.complete(start.ticket, busy_seconds, ok, now);
 }

@@ -31,7 +31,8 @@ namespace allot {
 /// plans. What tasks hold is kept free for them: a type of which no task has room now is not offered. What
 /// they share slows them down, and counts as so much less service. Where the dispatcher wants to learn a
 /// rate, the next task of the type goes there. Under the objective `priority`, types that are ahead of their
-/// share wait for the others.
+/// share wait for the others. A resource that the plan has work for, of which there is none in flight any
+/// more, takes other work until there is a plan for what is there.
 ///
 /// Not thread-safe: the host has a lock over it, or a thread. The dispatcher's planner may work beside it.
 /// O(pairs) for a decision where tasks have needs, else O(types); no allocation but when there is a new plan.
@@ -74,7 +75,7 @@ class LateDispatch {
   /// A start that the host has chosen itself, as at the end of a batch: it counts like any other.
   Start take_at(TaskType i, ResourceId j, Clock::time_point now);
 
-  /// The task has ended: see `Dispatcher::complete`.
+  /// The task has ended: see `Dispatcher::complete`. NaN seconds: nobody knows how long it was.
   void ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now);
   /// It has ended in a way that says nothing about its rate.
   void dropped(const Start& start, double busy_seconds);
@@ -92,7 +93,7 @@ class LateDispatch {
  private:
   struct Trial {
     Ticket ticket;        ///< it `explores`, or there is none
-    Count passed_by = 0;  ///< others that have started since it had no room
+    Count passed_by = 0;  ///< others that have started since
   };
 
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - made_).count(); }
@@ -104,13 +105,14 @@ class LateDispatch {
   void end_trial(TaskType i, ResourceId j);
   void drop_closed_trials();
   template <typename Visit>
-  void for_blocked_trials(const Visit& visit);
+  void for_trials(const Visit& visit);
   bool is_kept_for_trials(TaskType i, ResourceId j);
 
   void find_free();
   bool fits(TaskType i, ResourceId j) const noexcept;
   bool find_offers(ResourceId j, Clock::time_point now);
   std::optional<Start> choose(ResourceId j, Clock::time_point now);
+  std::optional<TaskType> unplanned(ResourceId j) const noexcept;
   Start begun(const Ticket& ticket, bool in_order);
   double speed(TaskType i, ResourceId j);
   void leave(const Start& start, std::optional<double> busy_seconds);

@@ -26,8 +26,9 @@ struct PlanDoubt {
 /// Immutable once published.
 struct Plan {
   std::uint64_t number = 0;  ///< counts up from 1
-  /// With the rates and counts it was made for: see `DispatcherOptions::follow_counts`. A pair that is not in use now (drained, lost, failing, or not
-  /// tried yet while others are known) has rate 0, and a type that can go nowhere now has count 0.
+  /// With the rates and counts it was made for: see `DispatcherOptions::follow_counts`. A pair that is not in
+  /// use now (drained, lost, failing, or not tried yet while others are known) has rate 0, and a type that
+  /// can go nowhere now has count 0.
   System system;
   std::optional<Assignment> target;  ///< n_ij, if the policy holds one
   std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; else empty
@@ -35,8 +36,8 @@ struct Plan {
   std::optional<Performance> predicted;
   std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
   double solve_seconds = 0;
-  bool stale = false;           ///< the plan before, which could not be renewed: `note` says why
-  std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
+  bool stale = false;                    ///< the plan before, which could not be renewed: `note` says why
+  std::vector<double> service;           ///< x_ij, row-major, of `planned`, which binds late; else empty
   std::shared_ptr<const Policy> policy;  ///< that carries it out
 
   /// What the type is to have of the resource: its planned service or time share, else its tasks there. The

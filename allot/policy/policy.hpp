@@ -159,6 +159,10 @@ struct PolicyOptions {
   /// The same for `planned`, which leaves its own here.
   std::shared_ptr<PlanBasis> plan_basis;
   std::optional<double> power_cap;  ///< of `planned`: mean watts, besides what the scenario says
+  /// For live hosts, where any number of tasks may be in flight: where more than one task of a type is
+  /// missing or too many, those that hold a target keep its proportions rather than fill the largest
+  /// shortfall.
+  bool keep_proportions = false;
   /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
   /// answer where that is better.
   bool look_further = false;

@@ -87,6 +87,7 @@ Placer::Placer(const Job& job, const PlacerOptions& options, Clock::time_point n
   // Another policy by name decides for itself; the end of the batch is part of what finishes soonest.
   finishes_ = options.objective == RunObjective::kFinish && options.policy.empty();
   dispatcher.policy_options.shares = shares_of(options);
+  dispatcher.follow_counts = false;  // `update` says how many there are
   dispatcher.seed = options.seed;
   dispatcher.planning = options.planning;
   dispatcher.solve_limit = options.solve_limit;

@@ -224,6 +224,12 @@ class Loop {
     }
   }
 
+  void wake_idle() {
+    for (const auto& station : stations_) {
+      if (station->idle > 0) station->changed.notify_one();
+    }
+  }
+
   void tell_waiting(allot::TaskType i) {
     if (late_) late_->set_waiting(i, static_cast<Count>(lines_.unbound(i).size()));
   }
@@ -348,6 +354,7 @@ class Loop {
         lock.lock();
         if (late_) {
           late_->ended(task->start, busy, true, end);
+          if (options_.model) wake_idle();  // what it held is free
         } else {
           dispatcher_.complete(ticket, busy, true, end);
           if (task->in_order) lines_.served(ticket.type, ticket.resource, busy);

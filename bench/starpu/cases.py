@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -17,11 +18,14 @@ ALLOT = os.environ.get("ALLOT", str(BUILD / "apps" / "allot" / "allot"))
 LIBRARY = os.environ.get("ALLOT_STARPU", str(BUILD / "integrations" / "starpu" / "liballot-starpu.so"))
 PROGRAMS = pathlib.Path(os.environ.get("ALLOT_STARPU_PROGRAMS", BUILD / "examples" / "starpu"))
 
-#: Milliseconds as type:tasks in flight:cpu,ocl0,ocl1; "-" is: cannot run there.
+#: Milliseconds as type:tasks in flight:cpu,ocl0,ocl1; "-" is: cannot run there. The worths were fixed before anything was run
+#: with them: each makes a type that is slow, or not at home on the processor, worth running there.
 CASES = {
-    "S1": {"cpus": 1, "types": ["A:6:8,4", "B:6:20,10"], "shares": {"A": 0.6, "B": 0.4}},
-    "S2": {"cpus": 2, "types": ["A:6:10,2,20", "B:6:8,16,3", "C:6:4,12,9"], "shares": {"A": 0.5, "B": 0.3, "C": 0.2}},
-    "S3": {"cpus": 1, "types": ["A:4:10,-,-", "B:6:4,3,-", "C:6:15,-,2"], "shares": {"A": 0.15, "B": 0.35, "C": 0.5}},
+    "S1": {"cpus": 1, "types": ["A:6:8,4", "B:6:20,10"], "shares": {"A": 0.6, "B": 0.4}, "worths": {"A": 1, "B": 4}},
+    "S2": {"cpus": 2, "types": ["A:6:10,2,20", "B:6:8,16,3", "C:6:4,12,9"], "shares": {"A": 0.5, "B": 0.3, "C": 0.2},
+           "worths": {"A": 4, "B": 1, "C": 1}},
+    "S3": {"cpus": 1, "types": ["A:4:10,-,-", "B:6:4,3,-", "C:6:15,-,2"], "shares": {"A": 0.15, "B": 0.35, "C": 0.5},
+           "worths": {"A": 5, "B": 1, "C": 1}},
 }
 CASES["S4"] = {**CASES["S2"], "options": ["--exponential"]}
 
@@ -35,6 +39,21 @@ def examples():
         if found.returncode == 0:
             return pathlib.Path(found.stdout.strip()) / "starpu"
     return pathlib.Path("/usr/lib/starpu")
+
+
+def random_box(seed):
+    """One or two CPU workers and one or two devices; two to four types with lengths and worths over a decade, as many tasks in
+    flight as keep everybody busy."""
+    draw = random.Random(seed)
+    devices = draw.randint(1, 2)
+    types, worths = [], {}
+    for name in "ABCD"[:draw.randint(2, 4)]:
+        times = [round(4 * 10 ** draw.random(), 1) for _ in range(1 + devices)]
+        cannot = draw.randrange(3 * (1 + devices))
+        words = ["-" if place == cannot else str(ms) for place, ms in enumerate(times)]
+        types.append(f"{name}:{draw.randint(3, 8)}:{','.join(words)}")
+        worths[name] = round(10 ** draw.uniform(-0.5, 0.5), 2)
+    return {"cpus": draw.randint(1, 2), "types": types, "worths": worths}
 
 
 def drawn(case):
@@ -55,14 +74,15 @@ def resources(case):
     return ["cpu"] + [f"ocl{d}" for d in range(max(len(ms) for _, ms in parsed(case).values()) - 1)]
 
 
-def scenario(case, depth=1, shares=None, measured=None):
+def scenario(case, depth=1, shares=None, measured=None, worths=False):
     """The case as `allot solve` reads it; measured: {type: [ms]} in place of the times as told, where positive."""
     names = resources(case)
     tasks = []
     for name, (count, times) in parsed(case).items():
         seen = (measured or {}).get(name, [0] * len(times))
         rates = {r: 1000 / (m or ms) for r, ms, m in zip(names, times, seen) if ms is not None}
-        tasks.append({"name": name, "count": count, "rates": rates, **({"priority": shares[name]} if shares else {})})
+        worth = {"worth": case["worths"][name]} if worths else {}
+        tasks.append({"name": name, "count": count, "rates": rates, **worth, **({"priority": shares[name]} if shares else {})})
     return {"resources": [{"name": r, "servers": case["cpus"] if r == "cpu" else 1, "min_depth": 1 if r == "cpu" else depth}
                           for r in names], "tasks": tasks}
 
@@ -145,6 +165,13 @@ class ClosedLoop:
     def promise(self, depth=1, shares=None, measured=None, *options):
         return solved(scenario(self.case, depth, shares, measured), *options)
 
+    def planned_value(self, measured=None):
+        """What the plan of most value promises."""
+        return solved(scenario(self.case, 1, None, measured, worths=True), "--solver", "planned")["value"]
+
+    def value(self, result):
+        return sum(self.case["worths"][name] * kind["throughput"] for name, kind in result["types"].items())
+
     def measured(self, result):
         """Milliseconds as they were: on a busy machine sleepers are woken late."""
         return {name: kind["ms"] for name, kind in result["types"].items()}
@@ -157,5 +184,6 @@ class ClosedLoop:
         return took / told if told else 1.0
 
 
-def share_text(shares):
-    return ",".join(f"{name}={share}" for name, share in shares.items())
+def named_text(numbers):
+    """As ALLOT_SHARES and ALLOT_WORTHS want it."""
+    return ",".join(f"{name}={number}" for name, number in numbers.items())

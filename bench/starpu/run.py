@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Does allot's StarPU policy get more done than StarPU's own? Closed loops of sleeping tasks, shares, the cost of an empty
-task, and a task graph, which is not what it is made for. Medians of shuffled rounds.
+"""Does allot's StarPU policy get more done than StarPU's own? Closed loops of sleeping tasks, shares, worths, rates that have to
+be learnt, random boxes, the cost of an empty task, and a task graph, which is not what it is made for. Medians of shuffled rounds.
 
-  bench/starpu/run.py [--rounds N] [--seconds S] [--cases S1,S2] [--json FILE] [PART...]      PART: loops shares overhead graph kernels
+  bench/starpu/run.py [--rounds N] [--seconds S] [--cases S1,S2] [--json FILE] [PART...]
+
+PART: loops shares values learning boxes overhead graph kernels
 """
 import argparse
 import json
@@ -87,7 +89,7 @@ def shares(options):
         loop = cases.ClosedLoop(case)
         wanted = case["shares"]
         got = shuffled_rounds({"allot-weighted": lambda _, loop=loop, wanted=wanted: loop.run(
-            "allot-weighted", options.seconds, ALLOT_SHARES=cases.share_text(wanted))[0]}, options.rounds)["allot-weighted"]
+            "allot-weighted", options.seconds, ALLOT_SHARES=cases.named_text(wanted))[0]}, options.rounds)["allot-weighted"]
         reached = {t: median([r["types"][t]["share"] for r in got]) for t in wanted}
         worst = max(abs(reached[t] - wanted[t]) for t in wanted)
         promise = {s: loop.promise(1, wanted, None, "--objective", "priority", "--solver", "weighted", "--shares", s)["throughput"]
@@ -98,6 +100,65 @@ def shares(options):
               + f"   worst {100 * worst:.2f} points (bar 2: {'met' if worst <= 0.02 else 'MISSED'})", flush=True)
         answer[name] = {"wanted": wanted, "reached": reached, "throughput": rate, "promise": promise}
     return answer
+
+
+def values(options):
+    """Types of different worth: what is completed counts by it."""
+    answer = {}
+    for name in options.cases.split(","):
+        case = cases.CASES[name]
+        loop = cases.ClosedLoop(case)
+        tries = 1 if cases.drawn(case) else TRIES
+
+        def run(policy, loop=loop, tries=tries, **settings):
+            return lambda round_: loop.quietest(lambda: loop.run(policy, options.seconds, seed=round_ + 1, **settings)[0], tries)
+
+        ways = {policy: run(policy) for policy in ["dmda", "dmdas", "allot-map"]}
+        ways["allot-planned"] = run("allot-planned", ALLOT_WORTHS=cases.named_text(case["worths"]))
+        got = shuffled_rounds(ways, options.rounds)
+        value = {policy: median([loop.value(r) for r in results]) for policy, results in got.items()}
+        promise = loop.planned_value()
+        fulfilled = median([loop.value(r) / loop.planned_value(loop.measured(r)) for r in got["allot-planned"]])
+        print(f"== {name}  worths {cases.named_text(case['worths'])}: the plan promises {promise:.1f}/s")
+        for policy, results in got.items():
+            each = [loop.value(r) for r in results]
+            by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):6.1f}" for t in results[0]["types"])
+            print(f"   {policy:22} {value[policy]:8.1f}/s  [{min(each):7.1f} {max(each):7.1f}]  {value[policy] / value['dmda']:5.3f} x dmda   {by_type}")
+        print(f"   against dmda              {verdict(value['allot-planned'] / value['dmda'], 1.0)}")
+        print(f"   against allot-map         {verdict(value['allot-planned'] / value['allot-map'], 1.0)}")
+        print(f"   of the plan               {verdict(value['allot-planned'] / promise, 0.95)}   at the times measured {fulfilled:.3f}", flush=True)
+        answer[name] = {"promise": promise, "value": value, "fulfilled_at_measured_times": fulfilled, "runs": got}
+    return answer
+
+
+def learning(options):
+    """No calibrated models: no round may end far below the others."""
+    answer = {}
+    for name in options.cases.split(","):
+        loop = cases.ClosedLoop(cases.CASES[name])
+        for policy in ("allot-map", "allot-planned"):
+            got = [loop.run(policy, options.seconds, seed=round_ + 1, models=False) for round_ in range(options.rounds)]
+            rates = [result["throughput"] for result, _ in got]
+            middle = median(rates)
+            print(f"== {name} without models, {policy}, {options.rounds} rounds: median {middle:.1f}/s  [{min(rates):.1f} {max(rates):.1f}]")
+            print(f"   the worst of the median   {verdict(min(rates) / middle, 0.95)}", flush=True)
+            answer[f"{name} {policy}"] = {"throughput": rates, "statistics": [statistics_ for _, statistics_ in got]}
+    return answer
+
+
+def boxes(options):
+    """Random boxes: the value of the plan, at the times that were measured."""
+    parts = []
+    for seed in range(options.rounds):
+        case = cases.random_box(seed)
+        loop = cases.ClosedLoop(case)
+        result = loop.quietest(lambda loop=loop, case=case: loop.run(
+            "allot-planned", options.seconds, ALLOT_WORTHS=cases.named_text(case["worths"]))[0], TRIES)
+        parts.append(loop.value(result) / loop.planned_value(loop.measured(result)))
+        print(f"   box {seed:2}  {case['cpus']} CPU  {' '.join(case['types'])}  worths {cases.named_text(case['worths'])}: {parts[-1]:.3f} of the plan",
+              flush=True)
+    print(f"== {len(parts)} random boxes, of the plan: mean {statistics.mean(parts):.3f}, worst {verdict(min(parts), 0.95)}", flush=True)
+    return parts
 
 
 def overhead(options):
@@ -187,7 +248,7 @@ def kernels(options):
 
 
 def main():
-    parts = {"loops": loops, "shares": shares, "overhead": overhead, "graph": graph, "kernels": kernels}
+    parts = {"loops": loops, "shares": shares, "values": values, "learning": learning, "boxes": boxes, "overhead": overhead, "graph": graph, "kernels": kernels}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)

@@ -23,6 +23,8 @@ extern struct starpu_sched_policy allot_starpu_map;
 extern struct starpu_sched_policy allot_starpu_mis;
 /* "allot-weighted": the shares exactly, where the machine allows it; a worker may idle for them. */
 extern struct starpu_sched_policy allot_starpu_weighted;
+/* "allot-planned": the most value, by ALLOT_WORTHS or ALLOT_SCENARIO; workers take what the plan has next. */
+extern struct starpu_sched_policy allot_starpu_planned;
 
 /* The policy of that name, such as "allot-map"; null when there is none. Thread-safe. */
 struct starpu_sched_policy *allot_starpu_policy(const char *name);

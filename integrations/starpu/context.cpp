@@ -30,6 +30,7 @@ Context::Context(unsigned id, std::string_view policy, Settings settings, Solve 
     : id_(id),
       policy_(*find_policy(policy)),
       settings_(std::move(settings)),
+      wants_shares_(policy_.needs_shares || (policy_.binds_late && names_shares(settings_))),
       solve_(solve ? std::move(solve) : [](Dispatcher& dispatcher) { return dispatcher.solve(); }),
       placement_(policy_.holds_time_shares ? Lines::WhenAhead::kIdle : Lines::WhenAhead::kServe) {
   planner_ = std::make_unique<Planner>([this] { return look(); });
@@ -47,7 +48,7 @@ void Context::finish() {
   std::uint64_t unfinished = parked_.size();
   for (HeldTask* held : placement_.waiting_tasks()) {
     placement_.take_out(*held);
-    dispatcher_->cancel(held->ticket);
+    give_back_ticket(*held);
     ++unfinished;
   }
   if (unfinished > 0) {
@@ -157,7 +158,7 @@ void Context::remove(std::span<const int> workers) {
   // What waits may have lost the only workers that can run it.
   for (HeldTask* held : placement_.waiting_tasks()) {
     const ResourceSet left = able(held->task, held->ticket.type, held->choosy);
-    if (holds(left, held->ticket.resource)) {
+    if (held->unbound ? left != 0 : holds(left, held->ticket.resource)) {
       placement_.set_able(*held, left);
       continue;
     }
@@ -168,7 +169,7 @@ void Context::remove(std::span<const int> workers) {
       continue;
     }
     held->able = left;
-    dispatcher_->cancel(held->ticket);
+    give_back_ticket(*held);
     place(*held);
     placement_.put(*held);
   }

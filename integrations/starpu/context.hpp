@@ -101,6 +101,7 @@ class Context {
   void place(HeldTask& held);
   void park(starpu_task* task);
   void forget(HeldTask& held);
+  void give_back_ticket(const HeldTask& held);
   HeldTask* held_of(const starpu_task* task) const noexcept;
   int fetches_ahead(const HeldTask& held) const;
   int sleeper(const HeldTask& held) const noexcept;
@@ -121,6 +122,7 @@ class Context {
   const unsigned id_;
   const PolicyInfo& policy_;
   const Settings settings_;
+  const bool wants_shares_;  ///< types have shares
   const Solve solve_;
 
   mutable std::mutex mutex_;  ///< over what follows

@@ -119,7 +119,9 @@ void Context::say_plan(const Plan& plan) const {
   for (const TaskType i : plan.system.types()) {
     line += " " + plan.system.task(i).name + "=";
     for (const ResourceId j : plan.system.resource_ids()) {
-      line += (index(j) == 0 ? "" : ",") + std::to_string(plan.target ? (*plan.target)(i, j) : 0);
+      const std::string part =
+          plan.target ? std::to_string((*plan.target)(i, j)) : quote::number(plan.part(i, j).value_or(0));
+      line += (index(j) == 0 ? "" : ",") + part;
     }
   }
   if (plan.predicted) line += " " + std::to_string(plan.predicted->throughput) + "/s";
@@ -160,7 +162,7 @@ Report Context::report(Clock::time_point now) const {
         all.rates.push_back(dispatcher_->estimate(task_type(i), resource_id(j)));
       }
     }
-    if (policy_.needs_shares) all.shares = shares_of(settings_, all.types);
+    if (wants_shares_) all.shares = shares_of(settings_, all.types);
   }
   all.solves = solves_;
   all.failed_solves = failed_solves_;

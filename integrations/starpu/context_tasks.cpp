@@ -61,6 +61,7 @@ HeldTask* Context::admit(starpu_task* task) {
 
 void Context::place(HeldTask& held) {
   const TaskType i = held.ticket.type;
+  if (placement_.binds_late()) return;  // whoever takes it
   if (types_[index(i)].planned && placement_.fits_plan(i)) {
     while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {
       if (holds(held.able, ticket->resource)) {
@@ -94,23 +95,32 @@ void Context::park(starpu_task* task) {
 
 /// Of a held that waits nowhere: as if it had never been.
 void Context::forget(HeldTask& held) {
-  dispatcher_->cancel(held.ticket);
+  give_back_ticket(held);
   held.task->sched_data = nullptr;
   held_.release(held);
 }
 
-/// The worker to fetch the data for while the held waits; -1: none.
+/// Of one that no worker has taken: bound late, it has none.
+void Context::give_back_ticket(const HeldTask& held) {
+  if (!placement_.binds_late()) dispatcher_->cancel(held.ticket);
+}
+
+/// The worker to fetch the data for while the held waits; -1: none. Who takes a task that is bound late is
+/// not known before: devices fetch its data while they run the one before it.
 int Context::fetches_ahead(const HeldTask& held) const {
-  if (starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0) return -1;
+  if (placement_.binds_late() || starpu_get_prefetch_flag() == 0 || STARPU_TASK_GET_NBUFFERS(held.task) == 0)
+    return -1;
   const int worker = groups_.group(held.ticket.resource).workers.front();
   return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == STARPU_MAIN_RAM ? -1 : worker;
 }
 
-/// A worker that would run the held and asks no more; -1: none.
+/// A worker that would run the held and asks no more; -1: none. Bound late, it may be any of several: the
+/// planner wakes the others.
 int Context::sleeper(const HeldTask& held) const noexcept {
   int other = -1;
   for (std::size_t j = 0; j < groups_.size(); ++j) {
     if (!holds(held.able, resource_id(j))) continue;
+    if (held.unbound && !placement_.plan_has(held.ticket.type, resource_id(j))) continue;
     for (const int worker : groups_.group(resource_id(j)).workers) {
       if (!workers_[static_cast<std::size_t>(worker)].idle.load(std::memory_order_seq_cst)) continue;
       if (resource_id(j) == held.ticket.resource) return worker;
@@ -158,9 +168,10 @@ void Context::push_bound(starpu_task* task, int worker) {
   HeldTask& held = held_.make();
   held.task = task;
   held.pinned = true;
-  held.ticket = dispatcher_->place_at(*i, *j);
+  held.ticket.type = *i;
+  held.ticket.resource = *j;
+  placement_.pin(held, Clock::now(), *dispatcher_);
   task->sched_data = &held;
-  placement_.put(held);
   ++bound_;
 }
 
@@ -264,8 +275,7 @@ void Context::end(starpu_task* task) {
 }
 
 void Context::close(HeldTask& held, std::optional<double> busy, Clock::time_point now) {
-  placement_.end(held, busy);
-  dispatcher_->complete(held.ticket, busy.value_or(std::numeric_limits<double>::quiet_NaN()), true, now);
+  placement_.end(held, busy, now, *dispatcher_);
   held_.release(held);
   changed();
 }

@@ -126,7 +126,8 @@ void Context::say_needs() {
 
 TaskType Context::add_type(const std::string& name, std::vector<RatePrior> priors) {
   TaskClass type{.name = name, .count = 1};
-  if (policy_.needs_shares) type.priority = 1.0;
+  if (wants_shares_) type.priority = 1.0;
+  if (policy_.binds_late) say_wishes(settings_, type);
   if (dispatcher_) {
     dispatcher_->add_type(type, priors);
   } else {
@@ -137,12 +138,15 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
     options.planning = Planning::kDeferred;
     options.exploration = kExploration;
     options.solve_limit = kSolveLimit;
+    options.follow_counts = false;  // the planner of the context knows how many there were between its looks
+    if (policy_.binds_late && wants_shares_) options.policy_options.objective = Objective::kPriority;
     options.more_types = kMostTypes;
     options.more_resources = kMostResources - groups_.size();
     if (settings_.buses) find_devices();
     options.capacities = capacities_of(devices_);
     dispatcher_ =
         std::make_unique<Dispatcher>(std::move(resources), std::vector{type}, std::move(priors), options);
+    if (policy_.binds_late) placement_.bind_late(*dispatcher_);
     for (std::size_t j = 0; j < groups_.size(); ++j) {
       if (groups_.group(resource_id(j)).workers.empty()) dispatcher_->drain(resource_id(j));
     }
@@ -151,7 +155,7 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
   types_.push_back({name});
   placement_.resize(types_.size(), groups_.size());
   if (first) placement_.follow(*dispatcher_->plan(), *dispatcher_);
-  if (policy_.needs_shares) {
+  if (wants_shares_) {
     std::vector<std::string> names;
     for (const Type& known : types_) names.push_back(known.name);
     dispatcher_->set_priorities(shares_of(settings_, names));

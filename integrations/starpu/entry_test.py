@@ -52,7 +52,7 @@ class Entry(unittest.TestCase):
         status, said, policy = self.start(LINKED, STARPU_SCHED="allot-best")
         self.assertEqual((status, policy), (1, None))
         self.assertIn(f"starpu_init: {-errno.ENODEV}", said)
-        for word in ("'allot-best'", "allot-map", "allot-mis", "allot-weighted"):
+        for word in ("'allot-best'", "allot-map", "allot-mis", "allot-weighted", "allot-planned"):
             self.assertIn(word, said)
 
     def test_settings_that_cannot_be_read_are_named_and_ignored(self):
@@ -65,9 +65,9 @@ class Entry(unittest.TestCase):
         library.starpu_get_sched_lib_policy.restype = ctypes.c_void_p
         library.starpu_get_sched_lib_policies.restype = ctypes.POINTER(ctypes.c_void_p)
         policies = library.starpu_get_sched_lib_policies()
-        for at, name in enumerate((b"allot-map", b"allot-mis", b"allot-weighted")):
+        for at, name in enumerate((b"allot-map", b"allot-mis", b"allot-weighted", b"allot-planned")):
             self.assertEqual(library.starpu_get_sched_lib_policy(name), policies[at])
-        self.assertIsNone(policies[3])
+        self.assertIsNone(policies[4])
         self.assertIsNone(library.starpu_get_sched_lib_policy(b"dmda"))
 
 

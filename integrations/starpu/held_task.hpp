@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "allot/dispatch/late_dispatch.hpp"
 #include "allot/dispatch/line.hpp"
 
 struct starpu_task;
@@ -19,11 +21,12 @@ constexpr bool holds(ResourceSet set, ResourceId j) noexcept { return (set & set
 /// the one that the worker took after it.
 struct HeldTask : WaitingTask {
   starpu_task* task = nullptr;
-  ResourceSet able = 0;  ///< where it can run
-  ResourceId placed{};   ///< where it was put first; its ticket says where it is now
-  bool choosy = false;   ///< not on every worker of a resource, perhaps
-  bool pinned = false;   ///< to a worker, by the program: it never waits here
-  double taken = 0;      ///< when a worker took it, in seconds
+  ResourceSet able = 0;                      ///< where it can run
+  ResourceId placed{};                       ///< where it was put first; its ticket says where it is now
+  bool choosy = false;                       ///< not on every worker of a resource, perhaps
+  bool pinned = false;                       ///< to a worker, by the program: it never waits here
+  double taken = 0;                          ///< when a worker took it, in seconds
+  std::optional<LateDispatch::Start> start;  ///< under late binding, once a worker has taken it
 };
 
 /// What is in a line here, or a worker's, is held.

@@ -1,11 +1,17 @@
 #include "integrations/starpu/placement.hpp"
 
 #include <limits>
+#include <utility>
 
 namespace allot::starpu {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+
+Clock::time_point time_at(double seconds) {
+  return Clock::time_point(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+}
 
 }  // namespace
 
@@ -20,12 +26,16 @@ void Placement::resize(std::size_t types, std::size_t resources) {
 }
 
 void Placement::count(const HeldTask& task, Count change) {
-  const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
-  cell(i, j).in_flight += change;
-  Row& row = rows_[index(i)];
+  Row& row = rows_[index(task.ticket.type)];
   row.in_flight += change;
   row.peak = std::max(row.peak, row.in_flight);
-  columns_[index(j)].tasks += change;
+  if (!task.unbound) count_there(task, change);
+}
+
+/// At its resource.
+void Placement::count_there(const HeldTask& task, Count change) {
+  cell(task.ticket.type, task.ticket.resource).in_flight += change;
+  columns_[index(task.ticket.resource)].tasks += change;
 }
 
 void Placement::count_waiting(const HeldTask& task, Count change) {
@@ -35,20 +45,37 @@ void Placement::count_waiting(const HeldTask& task, Count change) {
 }
 
 void Placement::put(HeldTask& task) {
-  task.placed = task.ticket.resource;
-  ++cell(task.ticket.type, task.placed).placed;
-  if (!task.pinned) {
-    lines_.put(task);
-    count_waiting(task, 1);
+  if (late_ && !task.pinned) {
+    lines_.put_unbound(task);
+  } else {
+    task.placed = task.ticket.resource;
+    ++cell(task.ticket.type, task.placed).placed;
+    if (!task.pinned) lines_.put(task);
   }
+  if (!task.pinned) count_waiting(task, 1);
   count(task, 1);
+  tell_waiting(task.ticket.type);
+}
+
+void Placement::pin(HeldTask& task, Clock::time_point now, Dispatcher& dispatcher) {
+  const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
+  if (late_) task.start = late_->take_at(i, j, now);
+  task.ticket = task.start ? task.start->ticket : dispatcher.place_at(i, j, now);
+  put(task);
+}
+
+bool Placement::plan_has(TaskType i, ResourceId j) const noexcept {
+  const System& planned = late_->plan().system;
+  if (index(i) >= planned.type_count() || index(j) >= planned.resource_count()) return true;
+  return *late_->plan().part(i, j) > 0;
 }
 
 void Placement::take_out(HeldTask& task) {
   lines_.remove(task);
-  --cell(task.ticket.type, task.placed).placed;
+  if (!task.unbound) --cell(task.ticket.type, task.placed).placed;
   count_waiting(task, -1);
   count(task, -1);
+  tell_waiting(task.ticket.type);
 }
 
 void Placement::set_able(HeldTask& task, ResourceSet able) {
@@ -58,8 +85,16 @@ void Placement::set_able(HeldTask& task, ResourceSet able) {
 }
 
 void Placement::put_back(HeldTask& task) {
+  if (task.start) {
+    late_->put_back(*task.start);
+    task.start.reset();
+    count_there(task, -1);
+    --cell(task.ticket.type, task.placed).placed;
+    task.unbound = true;
+  }
   lines_.put_back(task, task.ticket.resource);
   count_waiting(task, 1);
+  tell_waiting(task.ticket.type);
 }
 
 /// Its ticket is for another resource now.
@@ -146,9 +181,54 @@ WaitingTask* Placement::candidate(TaskType i, ResourceId j, const Accepts& accep
   return best;
 }
 
+/// What the plan has next, and rather than idle what the plan has no place for.
+HeldTask* Placement::take_late(ResourceId j, double now, const Accepts& accepts) {
+  const auto accepted = [&](const WaitingTask& waiting) {
+    return holds(as_held(waiting).able, j) && (!as_held(waiting).choosy || accepts(as_held(waiting)));
+  };
+  const Clock::time_point time = time_at(now);
+  auto start = late_->next(j, time, [&](TaskType i) { return lines_.unbound(i).first(accepted) != nullptr; });
+  WaitingTask* task = start ? lines_.unbound(start->ticket.type).first(accepted) : nullptr;
+  for (const TaskType i : type_ids()) {
+    if (task != nullptr) break;
+    task = lines_.unbound(i).first(
+        [&](const WaitingTask& waiting) { return is_stranded(as_held(waiting)) && accepted(waiting); });
+  }
+  if (task == nullptr) {
+    if (const auto again = late_->ask_again(j))
+      columns_[index(j)].idle_until = std::chrono::duration<double>(again->time_since_epoch()).count();
+    return nullptr;
+  }
+  if (!start) start = late_->take_at(task->ticket.type, j, time);
+  HeldTask& held = *as_held(task);
+  lines_.remove(held);
+  held.unbound = false;
+  held.placed = j;
+  held.ticket = start->ticket;
+  held.start = start;
+  ++cell(held.ticket.type, j).placed;
+  count_there(held, 1);
+  count_waiting(held, -1);
+  tell_waiting(held.ticket.type);
+  return &held;
+}
+
+/// Whether the plan has places for tasks of the type, and none of them for this one.
+bool Placement::is_stranded(const HeldTask& task) const noexcept {
+  if (!task.choosy) return false;
+  bool has_place = false;
+  for (const ResourceId j : resource_ids()) {
+    if (!plan_has(task.ticket.type, j)) continue;
+    if (holds(task.able, j)) return false;
+    has_place = true;
+  }
+  return has_place;
+}
+
 HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts) {
   Column& column = columns_[index(j)];
   column.idle_until.reset();
+  if (late_) return take_late(j, now, accepts);
   bool any = false;
   // Shares are of the work that was planned for. Where there is other work, as in a task graph, a worker that
   // waits for it keeps nobody's share.
@@ -173,10 +253,14 @@ HeldTask* Placement::take(ResourceId j, double now, Dispatcher& dispatcher, cons
   return task;
 }
 
-void Placement::end(const HeldTask& task, std::optional<double> seconds) {
+void Placement::end(const HeldTask& task, std::optional<double> seconds, Clock::time_point now,
+                    Dispatcher& dispatcher) {
   count(task, -1);
   const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
+  const double known = seconds.value_or(std::numeric_limits<double>::quiet_NaN());
+  if (task.start) return late_->ended(*task.start, known, true, now);
   lines_.served(i, j, seconds.value_or(expected_seconds(i, j)));
+  dispatcher.complete(task.ticket, known, true, now);
 }
 
 Count Placement::in_flight() const noexcept {
@@ -187,10 +271,10 @@ Count Placement::in_flight() const noexcept {
 
 std::vector<HeldTask*> Placement::waiting_tasks() const {
   std::vector<HeldTask*> tasks;
+  const auto add = [&](WaitingTask& task) { tasks.push_back(as_held(&task)); };
   for (const TaskType i : type_ids()) {
-    for (const ResourceId j : resource_ids()) {
-      lines_.line(i, j).for_each([&](WaitingTask& task) { tasks.push_back(as_held(&task)); });
-    }
+    lines_.unbound(i).for_each(add);
+    for (const ResourceId j : resource_ids()) lines_.line(i, j).for_each(add);
   }
   std::sort(tasks.begin(), tasks.end(),
             [](const HeldTask* a, const HeldTask* b) { return a->arrival < b->arrival; });
@@ -235,6 +319,7 @@ void Placement::follow(const Plan& plan, Dispatcher& dispatcher) {
       if (now.seconds > 0 && (row.fastest == 0 || now.seconds < row.fastest)) row.fastest = now.seconds;
     }
   }
+  if (late_) return;
   weigh(plan);
   for (const TaskType i : system.types()) {
     if (lines_.waiting(i) == 0 || !fits(rows_[index(i)], 0)) continue;

@@ -26,12 +26,21 @@ namespace allot::starpu {
 /// is followed; when there are not, as in a task graph that widens and narrows, each task goes where it is
 /// expected to end first.
 ///
+/// Under a policy that binds late, tasks wait for no resource in particular, and a worker takes what the plan
+/// has next (`LateDispatch`). Before it idles, it takes a task that cannot run where the plan has its type.
+///
 /// Not thread-safe. Knows nothing of StarPU.
 class Placement {
  public:
   using Accepts = std::function<bool(const HeldTask&)>;
 
   explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead, false}), when_ahead_(when_ahead) {}
+
+  /// From now on, and before the first task: the dispatcher's policy binds late.
+  void bind_late(Dispatcher& dispatcher, Clock::time_point now = Clock::now()) {
+    late_.emplace(dispatcher, now);
+  }
+  bool binds_late() const noexcept { return late_.has_value(); }
 
   /// Room for so many of each; never less than before. New resources have one server.
   void resize(std::size_t types, std::size_t resources);
@@ -41,8 +50,10 @@ class Placement {
   void set_servers(ResourceId j, Count servers) { columns_[index(j)].servers = static_cast<double>(servers); }
 
   /// At the resource of its ticket; one that is pinned is counted but waits for nobody. One that was taken
-  /// out keeps its turn.
+  /// out keeps its turn. Under late binding a task has no ticket before it is taken.
   void put(HeldTask& task);
+  /// A task that the program has bound to a worker of the resource of its ticket, which is made here.
+  void pin(HeldTask& task, Clock::time_point now, Dispatcher& dispatcher);
   /// A task that waits leaves, as if it had never been put.
   void take_out(HeldTask& task);
   /// Where a task that waits can run from now on.
@@ -52,10 +63,15 @@ class Placement {
   HeldTask* take(ResourceId j, double now, Dispatcher& dispatcher, const Accepts& accepts);
   /// Gives back a task that was taken and could not be started.
   void put_back(HeldTask& task);
-  /// A task that was taken, or pinned, has ended after so many seconds; absent where nobody knows.
-  void end(const HeldTask& task, std::optional<double> seconds);
+  /// A task that was taken, or pinned, has ended after so many seconds; absent where nobody knows. Its ticket
+  /// goes back to the dispatcher.
+  void end(const HeldTask& task, std::optional<double> seconds, Clock::time_point now,
+           Dispatcher& dispatcher);
   /// All that wait, those that came first first.
   std::vector<HeldTask*> waiting_tasks() const;
+
+  /// Under late binding: whether the plan has a part of the resource for the type.
+  bool plan_has(TaskType i, ResourceId j) const noexcept;
 
   /// When a resource that stays idle on purpose wants to be asked again (`allot-weighted`).
   std::optional<double> idle_until(ResourceId j) const { return columns_[index(j)].idle_until; }
@@ -121,7 +137,13 @@ class Placement {
   bool better_at(ResourceId k, TaskType i, ResourceId j) const;
   bool better_elsewhere(const HeldTask& task, ResourceId j) const;
   WaitingTask* candidate(TaskType i, ResourceId j, const Accepts& accepts) const;
+  HeldTask* take_late(ResourceId j, double now, const Accepts& accepts);
+  bool is_stranded(const HeldTask& task) const noexcept;
+  void tell_waiting(TaskType i) {
+    if (late_) late_->set_waiting(i, static_cast<Count>(lines_.unbound(i).size()));
+  }
   void count(const HeldTask& task, Count change);
+  void count_there(const HeldTask& task, Count change);
   void count_waiting(const HeldTask& task, Count change);
   void count_move(ResourceId from, const HeldTask& task);
   void move_surplus(TaskType i, ResourceId from, ResourceId to, Dispatcher& dispatcher);
@@ -129,6 +151,7 @@ class Placement {
 
   Lines lines_;
   Lines::WhenAhead when_ahead_;
+  std::optional<LateDispatch> late_;
   std::size_t types_ = 0;
   PerPair<Cell> cells_;
   std::vector<Row> rows_;

@@ -61,10 +61,7 @@ class StarpuPlacement : public ::testing::Test {
     return ticket->resource;
   }
   HeldTask* take(ResourceId j) { return placement_.take(j, 0, dispatcher_, any); }
-  void end(HeldTask& held, double seconds) {
-    placement_.end(held, seconds);
-    dispatcher_.complete(held.ticket, seconds, true);
-  }
+  void end(HeldTask& held, double seconds) { placement_.end(held, seconds, Clock::now(), dispatcher_); }
   void expect_consistent() {
     const DispatchStatistics seen = dispatcher_.statistics();
     for (const TaskType i : {kA, kB}) {
@@ -207,17 +204,17 @@ TEST_F(StarpuPlacement, TypesNewerThanThePlanAreServedBeforeTheNext) {
   }
   tasks[0].pinned = true;
   exact.put(tasks[0]);
-  exact.end(tasks[0], 0.02);
+  exact.end(tasks[0], 0.02, Clock::now(), dispatcher_);
   exact.put(tasks[1]);
   exact.put(tasks[2]);
   EXPECT_EQ(exact.in_flight(), 2);
   EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &tasks[1]);
-  exact.end(tasks[1], 0.02);
+  exact.end(tasks[1], 0.02, Clock::now(), dispatcher_);
   EXPECT_EQ(exact.take(kCpu, 1, dispatcher_, any), &tasks[2]) << "a wait would keep nobody's share";
   EXPECT_FALSE(exact.idle_until(kCpu));
   EXPECT_EQ(exact.take(kCpu, 2, dispatcher_, any), nullptr) << "nothing waits";
   EXPECT_FALSE(exact.idle_until(kCpu)) << "so there is no time to ask again";
-  exact.end(tasks[2], 0.02);
+  exact.end(tasks[2], 0.02, Clock::now(), dispatcher_);
   EXPECT_EQ(exact.in_flight(), 0);
 }
 
@@ -398,6 +395,93 @@ TEST_F(StarpuPlacement, TypesAndResourcesThatComeLaterFindRoom) {
   HeldTask& other = push_at(task_type(2), resource_id(2), set_of(resource_id(2)));
   EXPECT_EQ(take(resource_id(2)), &other);
   EXPECT_EQ(take(kCpu), &held);
+}
+
+/// Late binding: A is worth three times B, and the device is for it.
+class StarpuLatePlacement : public ::testing::Test {
+ protected:
+  StarpuLatePlacement()
+      : dispatcher_({{.name = "cpu"}, {.name = "gpu"}},
+                    {{.name = "A", .count = 2, .worth = 3}, {.name = "B", .count = 2}},
+                    {RatePrior::measured(125), RatePrior::measured(250), RatePrior::measured(50),
+                     RatePrior::measured(100)},
+                    options(), at(0)) {
+    placement_.resize(2, 2);
+    placement_.bind_late(dispatcher_, at(0));
+  }
+  static Clock::time_point at(double seconds) {
+    return Clock::time_point(
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds)));
+  }
+  static DispatcherOptions options() {
+    DispatcherOptions options;
+    options.policy = "planned";
+    options.planning = Planning::kDeferred;
+    options.follow_counts = false;
+    options.exploration = 0;
+    return options;
+  }
+  HeldTask& push(TaskType i, ResourceSet able = kBoth, bool choosy = false) {
+    HeldTask& held = tasks_.emplace_back();
+    held.ticket.type = i;
+    held.able = able;
+    held.choosy = choosy;
+    placement_.put(held);
+    return held;
+  }
+  HeldTask* take(ResourceId j) { return placement_.take(j, 0, dispatcher_, any); }
+
+  Dispatcher dispatcher_;
+  Placement placement_{Lines::WhenAhead::kServe};
+  std::deque<HeldTask> tasks_;
+};
+
+TEST_F(StarpuLatePlacement, AWorkerTakesWhatThePlanHasNext) {
+  HeldTask& b = push(kB);
+  HeldTask& a = push(kA);
+  EXPECT_EQ(placement_.waiting(), 2);
+  EXPECT_EQ(dispatcher_.statistics().placed, 0U) << "nobody has taken them";
+  HeldTask* const first = take(kGpu);
+  ASSERT_EQ(first, &a);
+  EXPECT_EQ(first->ticket.resource, kGpu);
+  EXPECT_EQ(placement_.in_flight(kA, kGpu), 1);
+  EXPECT_EQ(placement_.could_run(kA, kCpu), 0);
+  placement_.put_back(*first);
+  EXPECT_EQ(placement_.in_flight(kA), 1);
+  EXPECT_EQ(dispatcher_.statistics().placed, 0U);
+  ASSERT_EQ(take(kGpu), &a);
+  placement_.end(a, 0.004, at(0.004), dispatcher_);
+  EXPECT_EQ(placement_.in_flight(kA), 0);
+  EXPECT_EQ(dispatcher_.statistics().completions[1], 1U);
+  EXPECT_EQ(placement_.waiting_tasks(), std::vector<HeldTask*>{&b});
+  placement_.take_out(b);
+  EXPECT_EQ(placement_.in_flight(), 0);
+}
+
+TEST_F(StarpuLatePlacement, TasksThatCannotRunWhereThePlanHasThemAreTakenRatherThanIdle) {
+  dispatcher_.set_counts(std::vector<Count>{1, 1});
+  dispatcher_.solve(at(0));
+  HeldTask& stranded = push(kB, set_of(kGpu), true);
+  HeldTask& a = push(kA);
+  HeldTask& b = push(kB, kBoth, true);
+  EXPECT_EQ(take(kCpu), &b) << "the plan has B on the processor";
+  EXPECT_EQ(take(kGpu), &a);
+  EXPECT_EQ(take(kGpu), &stranded) << "a second worker of the device has nothing else";
+  EXPECT_EQ(stranded.ticket.resource, kGpu);
+  EXPECT_EQ(placement_.in_flight(kB, kGpu), 1);
+}
+
+TEST_F(StarpuLatePlacement, TasksOfTheProgramsOwnChoiceCount) {
+  HeldTask& held = tasks_.emplace_back();
+  held.pinned = true;
+  held.ticket.type = kB;
+  held.ticket.resource = kGpu;
+  placement_.pin(held, at(0), dispatcher_);
+  EXPECT_EQ(placement_.in_flight(kB, kGpu), 1);
+  EXPECT_EQ(placement_.waiting(), 0);
+  placement_.end(held, std::nullopt, at(1), dispatcher_);
+  EXPECT_EQ(placement_.in_flight(), 0);
+  for (const Count n : dispatcher_.statistics().in_flight) EXPECT_EQ(n, 0);
 }
 
 }  // namespace

@@ -110,8 +110,10 @@ struct Exported {
   std::string_view policy;
   starpu_sched_policy* symbol;
 };
-constexpr Exported kExported[] = {
-    {"map", &allot_starpu_map}, {"mis", &allot_starpu_mis}, {"weighted", &allot_starpu_weighted}};
+constexpr Exported kExported[] = {{"map", &allot_starpu_map},
+                                  {"mis", &allot_starpu_mis},
+                                  {"weighted", &allot_starpu_weighted},
+                                  {"planned", &allot_starpu_planned}};
 
 /// What StarPU is offered: those of the library's policies that say what they do there. Ends with null.
 struct Offer {
@@ -173,6 +175,7 @@ extern "C" {
 starpu_sched_policy allot_starpu_map;
 starpu_sched_policy allot_starpu_mis;
 starpu_sched_policy allot_starpu_weighted;
+starpu_sched_policy allot_starpu_planned;
 
 /// For StarPU 1.4 and later, which load the library that STARPU_SCHED_LIB names.
 starpu_sched_policy** starpu_get_sched_lib_policies(void) {

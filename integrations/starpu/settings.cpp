@@ -22,9 +22,11 @@ std::optional<Number> number(std::string_view text) {
   return value;
 }
 
+using Named = std::vector<std::pair<std::string, double>>;
+
 /// "A=0.5,B=0.3"; the last '=' divides, since names of types may have one.
-std::optional<std::vector<std::pair<std::string, double>>> read_shares(std::string_view text) {
-  std::vector<std::pair<std::string, double>> shares;
+std::optional<Named> read_named(std::string_view text) {
+  Named shares;
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(part.size() + 1, text.size()));
@@ -34,10 +36,23 @@ std::optional<std::vector<std::pair<std::string, double>>> read_shares(std::stri
     if (!share || !(*share >= 0 && *share <= kMaxNumber)) return std::nullopt;
     shares.emplace_back(part.substr(0, divide), *share);
   }
-  const bool all_zero =
-      std::all_of(shares.begin(), shares.end(), [](const auto& named) { return named.second == 0; });
-  if (all_zero) return std::nullopt;
   return shares;
+}
+
+std::optional<Named> read_shares(std::string_view text) {
+  std::optional<Named> shares = read_named(text);
+  const auto is_zero = [](const auto& named) { return named.second == 0; };
+  if (shares && std::all_of(shares->begin(), shares->end(), is_zero)) return std::nullopt;
+  return shares;
+}
+
+/// What the scenario says of a type; null: nothing.
+const TaskClass* task_named(const Settings& settings, const std::string& name) {
+  if (!settings.scenario) return nullptr;
+  for (const TaskClass& task : settings.scenario->system.tasks()) {
+    if (task.name == name) return &task;
+  }
+  return nullptr;
 }
 
 std::optional<TypesBy> read_types(std::string_view text) {
@@ -65,6 +80,13 @@ Settings read_settings(const Environment& environment, std::vector<std::string>&
     } else {
       complain("ALLOT_SHARES",
                "shares by the name of the type, such as A=0.5,B=0.3, not all of them 0 and none above 1e100");
+    }
+  }
+  if (const auto text = given("ALLOT_WORTHS"); !text.empty()) {
+    if (auto worths = read_named(text)) {
+      settings.worths = *std::move(worths);
+    } else {
+      complain("ALLOT_WORTHS", "worths by the name of the type, such as A=2,B=1, none above 1e100");
     }
   }
   if (const auto path = given("ALLOT_SCENARIO"); !path.empty()) {
@@ -113,16 +135,31 @@ std::optional<double> scenario_rate(const Settings& settings, const std::string&
   return std::nullopt;
 }
 
+bool names_shares(const Settings& settings) {
+  if (!settings.shares.empty()) return true;
+  if (!settings.scenario || !settings.worths.empty()) return false;
+  const System& system = settings.scenario->system;
+  return !system.shares().empty() && !system.has_worths();
+}
+
+void say_wishes(const Settings& settings, TaskClass& type) {
+  if (const TaskClass* const told = task_named(settings, type.name)) {
+    type.worth = told->worth;
+    type.floor = told->floor;
+    type.max_response = told->max_response;
+  }
+  for (const auto& [name, worth] : settings.worths) {
+    if (name == type.name) type.worth = worth;
+  }
+}
+
 std::vector<double> shares_of(const Settings& settings, const std::vector<std::string>& types) {
   const auto named = [&](const std::string& type) -> std::optional<double> {
     for (const auto& [name, share] : settings.shares) {
       if (name == type) return share;
     }
-    if (!settings.shares.empty() || !settings.scenario) return std::nullopt;
-    for (const TaskClass& task : settings.scenario->system.tasks()) {
-      if (task.name == type) return task.priority;
-    }
-    return std::nullopt;
+    const TaskClass* const told = settings.shares.empty() ? task_named(settings, type) : nullptr;
+    return told != nullptr ? told->priority : std::nullopt;
   };
   std::vector<double> shares(types.size(), 0.0);
   double sum = 0;

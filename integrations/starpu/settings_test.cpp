@@ -44,6 +44,7 @@ TEST(StarpuSettings, NothingSaidIsAllDefaults) {
 
 TEST(StarpuSettings, EveryVariableIsRead) {
   const auto [settings, problems] = read({{"ALLOT_SHARES", "A=0.5,chol_model_11=2e-1,x=y=0"},
+                                          {"ALLOT_WORTHS", "A=3,B=0"},
                                           {"ALLOT_TYPES", "footprint"},
                                           {"ALLOT_DEPTH", "2"},
                                           {"ALLOT_STATS", "out.json"},
@@ -51,6 +52,7 @@ TEST(StarpuSettings, EveryVariableIsRead) {
                                           {"ALLOT_SCENARIO", ALLOT_SOURCE_DIR "/examples/workstation.toml"}});
   EXPECT_THAT(problems, IsEmpty());
   EXPECT_THAT(settings.shares, ElementsAre(Pair("A", 0.5), Pair("chol_model_11", 0.2), Pair("x=y", 0.0)));
+  EXPECT_THAT(settings.worths, ElementsAre(Pair("A", 3.0), Pair("B", 0.0)));
   EXPECT_EQ(settings.types, TypesBy::kFootprint);
   EXPECT_EQ(settings.depth, 2);
   EXPECT_EQ(settings.statistics, "out.json");
@@ -67,6 +69,8 @@ TEST(StarpuSettings, WhatCannotBeReadIsNamedAndKeepsItsDefault) {
                                                         {"ALLOT_SHARES", "A=0,B=0"},
                                                         {"ALLOT_SHARES", "A=inf"},
                                                         {"ALLOT_SHARES", "A=1e200"},
+                                                        {"ALLOT_WORTHS", "A"},
+                                                        {"ALLOT_WORTHS", "A=-1"},
                                                         {"ALLOT_TYPES", "codelets"},
                                                         {"ALLOT_DEPTH", "0"},
                                                         {"ALLOT_DEPTH", "65"},
@@ -125,8 +129,48 @@ rates = { cpu = 5 }
   EXPECT_FALSE(scenario_rate(settings, "B", "opencl0"));
   EXPECT_FALSE(scenario_rate(settings, "C", "cpu"));
   EXPECT_THAT(shares_of(settings, {"B", "A"}), ElementsAre(1.0, 3.0));
+  EXPECT_TRUE(names_shares(settings));
   settings.shares = {{"A", 0.25}};  // which go before the scenario's
   EXPECT_THAT(shares_of(settings, {"B", "A"}), ElementsAre(0.75, 0.25));
+}
+
+TEST(StarpuSettings, WorthsAndLimitsAreByName) {
+  Settings settings;
+  EXPECT_FALSE(names_shares(settings));
+  auto scenario = read_scenario_text(R"([[resources]]
+name = "cpu"
+[[tasks]]
+name = "A"
+count = 1
+priority = 3
+worth = 2
+floor = 0.5
+rates = { cpu = 10 }
+[[tasks]]
+name = "B"
+count = 1
+priority = 1
+max_response = 4
+rates = { cpu = 5 }
+)",
+                                     FileFormat::kToml);
+  ASSERT_TRUE(scenario) << scenario.diagnostics().front().message;
+  settings.scenario = *scenario;
+  EXPECT_FALSE(names_shares(settings)) << "worths say what is wanted";
+  TaskClass a{.name = "A"};
+  TaskClass b{.name = "B"};
+  TaskClass c{.name = "C"};
+  for (TaskClass* type : {&a, &b, &c}) say_wishes(settings, *type);
+  EXPECT_EQ(a.worth, 2);
+  EXPECT_EQ(a.floor, 0.5);
+  EXPECT_EQ(b.worth, 1);
+  EXPECT_EQ(b.max_response, 4);
+  EXPECT_EQ(c, TaskClass{.name = "C"});
+  settings.worths = {{"B", 7}};  // which go before the scenario's
+  say_wishes(settings, b);
+  EXPECT_EQ(b.worth, 7);
+  settings.shares = {{"A", 1}};
+  EXPECT_TRUE(names_shares(settings));
 }
 
 }  // namespace

@@ -52,7 +52,9 @@ Json plan_json(const Plan& plan) {
   json["counts"] = counts;
   if (plan.target) json["target"] = matrix(plan.target->values(), resources);
   if (!plan.time_shares.empty()) json["time_shares"] = matrix(plan.time_shares, resources);
+  if (!plan.service.empty()) json["service"] = matrix(plan.service, resources);
   if (plan.predicted) json["predicted_throughput"] = finite(plan.predicted->throughput);
+  if (plan.predicted && plan.system.has_worths()) json["predicted_value"] = finite(plan.predicted->value);
   if (!plan.note.empty()) json["note"] = plan.note;
   return json;
 }

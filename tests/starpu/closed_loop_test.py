@@ -70,7 +70,7 @@ class ClosedLoops(Case):
                 loop = cases.ClosedLoop(case)
 
                 def attempt(case=case, loop=loop, name=name):
-                    ours = self.run_undisturbed(loop, "allot-weighted", seconds=4, warmup=2, ALLOT_SHARES=cases.share_text(case["shares"]))
+                    ours = self.run_undisturbed(loop, "allot-weighted", seconds=4, warmup=2, ALLOT_SHARES=cases.named_text(case["shares"]))
                     off = {t: ours["types"][t]["share"] - p for t, p in case["shares"].items()}
                     print(f"  {name}: " + ", ".join(f"{t} {100 * d:+.2f} points" for t, d in off.items()), flush=True)
                     return f"{name}: {off}" if max(map(abs, off.values())) > 0.03 else None
@@ -86,7 +86,7 @@ class ClosedLoops(Case):
             return sum((result["types"][t]["share"] - p) ** 2 for t, p in shares.items())
 
         def attempt():
-            mis = self.run_undisturbed(loop, "allot-mis", seconds=3, ALLOT_SHARES=cases.share_text(shares))
+            mis = self.run_undisturbed(loop, "allot-mis", seconds=3, ALLOT_SHARES=cases.named_text(shares))
             plain = self.run_undisturbed(loop, "allot-map", seconds=3)
             print(f"  squared error {error(mis):.4f}, of allot-map {error(plain):.4f}", flush=True)
             return None if error(mis) < error(plain) else "no closer"

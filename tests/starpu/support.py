@@ -9,7 +9,7 @@ import cases  # noqa: E402,F401
 TRIES = 4
 #: Where tasks take so much longer than told, others have the cores, and a comparison says nothing.
 BUSY = 1.15
-POLICIES = ["allot-map", "allot-mis", "allot-weighted"]
+POLICIES = ["allot-map", "allot-mis", "allot-weighted", "allot-planned"]
 EXAMPLES = cases.examples()
 
 

@@ -5,24 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "allot/base/random.hpp"
 #include "allot/dispatch/late_dispatch.hpp"
+#include "allot/dispatch/lines.hpp"
 #include "allot/model/filling.hpp"
-#include "allot/policy/service_order.hpp"
 
 namespace allot::testing {
 
 /// Whole tasks run to their end: more slowly while they overdraw what they share, and not before what they
 /// hold is free. Under a policy that binds late a server takes what `LateDispatch` says. Under all others a
-/// task waits where it was placed, and its resource takes next the type with the least service for the number
-/// of its tasks there, or for its time share in the plan. The dispatcher plans after every event.
+/// task waits where it was placed (`Lines`), and its resource takes next the type with the least service for
+/// the number of its tasks there; or for its time share in the plan, and then a new plan places anew what
+/// waits, since a type without a share gets next to nothing. The dispatcher plans after every event.
 class LiveWorld {
  public:
   /// The factor on a task's time, with mean 1; by default within 2% of 1.
@@ -35,12 +37,12 @@ class LiveWorld {
         noise_(noise ? std::move(noise) : [](RandomStream& r) { return 1 + 0.04 * (r.uniform() - 0.5); }),
         completions_(truth.type_count(), 0),
         ready_(truth.type_count(), 0),
+        by_thread_(truth.type_count(), 0),
+        present_(truth.type_count(), truth.resource_count(), 0),
         shared_(truth, Filling::Of::kShared),
         in_service_(truth.type_count(), truth.resource_count(), 0.0) {
     if (find_policy(dispatcher.options().policy)->binds_late) late_.emplace(dispatcher, at(0));
-    stations_.resize(truth.resource_count(), {ServiceOrder(truth.type_count()),
-                                              std::vector<std::deque<Ticket>>(truth.type_count()),
-                                              std::vector<Count>(truth.type_count(), 0)});
+    lines_.resize(truth.type_count(), truth.resource_count());
   }
 
   static Clock::time_point at(double seconds) {
@@ -63,6 +65,9 @@ class LiveWorld {
     for (const double rate : per_second) arrivals_.push_back({rate, now_ + gap(rate)});
   }
 
+  /// From now on the next task of a thread is of a type that is drawn, with these weights.
+  void set_mix(std::vector<double> weights) { mix_ = std::move(weights); }
+
   /// Runs until so many more tasks have completed, or nothing is left; value per second.
   double run(std::uint64_t completions) {
     const double begin = now_;
@@ -71,21 +76,23 @@ class LiveWorld {
     }
     return now_ > begin ? (value_ - before) / (now_ - begin) : 0;
   }
+  /// Runs until so many seconds have passed, or nothing is left.
+  void run_until(double seconds) {
+    std::uint64_t done = 0;
+    while (now_ < seconds && step(done)) {
+    }
+  }
   double value() const { return value_; }
   /// Whether a task was started although what it holds was not free.
   bool overdrawn() const { return overdrawn_; }
 
  private:
-  struct Station {
-    ServiceOrder order;
-    std::vector<std::deque<Ticket>> waiting;
-    std::vector<Count> present;
-  };
   struct Running {
     double left;  ///< seconds at full speed
     double began;
     Ticket ticket;
     LateDispatch::Start start;
+    bool in_order;
   };
   struct Stream {
     double rate;
@@ -95,25 +102,56 @@ class LiveWorld {
 
   double gap(double rate) { return rate > 0 ? -std::log(random_.uniform()) / rate : kNever; }
 
+  TaskType drawn_type() {
+    double left = random_.uniform() * std::accumulate(mix_.begin(), mix_.end(), 0.0);
+    std::size_t i = 0;
+    while (i + 1 < mix_.size() && left > mix_[i]) left -= mix_[i++];
+    return task_type(i);
+  }
+
   void submit(TaskType i, Count tasks, bool by_thread) {
     for (Count n = 0; n < tasks; ++n) {
       ++in_flight_;
-      if (by_thread) ++threads_left(i);
+      if (by_thread) ++by_thread_[index(i)];
       if (late_) {
         late_->set_waiting(i, ++ready_[index(i)]);
-        continue;
+      } else {
+        place(i);
       }
-      const std::optional<Ticket> ticket = dispatcher_.place(i, at(now_));
-      Station& station = stations_.at(index(ticket->resource));
-      station.waiting[index(i)].push_back(*ticket);
-      ++station.present[index(i)];
     }
     start_all();
   }
-  /// Whose tasks are alike: the first to end are taken for those of threads.
-  Count& threads_left(TaskType i) {
-    by_thread_.resize(truth_.type_count(), 0);
-    return by_thread_[index(i)];
+
+  void place(TaskType i) {
+    WaitingTask& task = tasks_.make();
+    task.ticket = *dispatcher_.place(i, at(now_));
+    task.urgency = task.ticket.explores ? 1 : 0;
+    ++present_(i, task.ticket.resource);
+    lines_.put(task);
+  }
+
+  void follow_plan() {
+    const auto plan = dispatcher_.plan();
+    if (late_ || plan_ == plan) return;
+    plan_ = plan;
+    if (plan->time_shares.empty()) return;
+    std::vector<double> column(truth_.type_count());
+    std::vector<TaskType> again;
+    for (const ResourceId j : truth_.resource_ids()) {
+      for (const TaskType i : truth_.types()) {
+        column[index(i)] = *plan->part(i, j);
+        while (WaitingTask* const task = lines_.line(i, j).first(
+                   [](const WaitingTask& waiting) { return !waiting.ticket.explores; })) {
+          dispatcher_.cancel(task->ticket);
+          lines_.remove(*task);
+          tasks_.release(*task);
+          --present_(i, j);
+          again.push_back(i);
+        }
+      }
+      lines_.set_weights(j, column);
+    }
+    for (const TaskType i : again) place(i);
   }
 
   bool has_room(TaskType i, ResourceId j) const {
@@ -133,19 +171,25 @@ class LiveWorld {
   }
 
   void start_all() {
+    follow_plan();
     wake_ = kNever;
     for (bool again = true; again;) {
       again = false;
-      for (const ResourceId j : truth_.resource_ids()) again |= late_ ? start_late(j) : start_bound(j);
+      for (const ResourceId j : truth_.resource_ids()) {
+        if (has_free_server(j)) again |= late_ ? start_late(j) : start_bound(j);
+      }
     }
   }
 
-  bool start_late(ResourceId j) {
+  bool has_free_server(ResourceId j) const {
     double servers = static_cast<double>(truth_.resource(j).servers);
     for (const TaskType i : truth_.types()) {
       if (truth_.can_run(i, j)) servers -= in_service_(i, j) * truth_.servers_taken(i, j);
     }
-    if (!(servers > 1e-9)) return false;
+    return servers > 1e-9;
+  }
+
+  bool start_late(ResourceId j) {
     const std::optional<LateDispatch::Start> start = late_->next(j, at(now_));
     if (!start) {
       if (const auto again = late_->ask_again(j)) {
@@ -156,39 +200,26 @@ class LiveWorld {
     }
     if (!has_room(start->ticket.type, j)) overdrawn_ = true;
     --ready_[index(start->ticket.type)];
-    begin(start->ticket, *start);
+    begin(start->ticket, *start, false);
     return true;
   }
 
   bool start_bound(ResourceId j) {
-    Station& station = stations_[index(j)];
-    std::vector<Count> waiting(truth_.type_count(), 0);
-    bool any = false;
-    for (const TaskType i : truth_.types()) {
-      if (station.waiting[index(i)].empty() || !has_room(i, j)) continue;
-      waiting[index(i)] = static_cast<Count>(station.waiting[index(i)].size());
-      any = true;
-    }
-    if (!any) return false;
-    const auto plan = dispatcher_.plan();
-    if (plan->time_shares.empty()) {
-      station.order.set_weights(std::span<const Count>(station.present));
-    } else {
+    if (plan_->time_shares.empty()) {
       std::vector<double> column;
-      for (const TaskType i : truth_.types()) column.push_back(*plan->part(i, j));
-      station.order.set_weights(std::span<const double>(column));
+      for (const TaskType i : truth_.types()) column.push_back(static_cast<double>(present_(i, j)));
+      lines_.set_weights(j, column);
     }
-    const std::optional<TaskType> next = station.order.next(waiting, now_);
-    if (!next) return false;
-    const Ticket ticket = station.waiting[index(*next)].front();
-    station.waiting[index(*next)].pop_front();
-    begin(ticket, {});
+    WaitingTask* const task = lines_.take(j, now_, [&](TaskType i) { return has_room(i, j); });
+    if (task == nullptr) return false;
+    begin(task->ticket, {}, task->in_order);
+    tasks_.release(*task);
     return true;
   }
 
-  void begin(const Ticket& ticket, const LateDispatch::Start& start) {
-    running_.push_back(
-        {noise_(random_) * truth_.seconds_per_task(ticket.type, ticket.resource), now_, ticket, start});
+  void begin(const Ticket& ticket, const LateDispatch::Start& start, bool in_order) {
+    running_.push_back({noise_(random_) * truth_.seconds_per_task(ticket.type, ticket.resource), now_, ticket,
+                        start, in_order});
     in_service_(ticket.type, ticket.resource) += 1;
   }
 
@@ -241,15 +272,14 @@ class LiveWorld {
     if (late_) {
       late_->ended(ended.start, busy, true, at(now_));
     } else {
-      Station& station = stations_[index(ended.ticket.resource)];
-      --station.present[index(i)];
-      station.order.served(i, busy);
+      --present_(i, ended.ticket.resource);
+      if (ended.in_order) lines_.served(i, ended.ticket.resource, busy);
       dispatcher_.complete(ended.ticket, busy, true, at(now_));
     }
     dispatcher_.solve(at(now_));
-    if (threads_left(i) > 0) {
-      --threads_left(i);
-      submit(i, 1, true);
+    if (by_thread_[index(i)] > 0) {
+      --by_thread_[index(i)];
+      submit(mix_.empty() ? i : drawn_type(), 1, true);
     } else {
       start_all();
     }
@@ -263,9 +293,13 @@ class LiveWorld {
   std::vector<std::uint64_t> completions_;
   std::vector<Count> ready_;      // by type, of those that no server has taken; late binding alone
   std::vector<Count> by_thread_;  // by type: tasks in flight that are followed by another
-  std::vector<Station> stations_;
+  PerPair<Count> present_;        // tasks that were placed there
+  Lines lines_{{}};
+  TaskPool<WaitingTask> tasks_;
+  std::shared_ptr<const Plan> plan_;  // that the lines follow
   std::vector<Running> running_;
   std::vector<Stream> arrivals_;
+  std::vector<double> mix_;
   Filling shared_;
   PerPair<double> in_service_;
   Count in_flight_ = 0;

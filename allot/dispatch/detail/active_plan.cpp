@@ -58,6 +58,9 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   plan.solve_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   active->plan = std::make_shared<const Plan>(std::move(plan));
   active->policy = policy.get();
+  active->shows_work = policy->looks_at_sizes();
+  active->is_small = system.type_count() * system.resource_count() <= kOnStack &&
+                     system.resource_count() <= kOnStack / 4 && 2 * active->memory.size() <= kOnStack / 4;
   return active;
 }
 

@@ -11,9 +11,14 @@
 
 namespace allot::detail {
 
+/// Pairs whose counts a placement copies to the stack.
+inline constexpr std::size_t kOnStack = 1024;
+
 struct ActivePlan {
   std::shared_ptr<const Plan> plan;
-  const Policy* policy = nullptr;  ///< the plan's
+  const Policy* policy = nullptr;                  ///< the plan's
+  bool shows_work = false;                         ///< it looks at sizes
+  bool is_small = false;  ///< what a placement looks at fits on the stack
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
 };
 

@@ -68,8 +68,8 @@ struct Dispatcher::State {
   std::shared_ptr<PlanBasis> plan_basis = std::make_shared<PlanBasis>();
   std::uint64_t plans = 0;
   std::atomic<std::uint64_t> published{1};  ///< the number of the present plan
-  Clock::time_point planned;  ///< when the present plan was made
-  bool hasty = false;         ///< it was made quickly, and there may be a better one
+  Clock::time_point planned;                ///< when the present plan was made
+  bool hasty = false;                       ///< it was made quickly, and there may be a better one
 
   detail::SharedCounts counts;
   std::mutex mutex;  ///< over what follows: never held while solving

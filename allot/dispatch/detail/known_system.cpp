@@ -15,10 +15,17 @@ namespace {
 constexpr double kLeastMove = 0.03;
 /// A pair is tried until so many completions are behind its rate.
 constexpr double kLearnt = 1.9;  // two, one of them faded a little
+/// And on to so many while its few samples differ so much that their interval is this wide: one that a busy
+/// moment has made long would turn the plan round, and nothing would put it right again.
+constexpr double kLearntAtLast = 5;
+constexpr double kWideInterval = 2;
 /// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
-/// first completion is known, which often is slow, so many times.
+/// first completion is known, which often is slow, so many times, and when one more is.
 constexpr double kHopeless = 10;
 constexpr double kHopelessFirst = 300;
+constexpr double kHopelessSecond = 30;
+/// Seconds within which the next task of a type comes after one has ended.
+constexpr double kMoment = 50e-6;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
@@ -27,8 +34,17 @@ constexpr std::uint64_t kInUse = 32;
 double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
 
 bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
-  if (estimator.completions() == 0) return false;
-  return estimator.seconds() > (estimator.completions() == 1 ? kHopelessFirst : kHopeless) * fastest;
+  constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
+  const std::uint64_t completions = estimator.completions();
+  if (completions == 0) return false;
+  return estimator.seconds() > kFactors[std::min<std::uint64_t>(completions, 3) - 1] * fastest;
+}
+
+bool learnt(const RateEstimator& estimator) {
+  if (estimator.weight() < kLearnt) return false;
+  if (estimator.weight() >= kLearntAtLast) return true;
+  const RateEstimate known = estimator.estimate();
+  return known.seconds_high <= kWideInterval * known.seconds_low;
 }
 
 }  // namespace
@@ -122,18 +138,18 @@ bool KnownSystem::present(TaskType i, ResourceId j) const noexcept {
 
 void KnownSystem::expect(TaskType i, Count count) {
   types[index(i)].count = count;
-  populations[index(i)] = {count, {}, 0};
+  populations[index(i)] = {.planned = count};
   changed = true;
 }
 
 std::size_t KnownSystem::look(double now) {
   const std::uint64_t before = completions;
-  if (follow_counts) look_at_counts();
   if (shares_) look_at_speeds(now);
   Sample sample;
   for (Tally& tally : counts.tallies()) {
-    while (tally.samples.take(sample)) take(sample);
+    while (tally.samples.take(sample)) take(sample, now);
   }
+  if (follow_counts) look_at_counts();
   open_and_close(now);
   ask_for_trials();
   return static_cast<std::size_t>(completions - before);
@@ -152,15 +168,21 @@ void KnownSystem::look_at_counts() {
   if (!any) return;
   for (const TaskType i : type_ids()) {
     Population& population = populations[index(i)];
-    const Count tasks = seen_[index(i)];
+    // The next task may come a moment after the last has ended, and the look be in between.
+    const Count next = std::exchange(population.just_ended, false) ? 1 : 0;
+    const Count least = std::exchange(population.ended, false) ? 1 : 0;
+    const Count tasks = std::max(seen_[index(i)] + next, least);
     if (population.looks == 0 && tasks == 0) continue;
     population.seen[population.looks++ % Population::kLooks] = tasks;
     const Count most = *std::max_element(population.seen.begin(), population.seen.end());
     const Count planned = population.planned;
     const Count slack = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
+    const bool more = most > planned + slack;
     const bool fewer = most < planned - slack && population.looks >= Population::kLooks;
-    if (most <= planned + slack && !fewer) continue;
+    population.differs = most == planned ? 0 : population.differs + 1;
+    if (!more && !fewer && population.differs < Population::kLong) continue;
     population.planned = std::min(most, kMaxCount);
+    population.differs = 0;
     changed = true;
   }
 }
@@ -184,7 +206,7 @@ void KnownSystem::look_at_speeds(double now) {
   speeds_.record(now, present_);
 }
 
-void KnownSystem::take(const Sample& sample) {
+void KnownSystem::take(const Sample& sample, double now) {
   ++completions;
   busy_seconds += sample.busy_seconds;
   Pair& seen = pair(sample.type, sample.resource);
@@ -192,6 +214,8 @@ void KnownSystem::take(const Sample& sample) {
   seen.questioned = false;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
+  populations[index(sample.type)].ended = true;
+  populations[index(sample.type)].just_ended |= now - end < kMoment;
   // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it
   // is.
   const double seconds =
@@ -271,9 +295,25 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const Pair& candidate = pair(i, j);
   const RateEstimator& known = candidate.estimator;
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
-  if (!hopeless(known, fastest) && known.weight() < kLearnt) return true;
+  if (!hopeless(known, fastest) && !learnt(known)) return true;
   if (completions - candidate.latest_sample < kFresh) return false;
-  return candidate.explored_seconds + known.seconds() <= budgets[index(j)];
+  return (candidate.explored_seconds + known.seconds()) * servers_kept_busy(i, j) <= budgets[index(j)];
+}
+
+/// A task that holds a part of something keeps up to that part of the machine from its work.
+double KnownSystem::servers_kept_busy(TaskType i, ResourceId j) const {
+  double servers = 0;
+  for (const Resource& resource : resources) servers += static_cast<double>(resource.servers);
+  double part = 0;
+  for (const Need& need : types[index(i)].needs) {
+    if (need.resource != j) continue;
+    const std::size_t r = index(need.capacity);
+    const bool is_servers = r < resources.size();
+    if (!is_servers && capacities[r - resources.size()].shared) continue;
+    part = std::max(part, need.amount / (is_servers ? static_cast<double>(resources[r].servers)
+                                                    : capacities[r - resources.size()].amount));
+  }
+  return std::max(1.0, part * servers);
 }
 
 // ---- planning

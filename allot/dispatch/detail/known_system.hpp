@@ -50,10 +50,14 @@ struct KnownSystem {
   /// How many tasks of a type are planned for, and how many were seen.
   struct Population {
     static constexpr std::size_t kLooks = 8;  ///< that must agree that there are fewer
+    static constexpr std::size_t kLong = 64;  ///< that must agree on a small difference
 
     Count planned = 0;
     std::array<Count, kLooks> seen{};  ///< at the latest looks
     std::size_t looks = 0;             ///< since the first task, or since another number was expected
+    std::size_t differs = 0;           ///< looks in a row that would have planned for another number
+    bool ended = false;                ///< a task has, since the look before
+    bool just_ended = false;           ///< a moment before the look
   };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
@@ -95,11 +99,12 @@ struct KnownSystem {
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
   void look_at_counts();
   void look_at_speeds(double now);
-  void take(const Sample& sample);
+  void take(const Sample& sample, double now);
   void open_and_close(double now);
   void ask_for_trials();
   bool has_moved(const Pair& known) const;
   bool worth_trying(TaskType i, ResourceId j, double fastest) const;
+  double servers_kept_busy(TaskType i, ResourceId j) const;
 
   bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
   SpeedHistory speeds_;

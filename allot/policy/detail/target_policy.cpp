@@ -1,5 +1,7 @@
 #include "allot/policy/detail/target_policy.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "allot/base/error.hpp"
@@ -11,9 +13,10 @@ namespace {
 
 class TargetPolicy final : public Policy {
  public:
-  TargetPolicy(const System& system, FindTarget find)
+  TargetPolicy(const System& system, FindTarget find, bool keeps_proportions)
       : system_(system),
         find_(std::move(find)),
+        most_missing_(keeps_proportions ? 0 : std::numeric_limits<std::uint64_t>::max()),
         targets_(system),
         nothing_(system.type_count(), system.resource_count()) {
     point_at(nothing_);
@@ -46,7 +49,7 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return most > 0 ? best : in_proportion(i, wanted, present);
+    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : in_proportion(i, wanted, present);
   }
 
   const Assignment* target() const noexcept override {
@@ -60,8 +63,8 @@ class TargetPolicy final : public Policy {
   }
 
  private:
-  /// There are more tasks of the type than the target has: the others go where they keep its proportions, and
-  /// home where it has none.
+  /// There are more tasks of the type than the target has, or many fewer: they go where they keep its
+  /// proportions, and home where it has none.
   [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Count* wanted,
                                              const Count* present) const noexcept {
     ResourceId best = *system_.home(i);
@@ -79,6 +82,7 @@ class TargetPolicy final : public Policy {
 
   System system_;
   FindTarget find_;
+  std::uint64_t most_missing_;  // besides one: more of them, or fewer, and proportions are kept
   ByPopulation<Target> targets_;
   Assignment nothing_;
   const Target* current_ = nullptr;
@@ -88,8 +92,8 @@ class TargetPolicy final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find) {
-  return std::make_unique<TargetPolicy>(system, std::move(find));
+std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find, bool keeps_proportions) {
+  return std::make_unique<TargetPolicy>(system, std::move(find), keeps_proportions);
 }
 
 FindTarget shared_evenly(const System& system, FindTarget find) {

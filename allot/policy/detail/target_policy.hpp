@@ -25,10 +25,12 @@ struct Target {
 /// start, since its row sums differ.)
 using FindTarget = std::function<Target(const System&)>;
 
-/// A policy that places a task of type i at the resource with the largest shortfall target_ij - n_ij, tasks
-/// beyond the target in its proportions, and asks `find` for each population that it has not seen lately
-/// ("piece-wise optimal"). Holds no target, and sends all tasks home, until the population is first set.
-std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find);
+/// A policy that places a task of type i at the resource with the largest shortfall target_ij - n_ij, and
+/// asks `find` for each population that it has not seen lately ("piece-wise optimal"). Holds no target, and
+/// so balances each type by its own counts, until the population is first set. `keeps_proportions`: see
+/// PolicyOptions.
+std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find,
+                                           bool keeps_proportions = false);
 
 /// The same, but where even sharing has no formula for the system: then `find` is asked with all resources
 /// under ps, and the note says so.

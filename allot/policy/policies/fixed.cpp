@@ -42,9 +42,12 @@ detail::Target find_target(const System& system, const Assignment& assignment) {
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   if (!options.assignment) throw InvalidModel("assignment", "the policy 'fixed' needs one");
   check(system, *options.assignment);
-  return detail::make_target_policy(system, [assignment = *options.assignment](const System& populated) {
-    return find_target(populated, assignment);
-  });
+  return detail::make_target_policy(
+      system,
+      [assignment = *options.assignment](const System& populated) {
+        return find_target(populated, assignment);
+      },
+      options.keep_proportions);
 }
 
 }  // namespace

@@ -37,10 +37,11 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   search.stop.flag = options.solve.flag;
   // Shared only because a std::function must be copyable.
   return detail::make_target_policy(
-      system, detail::shared_evenly(system, [solver = std::make_shared<MapSolver>(), search,
-                                             further = options.look_further](const System& populated) {
-        return find_target(*solver, populated, search, further);
-      }));
+      system,
+      detail::shared_evenly(
+          system, [solver = std::make_shared<MapSolver>(), search, further = options.look_further](
+                      const System& populated) { return find_target(*solver, populated, search, further); }),
+      options.keep_proportions);
 }
 
 }  // namespace

@@ -12,9 +12,13 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   search.stop.deadline = options.solve.deadline;
   search.stop.flag = options.solve.flag;
   return detail::make_target_policy(
-      system, detail::shared_evenly(system, [search](const System& populated) {
-        return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
-      }));
+      system,
+      detail::shared_evenly(
+          system,
+          [search](const System& populated) {
+            return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
+          }),
+      options.keep_proportions);
 }
 
 }  // namespace

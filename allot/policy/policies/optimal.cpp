@@ -11,9 +11,12 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   SolveOptions search;
   search.stop = options.solve;
   search.start = options.start;
-  return detail::make_target_policy(system, detail::shared_evenly(system, [search](const System& populated) {
-                                      return detail::target_of(best_known(populated, search));
-                                    }));
+  return detail::make_target_policy(
+      system,
+      detail::shared_evenly(
+          system,
+          [search](const System& populated) { return detail::target_of(best_known(populated, search)); }),
+      options.keep_proportions);
 }
 
 }  // namespace

@@ -77,9 +77,8 @@ class PlannedPolicy final : public Policy {
  public:
   PlannedPolicy(const System& system, const PolicyOptions& options)
       : problem_{system, options.objective},
-        options_{.stop = options.solve,
-                 .bound_packings = system.has_needs(),
-                 .plan_basis = options.plan_basis},
+        options_{
+            .stop = options.solve, .bound_packings = system.has_needs(), .plan_basis = options.plan_basis},
         plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     if (options.power_cap) problem_.power_cap = options.power_cap;

@@ -37,10 +37,12 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   detail::require_priorities(system, "weighted");
   if (system.has_needs())
     throw InvalidModel("policy", "'weighted' has no form for tasks with needs; use 'planned' or 'mis'");
-  return detail::make_target_policy(system,
-                                    [shares = options.shares, stop = options.solve](const System& populated) {
-                                      return find_target(populated, {.stop = stop, .shares = shares});
-                                    });
+  return detail::make_target_policy(
+      system,
+      [shares = options.shares, stop = options.solve](const System& populated) {
+        return find_target(populated, {.stop = stop, .shares = shares});
+      },
+      options.keep_proportions);
 }
 
 }  // namespace
