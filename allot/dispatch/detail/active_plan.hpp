@@ -18,7 +18,7 @@ struct ActivePlan {
   std::shared_ptr<const Plan> plan;
   const Policy* policy = nullptr;                  ///< the plan's
   bool shows_work = false;                         ///< it looks at sizes
-  bool is_small = false;  ///< what a placement looks at fits on the stack
+  bool is_small = false;                           ///< what a placement looks at fits on the stack
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
 };
 
