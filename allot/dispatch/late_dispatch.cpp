@@ -102,12 +102,14 @@ void LateDispatch::ask_for_trials(Clock::time_point now) {
     while (waiting_[i] > trials_of_[i]) {
       const std::optional<Ticket> ticket = dispatcher_.place_trial(task_type(i), now);
       if (!ticket) break;
+      // Not for a resource that the plan does not know yet, nor twice, nor in vain.
       if (index(ticket->resource) >= trials_.resources() ||
-          trials_(ticket->type, ticket->resource).ticket.explores) {
-        dispatcher_.cancel(*ticket);  // of a resource that the plan does not know yet
-        break;
+          trials_(ticket->type, ticket->resource).ticket.explores ||
+          trials_(ticket->type, ticket->resource).refused) {
+        dispatcher_.cancel(*ticket);
+        continue;
       }
-      trials_(ticket->type, ticket->resource) = {*ticket, 0};
+      trials_(ticket->type, ticket->resource) = {*ticket, 0, false};
       ++trials_of_[i];
       tell_waiting(task_type(i));
     }
@@ -120,10 +122,19 @@ void LateDispatch::end_trial(TaskType i, ResourceId j) {
   tell_waiting(i);
 }
 
+/// Until there is another plan.
+void LateDispatch::refuse_trial(TaskType i, ResourceId j) {
+  if (!trials_(i, j).ticket.explores) return;
+  dispatcher_.cancel(trials_(i, j).ticket);
+  end_trial(i, j);
+  trials_(i, j).refused = true;
+}
+
 /// Of pairs that are closed now: those that may be tried all the same the planner asks for again.
 void LateDispatch::drop_closed_trials() {
   for (const TaskType i : trials_.type_ids()) {
     for (const ResourceId j : trials_.resource_ids()) {
+      trials_(i, j).refused = false;
       if (!trials_(i, j).ticket.explores || dispatcher_.allows(i, j)) continue;
       dispatcher_.cancel(trials_(i, j).ticket);
       end_trial(i, j);

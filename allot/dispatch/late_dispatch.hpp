@@ -58,14 +58,17 @@ class LateDispatch {
   }
 
   /// What a server of the resource that is free takes now; none: it stays idle until something changes, or
-  /// until `ask_again`. `available(type)`: whether one of the waiting tasks of the type can start there, for
-  /// reasons that the host knows; it is asked only where all else allows it. A host that keeps tasks queued
-  /// on a device asks as if it had so many servers.
+  /// until `ask_again`. While tasks wait it is to ask now and then in any case: a task may have been set
+  /// apart to learn its rate there. `available(type)`: whether one of the waiting tasks of the type can start
+  /// there, for reasons that the host knows; it is asked only where all else allows it. A host that keeps
+  /// tasks queued on a device asks as if it had so many servers.
   template <typename Available>
   std::optional<Start> next(ResourceId j, Clock::time_point now, const Available& available) {
     if (!find_offers(j, now)) return std::nullopt;
     for (std::size_t i = 0; i < offer_.size(); ++i) {
-      if (offer_[i] > 0 && !available(task_type(i))) offer_[i] = 0;
+      if (offer_[i] == 0 || available(task_type(i))) continue;
+      offer_[i] = 0;
+      refuse_trial(task_type(i), j);
     }
     return choose(j, now);
   }
@@ -92,8 +95,9 @@ class LateDispatch {
 
  private:
   struct Trial {
-    Ticket ticket;        ///< it `explores`, or there is none
-    Count passed_by = 0;  ///< others that have started since
+    Ticket ticket;         ///< it `explores`, or there is none
+    Count passed_by = 0;   ///< others that have started since
+    bool refused = false;  ///< none of the tasks can run there, says the host
   };
 
   double seconds(Clock::time_point now) const { return std::chrono::duration<double>(now - made_).count(); }
@@ -103,6 +107,7 @@ class LateDispatch {
 
   void ask_for_trials(Clock::time_point now);
   void end_trial(TaskType i, ResourceId j);
+  void refuse_trial(TaskType i, ResourceId j);
   void drop_closed_trials();
   template <typename Visit>
   void for_trials(const Visit& visit);

@@ -224,6 +224,24 @@ TEST(LateDispatch, WhatARunningTaskHoldsStaysHeldWhenItsResourceIsClosed) {
   EXPECT_TRUE(late.next(kCpu, LiveWorld::at(0.1)));
 }
 
+TEST(LateDispatch, NoTaskWaitsForATrialThatTheHostRefuses) {
+  // Nothing is known of the device, and no task of a can really run there.
+  const System truth = cpu_and_gpu();
+  std::vector<RatePrior> priors = known(truth);
+  priors[1] = RatePrior::unknown();
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), priors, planned(truth), LiveWorld::at(0));
+  LateDispatch late(dispatcher, LiveWorld::at(0));
+  const auto not_a = [](TaskType i) { return i != kA; };
+  late.set_waiting(kA, 1);
+  dispatcher.solve(LiveWorld::at(0));
+  EXPECT_FALSE(late.next(kCpu, LiveWorld::at(0))) << "the only one is to learn the rate of the device";
+  EXPECT_FALSE(late.next(kGpu, LiveWorld::at(0), not_a));
+  dispatcher.solve(LiveWorld::at(0));  // which asks again, in vain
+  const auto start = late.next(kCpu, LiveWorld::at(0));
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->ticket.type, kA);
+}
+
 TEST(LateDispatch, PlansStartFromTheBasisOfTheOneBefore) {
   const System truth = testing::random_box(3);
   PolicyOptions options;

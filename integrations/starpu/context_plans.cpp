@@ -103,6 +103,10 @@ bool Context::look() {
     changed();
   }
   const bool waiting = waiting_.load(std::memory_order_seq_cst) > 0;
+  if (waiting && placement_.binds_late()) {  // a rate may be wanted where nobody found anything to do
+    const std::lock_guard lock(mutex_);
+    changed();
+  }
   if (waiting) wake_sleepers();
   planning_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
   return !idle || waiting;
