@@ -5,8 +5,8 @@
 
 #include "allot/base/random.hpp"
 #include "allot/jobs/stages.hpp"
+#include "allot/run/holdings.hpp"
 #include "allot/run/pipeline_bound.hpp"
-#include "allot/run/placer.hpp"
 #include "tests/worlds/world.hpp"
 
 namespace allot::worlds {
