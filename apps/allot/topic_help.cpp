@@ -35,6 +35,7 @@ std::vector<HelpEntry> table(std::string_view name) {
   if (name == "job") return keys(job_fields());
   if (name == "job-resources") return keys(job_resource_fields());
   if (name == "job-tasks") return keys(job_task_fields());
+  if (name == "job-capacities") return keys(job_capacity_fields());
   std::vector<HelpEntry> list;
   if (name == "objectives") {
     for (const ObjectiveInfo& objective : objectives()) list.emplace_back(objective.name, objective.summary);
