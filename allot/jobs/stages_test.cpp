@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr const char* kTop = "[[resources]]\nname = \"cpu\"\n";
 
 ReadResult<Job> read(const std::string& tasks) {
-  return read_job_text(kTop + tasks, FileFormat::kToml, "job.toml", "/work");
+  return read_job_text(kTop + tasks, FileFormat::kToml, "job.toml", "/folder");
 }
 
 /// Every message, with its line.
@@ -66,7 +66,7 @@ TEST(Stages, AnOutputIsNamedInFullWhereATaskRunsElsewhere) {
       "[[tasks]]\nname = \"b\"\nfrom = \"a\"\ndirectory = \"sub\"\ncommand = [\"t\"]\n"
       "[[tasks]]\nname = \"c\"\nfrom = \"a\"\ncommand = [\"t\"]\n");
   ASSERT_TRUE(job);
-  EXPECT_THAT(row(*job, 1, 0), ElementsAre("/work/-o", "1"));
+  EXPECT_THAT(row(*job, 1, 0), ElementsAre("/folder/-o", "1"));
   EXPECT_THAT(row(*job, 2, 0), ElementsAre("./-o", "1"));
 }
 
