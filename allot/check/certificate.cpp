@@ -69,10 +69,7 @@ Part read_part(const Value& value, const Certificate& certificate) {
 }  // namespace
 
 ReadCertificate read_certificate(std::string_view text) {
-  try {
-    const Json json = Json::parse(text);
-    const Value root(json, "certificate");
-    if (root["allot_certificate"].whole(0, 1000) != 1) root["allot_certificate"].fail("must be 1");
+  return detail::read_text<ReadCertificate>(text, [](const Value& root) {
     Certificate certificate;
     const std::string objective = root["objective"].text();
     if (objective != "throughput" && objective != "shares") {
@@ -82,12 +79,8 @@ ReadCertificate read_certificate(std::string_view text) {
     certificate.machine = detail::read_machine(root["system"]);
     certificate.claim = read_claim(root["claim"], certificate);
     certificate.parts = root["proof"].list([&](const Value& value) { return read_part(value, certificate); });
-    return {std::move(certificate), {}};
-  } catch (const Problem& problem) {
-    return {std::nullopt, problem.what()};
-  } catch (const Json::exception& problem) {
-    return {std::nullopt, std::string("not valid JSON: ") + problem.what()};
-  }
+    return certificate;
+  });
 }
 
 }  // namespace allot::check

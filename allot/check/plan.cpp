@@ -196,10 +196,7 @@ bool is_about_a_plan(std::string_view text) {
 }
 
 ReadPlanCertificate read_plan_certificate(std::string_view text) {
-  try {
-    const Json json = Json::parse(text);
-    const Value root(json, "certificate");
-    if (root["allot_certificate"].whole(0, 1000) != 1) root["allot_certificate"].fail("must be 1");
+  return detail::read_text<ReadPlanCertificate>(text, [](const Value& root) {
     if (root["service"].text() != "planned") root["service"].fail("must be 'planned'");
     PlanCertificate certificate;
     const std::string objective = root["objective"].text();
@@ -210,12 +207,8 @@ ReadPlanCertificate read_plan_certificate(std::string_view text) {
     certificate.machine = read_plan_machine(root["system"]);
     certificate.claim = read_plan_claim(root["claim"], certificate);
     certificate.prices = read_plan_prices(root["prices"], certificate.machine);
-    return {std::move(certificate), {}};
-  } catch (const Problem& problem) {
-    return {std::nullopt, problem.what()};
-  } catch (const Json::exception& problem) {
-    return {std::nullopt, std::string("not valid JSON: ") + problem.what()};
-  }
+    return certificate;
+  });
 }
 
 }  // namespace allot::check

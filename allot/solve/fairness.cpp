@@ -11,11 +11,9 @@ namespace {
 
 using detail::BoundedProgram;
 using detail::kInfinity;
+using detail::kSamePlan;
 using detail::LinearProgram;
 using detail::ServiceProgram;
-
-/// What differs by no more than this, relative, is the same.
-constexpr double kSameLevel = 1e-9;
 
 }  // namespace
 
@@ -46,7 +44,7 @@ FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const S
   service.aim_at_column(level);
   const auto fairest = answered();
   if (!fairest) return trade;
-  const double largest = fairest->columns[level] * (1 - kSameLevel);
+  const double largest = fairest->columns[level] * (1 - kSamePlan);
   service.aim_at_value();
   for (std::size_t at = 0; at < points; ++at) {
     const double least = largest * static_cast<double>(at) / static_cast<double>(points - 1);
@@ -58,7 +56,7 @@ FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const S
     trade.points.push_back({least, at == 0 ? value : std::min(value, trade.points.back().value)});
   }
   const double first = trade.points.front().value;
-  if (first - trade.points.back().value <= kSameLevel * first)
+  if (first - trade.points.back().value <= kSamePlan * first)
     trade.points.erase(trade.points.begin(), trade.points.end() - 1);
   return trade;
 }

@@ -21,12 +21,11 @@ namespace {
 
 using detail::BoundedProgram;
 using detail::kInfinity;
+using detail::kSamePlan;
 using detail::LinearProgram;
 using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 
-/// What differs by no more than this, relative, is the same.
-constexpr double kSamePlan = 1e-9;
 /// Errors are found to within this part of themselves, or within kLeastError.
 constexpr double kErrorPart = 1e-4;
 constexpr double kLeastError = 1e-9;

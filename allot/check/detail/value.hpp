@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,5 +78,21 @@ class Value {
   const Json& json_;
   std::string path_;
 };
+
+/// What `read` makes of the text of a certificate, or none and what is wrong with it. `Answer` is made of
+/// both.
+template <typename Answer, typename Read>
+Answer read_text(std::string_view text, const Read& read) {
+  try {
+    const Json json = Json::parse(text);
+    const Value root(json, "certificate");
+    if (root["allot_certificate"].whole(0, 1000) != 1) root["allot_certificate"].fail("must be 1");
+    return {read(root), {}};
+  } catch (const Problem& problem) {
+    return {std::nullopt, problem.what()};
+  } catch (const Json::exception& problem) {
+    return {std::nullopt, std::string("not valid JSON: ") + problem.what()};
+  }
+}
 
 }  // namespace allot::check::detail

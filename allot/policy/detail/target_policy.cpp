@@ -106,6 +106,13 @@ FindTarget shared_evenly(const System& system, FindTarget find) {
   };
 }
 
+SolveOptions quick_search(const PolicyOptions& options) {
+  SolveOptions search;
+  search.stop.deadline = options.solve.deadline;
+  search.stop.flag = options.solve.flag;
+  return search;
+}
+
 Target target_of(Solution solution) {
   Target target;
   switch (solution.outcome) {

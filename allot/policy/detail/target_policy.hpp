@@ -36,6 +36,9 @@ std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find
 /// under ps, and the note says so.
 FindTarget shared_evenly(const System& system, FindTarget find);
 
+/// Options of a solver so quick that the limit on steps is not for it.
+SolveOptions quick_search(const PolicyOptions& options);
+
 /// A target from a solver's answer, with a note when it misses a constraint or its search was cut short.
 Target target_of(Solution solution);
 

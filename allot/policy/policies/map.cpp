@@ -32,9 +32,7 @@ detail::Target find_target(MapSolver& solver, const System& system, const SolveO
 }
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
-  SolveOptions search;  // so quick that the limit on steps is not for it
-  search.stop.deadline = options.solve.deadline;
-  search.stop.flag = options.solve.flag;
+  const SolveOptions search = detail::quick_search(options);
   // Shared only because a std::function must be copyable.
   return detail::make_target_policy(
       system,

@@ -8,9 +8,7 @@ namespace {
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "mis");
-  SolveOptions search;  // so quick that the limit on steps is not for it
-  search.stop.deadline = options.solve.deadline;
-  search.stop.flag = options.solve.flag;
+  const SolveOptions search = detail::quick_search(options);
   return detail::make_target_policy(
       system,
       detail::shared_evenly(

@@ -292,37 +292,37 @@ BoundedSimplex::Leaving BoundedSimplex::choose_leaving(const Entering& entering)
       return v.value < v.lower - kTolerance ? v.lower : v.value > v.upper + kTolerance ? kInfinite : v.upper;
     return v.value > v.upper + kTolerance ? v.upper : v.value < v.lower - kTolerance ? -kInfinite : v.lower;
   };
+  // Calls visit(position, size of the slope, bound, step) for each variable that stops the entering one at
+  // all.
+  const auto for_each_stop = [&](const auto& visit) {
+    for (std::size_t p = 0; p < m; ++p) {
+      const double slope = -entering.direction * direction_[p];
+      if (std::abs(slope) < kLeastPivot) continue;
+      const Variable& v = variables_[static_cast<std::size_t>(basis_[p])];
+      const double bound = bound_of(v, slope);
+      if (std::isinf(bound)) continue;
+      visit(p, std::abs(slope), bound, std::max(0.0, (bound - v.value) / slope));
+    }
+  };
   const double slack = careful_ ? 1e-13 : kTolerance;
   double reach = kInfinite;
-  for (std::size_t p = 0; p < m; ++p) {
-    const double slope = -entering.direction * direction_[p];
-    if (std::abs(slope) < kLeastPivot) continue;
-    const Variable& v = variables_[static_cast<std::size_t>(basis_[p])];
-    const double bound = bound_of(v, slope);
-    if (std::isinf(bound)) continue;
-    reach = std::min(reach, (std::max(0.0, (bound - v.value) / slope)) + slack / std::abs(slope));
-  }
+  for_each_stop(
+      [&](std::size_t, double slope, double, double step) { reach = std::min(reach, step + slack / slope); });
   const Variable& own = variables_[static_cast<std::size_t>(entering.variable)];
   Leaving leaving;
   leaving.step = own.upper - own.lower;
   leaving.bound = entering.direction > 0 ? own.upper : own.lower;
   if (leaving.step <= reach) return leaving;
   double largest = 0;
-  for (std::size_t p = 0; p < m; ++p) {
-    const double slope = -entering.direction * direction_[p];
-    if (std::abs(slope) < kLeastPivot) continue;
-    const Variable& v = variables_[static_cast<std::size_t>(basis_[p])];
-    const double bound = bound_of(v, slope);
-    if (std::isinf(bound)) continue;
-    const double step = std::max(0.0, (bound - v.value) / slope);
-    if (step > reach) continue;
-    const bool better = careful_ && std::abs(slope) > 1e-7 && largest > 1e-7
+  for_each_stop([&](std::size_t p, double slope, double bound, double step) {
+    if (step > reach) return;
+    const bool better = careful_ && slope > 1e-7 && largest > 1e-7
                             ? basis_[p] < basis_[static_cast<std::size_t>(leaving.position)]
-                            : std::abs(slope) > largest;
-    if (!better) continue;
-    largest = std::abs(slope);
+                            : slope > largest;
+    if (!better) return;
+    largest = slope;
     leaving = {static_cast<int>(p), step, bound};
-  }
+  });
   return leaving;
 }
 

@@ -15,6 +15,9 @@
 
 namespace allot::detail {
 
+/// Values of plans that differ by no more than this, relative, are the same.
+inline constexpr double kSamePlan = 1e-9;
+
 class ServiceProgram {
  public:
   /// The problem must outlive the program.

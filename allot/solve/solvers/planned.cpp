@@ -31,13 +31,12 @@ namespace {
 
 using detail::BoundedProgram;
 using detail::kInfinity;
+using detail::kSamePlan;
 using detail::LinearProgram;
 using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 using Party = ServiceProgram::Party;
 
-/// What differs by no more than this, relative, is the same.
-constexpr double kSame = 1e-9;
 /// Sums of logarithms are proven to this part of the sum of weights.
 constexpr double kSameLogarithm = 1e-7;
 
@@ -240,7 +239,7 @@ class PlannedSearch {
         }
       }
       if (!answer.is_optimal()) return ended(std::move(answer));
-      levels_are_proven_ = levels_are_proven_ && answer.bound <= answer.value * (1 + kSame);
+      levels_are_proven_ = levels_are_proven_ && answer.bound <= answer.value * (1 + kSamePlan);
       const double reached = answer.columns[level];
       // Weights times prices of those that cannot rise sum to 1.
       double largest = 0;
@@ -252,7 +251,7 @@ class PlannedSearch {
         is_settled[p] = true;
         --left;
         program().set_row(rows[p], -kInfinity, kInfinity);
-        program().set_row(parties[p].row, parties[p].weight * reached * (1 - kSame), kInfinity);
+        program().set_row(parties[p].row, parties[p].weight * reached * (1 - kSamePlan), kInfinity);
       }
       last.columns = std::move(answer.columns);
     }
@@ -330,7 +329,7 @@ class PlannedSearch {
       if (most.has_columns()) solution_.objective_value = service_.mean_power(most.columns);
       return most;
     }
-    const double least = options_.settings.get(kKeep) * most.value * (1 - kSame);
+    const double least = options_.settings.get(kKeep) * most.value * (1 - kSamePlan);
     least_value_ = least;
     service_.aim_at_power(least);
     Answer answer = maximise();
@@ -354,7 +353,7 @@ class PlannedSearch {
     const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
     if (!missed.empty())
       solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
-    const double margin = std::max(kSame * std::abs(solution_.objective_value), margin_);
+    const double margin = std::max(kSamePlan * std::abs(solution_.objective_value), margin_);
     solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
     solution_.outcome =
@@ -399,7 +398,7 @@ class PlannedSearch {
       const Answer relaxed = maximise();
       service_.impose(limit, limit.amount);
       const double gain = relaxed.value - answer.value;
-      if (!relaxed.is_optimal() || gain <= kSame * std::abs(answer.value)) continue;
+      if (!relaxed.is_optimal() || gain <= kSamePlan * std::abs(answer.value)) continue;
       plan_.limits.push_back(
           {service_.name_of(limit), limit.amount, std::string(ServiceProgram::unit_of(limit)), gain});
     }

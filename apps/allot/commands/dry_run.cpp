@@ -269,6 +269,23 @@ void print_commands(Console& console, const Job& job, std::span<const JobItem> i
   }
 }
 
+/// A row for each task type, a column for each resource; "-" where the type cannot run. `cell` gives text and
+/// emphasis.
+template <typename Cell>
+std::string pairs_text(const Console& console, const Job& job, const Cell& cell) {
+  Grid grid;
+  for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
+  for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
+  for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (std::size_t j = 0; j < job.resources.size(); ++j) {
+      row.push_back(cell(task_type(i), resource_id(j)));
+      if (!job.tasks[i].commands[j]) row.back().text = "-";
+    }
+  }
+  return grid_text(grid, console);
+}
+
 void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   if (!outlook.known) {
     console.paragraph("The rates are not known yet: the plan is made while they are learnt." +
@@ -277,30 +294,17 @@ void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   }
   const Plan& plan = *outlook.plan;
   if (plan.target) {
-    Grid grid;
-    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
-    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      std::vector<GridCell>& row = grid.cells.emplace_back();
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        const Count n = (*plan.target)(task_type(i), resource_id(j));
-        row.push_back({job.tasks[i].commands[j] ? std::to_string(n) : "-", n > 0});
-      }
-    }
-    console.print("Tasks in flight, as planned:\n" + grid_text(grid, console));
+    console.print("Tasks in flight, as planned:\n" + pairs_text(console, job, [&](TaskType i, ResourceId j) {
+                    const Count n = (*plan.target)(i, j);
+                    return GridCell{std::to_string(n), n > 0};
+                  }));
   }
   if (!plan.service.empty()) {
-    Grid grid;
-    for (const JobTask& task : job.tasks) grid.rows.push_back(shown(task.name));
-    for (const JobResource& resource : job.resources) grid.columns.push_back(shown(resource.name));
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      std::vector<GridCell>& row = grid.cells.emplace_back();
-      for (std::size_t j = 0; j < job.resources.size(); ++j) {
-        const double part = plan.part(task_type(i), resource_id(j)).value_or(0);
-        row.push_back({job.tasks[i].commands[j] ? number(part) : "-", part > 0});
-      }
-    }
-    console.print("Tasks in service on average, as planned:\n" + grid_text(grid, console));
+    console.print("Tasks in service on average, as planned:\n" +
+                  pairs_text(console, job, [&](TaskType i, ResourceId j) {
+                    const double part = plan.part(i, j).value_or(0);
+                    return GridCell{number(part), part > 0};
+                  }));
   }
   if (plan.predicted) console.paragraph("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
   if (outlook.finish_s) {
