@@ -168,6 +168,15 @@ struct PolicyOptions {
   bool look_further = false;
 };
 
+/// Which counts of a `Situation` a policy looks at when it places a task: a live host need not collect the
+/// others.
+enum class Looks : std::uint8_t {
+  kAll,
+  kNothing,
+  kTotals,     ///< `totals` alone
+  kOwnCounts,  ///< `counts` of the task's own type alone
+};
+
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
 /// system lacks what the policy needs (priorities, an assignment).
 struct PolicyInfo {
@@ -180,6 +189,7 @@ struct PolicyInfo {
   bool needs_assignment = false;     ///< see `PolicyOptions::assignment`
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
+  Looks looks_at = Looks::kAll;      ///< the same for every system
   /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
   const char* runtime_summary = nullptr;
 };

@@ -53,7 +53,10 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo fixed;
-const PolicyInfo fixed{
-    .name = "fixed", .summary = "holds a given assignment", .make = make, .needs_assignment = true};
+const PolicyInfo fixed{.name = "fixed",
+                       .summary = "holds a given assignment",
+                       .make = make,
+                       .needs_assignment = true,
+                       .looks_at = Looks::kOwnCounts};
 
 }  // namespace allot::policies

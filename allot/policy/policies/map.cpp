@@ -50,6 +50,7 @@ const PolicyInfo map{
     .summary = "holds the assignment that the solver map finds; solves again when the counts change",
     .make = make,
     .can_look_further = true,
+    .looks_at = Looks::kOwnCounts,
     .runtime_summary = "the most tasks per second: the targets of MAP"};
 
 }  // namespace allot::policies

@@ -26,6 +26,7 @@ const PolicyInfo mis{.name = "mis",
                      .summary = "holds the assignment that the solver mis finds for the priorities",
                      .make = make,
                      .needs_shares = true,
+                     .looks_at = Looks::kOwnCounts,
                      .runtime_summary = "near the shares of ALLOT_SHARES: the targets of MIS"};
 
 }  // namespace allot::policies

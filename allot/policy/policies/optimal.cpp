@@ -22,7 +22,9 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo optimal;
-const PolicyInfo optimal{"optimal", "holds the assignment of most throughput that is known, as a rule proven",
-                         make};
+const PolicyInfo optimal{.name = "optimal",
+                         .summary = "holds the assignment of most throughput that is known, as a rule proven",
+                         .make = make,
+                         .looks_at = Looks::kOwnCounts};
 
 }  // namespace allot::policies

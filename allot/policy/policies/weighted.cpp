@@ -53,6 +53,7 @@ const PolicyInfo weighted{.name = "weighted",
                           .make = make,
                           .needs_shares = true,
                           .holds_time_shares = true,
+                          .looks_at = Looks::kOwnCounts,
                           .runtime_summary = "exactly the shares of ALLOT_SHARES: weighted service"};
 
 }  // namespace allot::policies
