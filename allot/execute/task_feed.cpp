@@ -154,7 +154,7 @@ void TaskFeed::put(FeedTask& task, TaskType kind) noexcept {
 
 /// Takes in what was put.
 void TaskFeed::collect() {
-  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  if (!has_news()) return;
   WaitingTask* latest = inbox_.exchange(nullptr, std::memory_order_acquire);
   WaitingTask* earliest = nullptr;
   while (latest != nullptr) {
@@ -181,6 +181,22 @@ void TaskFeed::tell_waiting() {
     } else if (late_->waiting(kind) != waiting) {
       late_->set_waiting(kind, waiting);
     }
+  }
+}
+
+/// Tasks wait although a server is free. If there are more of a kind than the plan was made for, it is the
+/// plan that is wrong.
+void TaskFeed::leave_waiting() {
+  const bool waits = lines_.waiting() > 0 && free_servers() > 0;
+  if (waits_for_time_.load(std::memory_order_relaxed) != waits)
+    waits_for_time_.store(waits, std::memory_order_seq_cst);
+  if (!waits || !late_ || hurried_ == late_->plan().number) return;
+  const System& system = late_->plan().system;
+  for (const TaskType i : pairs_.type_ids()) {
+    const Count planned = index(i) < system.type_count() ? system.count(i) : 0;
+    if (lines_.waiting(i) <= planned + planned / 4) continue;
+    hurried_ = late_->plan().number;
+    dispatcher_.hurry();
   }
 }
 
@@ -416,6 +432,7 @@ void TaskFeed::end_turn(const Turn& turn, double busy_seconds, Count failed, Clo
 }
 
 void TaskFeed::put_back(Turn& turn, FeedTask* tasks) {
+  if (tasks == nullptr) return;
   Count left = turn.tasks();
   while (tasks != nullptr) {
     FeedTask& task = *tasks;
