@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -85,7 +84,7 @@ class ExecutorSetup {
   template <typename Make>
   requires std::is_invocable_v<Make&, std::size_t> || std::is_invocable_v<Make&>
   auto resource(Resource resource, Make make, std::vector<int> cores = {}) {
-    const auto call = [make = std::move(make)](std::size_t server) mutable {
+    auto call = [make = std::move(make)](std::size_t server) mutable {
       if constexpr (std::is_invocable_v<Make&, std::size_t>) {
         return make(server);
       } else {
@@ -93,7 +92,7 @@ class ExecutorSetup {
         return make();
       }
     };
-    using State = decltype(std::declval<decltype(call)>()(std::size_t{}));
+    using State = decltype(call(std::size_t{}));
     return Place<State>{add(
         std::move(resource),
         [call](std::size_t server) mutable -> std::shared_ptr<void> {
@@ -117,10 +116,6 @@ class ExecutorSetup {
         std::make_shared<const std::vector<typename TaskKind<Signature>::Function>>(std::move(table));
     kinds_.push_back({std::move(kind), std::move(rates), {}, made.functions_});
     return made;
-  }
-  template <typename Signature, typename... Functions>
-  TaskKind<Signature> kind(std::string name, Functions... functions) {
-    return kind<Signature>(TaskClass{.name = std::move(name)}, std::move(functions)...);
   }
 
   CapacityHandle capacity(Capacity capacity) {

@@ -80,7 +80,7 @@ class OurPool {
  private:
   ExecutorSetup setup_;
   Place<void> cpu_ = setup_.resource({.name = "cpu", .servers = 2});
-  TaskKind<void()> empty_ = setup_.kind<void()>("empty", on(cpu_, [] {}));
+  TaskKind<void()> empty_ = setup_.kind<void()>({.name = "empty"}, on(cpu_, [] {}));
   Executor executor_;
 };
 
@@ -206,8 +206,8 @@ double our_throughput(double warm_up, double seconds) {
   const auto gpu = setup.resource({.name = "gpu", .servers = kServers[1]});
   std::vector<TaskKind<void()>> kinds;
   for (std::size_t i = 0; i < 2; ++i) {
-    kinds.push_back(setup.kind<void()>(i == 0 ? "resize" : "detect", on(cpu, [i] { emulate(i, 0); }),
-                                       on(gpu, [i] { emulate(i, 1); })));
+    kinds.push_back(setup.kind<void()>({.name = i == 0 ? "resize" : "detect"},
+                                       on(cpu, [i] { emulate(i, 0); }), on(gpu, [i] { emulate(i, 1); })));
   }
   Executor executor(setup);
   std::atomic<std::size_t> done{0};
