@@ -60,12 +60,12 @@ struct Dispatcher::State::Mine {
     return {i, j, explores, start};
   }
   void leave(const Ticket& ticket) const noexcept {
-    if (state.policy.looks_at == Looks::kOwnCounts) {
+    if (state.policy.looks_at == Looks::kOwnCounts && ticket.tasks == 1) {
       state.counts.places.leave(ticket.type, ticket.resource, slot);
     } else {
-      state.counts.places.remove(ticket.type, ticket.resource);
+      state.counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
     }
-    add(tally->open_starts, -ticket.start_ns);
+    add(tally->open_starts, -(ticket.tasks * ticket.start_ns));
   }
 
   State& state;
@@ -111,29 +111,40 @@ void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
   State& state = *state_;
   const State::Mine mine(state);
   const std::uint64_t end = state.since_made(now);
+  const std::uint64_t tasks = ticket.tasks;
   mine.leave(ticket);
-  mine.add(mine.tally->responses, end - ticket.start_ns);
+  mine.add(mine.tally->responses, tasks * (end - ticket.start_ns));
   if (ok) {
-    mine.add(mine.tally->completions(ticket.type, ticket.resource), 1);
+    mine.add(mine.tally->completions(ticket.type, ticket.resource), tasks);
   } else {
-    state.counts.failures(ticket.type, ticket.resource).fetch_add(1, std::memory_order_relaxed);
+    state.counts.failures(ticket.type, ticket.resource).fetch_add(tasks, std::memory_order_relaxed);
   }
   if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
   if (!(busy_seconds >= 0 && busy_seconds <= std::numeric_limits<double>::max())) return;
-  const detail::Sample sample{ticket.type, ticket.resource, busy_seconds, end, ok, ticket.explores};
+  const double seconds = busy_seconds / static_cast<double>(tasks);
+  const detail::Sample sample{ticket.type, ticket.resource, seconds, end, ok, ticket.explores};
   if (!mine.tally->samples.put(sample, detail::is_own(mine.slot))) mine.add(mine.tally->unseen, 1);
 }
 
+void Dispatcher::resize(Ticket& ticket, std::uint32_t tasks) noexcept {
+  const State::Mine mine(*state_);
+  const Count more = static_cast<Count>(tasks) - static_cast<Count>(ticket.tasks);
+  state_->counts.places.add(ticket.type, ticket.resource, more);
+  mine.add(mine.tally->open_starts, static_cast<std::uint64_t>(more) * ticket.start_ns);
+  mine.add(mine.tally->placed, static_cast<std::uint64_t>(more));
+  ticket.tasks = tasks;
+}
+
 Ticket Dispatcher::move(const Ticket& ticket, ResourceId to) noexcept {
-  state_->counts.places.remove(ticket.type, ticket.resource);
-  state_->counts.places.add(ticket.type, to);
-  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns};
+  state_->counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
+  state_->counts.places.add(ticket.type, to, ticket.tasks);
+  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns, ticket.tasks};
 }
 
 void Dispatcher::cancel(const Ticket& ticket) noexcept {
   const State::Mine mine(*state_);
   mine.leave(ticket);
-  mine.add(mine.tally->placed, -std::uint64_t{1});
+  mine.add(mine.tally->placed, -std::uint64_t{ticket.tasks});
   if (ticket.explores) mine.add(mine.tally->explored, -std::uint64_t{1});
 }
 

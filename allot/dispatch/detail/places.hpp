@@ -43,8 +43,12 @@ class Places {
   /// The same where no place is ever held.
   const Atomic<Count>& cell(TaskType i, ResourceId j) const noexcept { return cells_(i, j); }
 
-  void add(TaskType i, ResourceId j) noexcept { cells_(i, j).fetch_add(1, std::memory_order_relaxed); }
-  void remove(TaskType i, ResourceId j) noexcept { cells_(i, j).fetch_sub(1, std::memory_order_relaxed); }
+  void add(TaskType i, ResourceId j, Count tasks = 1) noexcept {
+    cells_(i, j).fetch_add(tasks, std::memory_order_relaxed);
+  }
+  void remove(TaskType i, ResourceId j, Count tasks = 1) noexcept {
+    cells_(i, j).fetch_sub(tasks, std::memory_order_relaxed);
+  }
   /// False if there are not so many any more.
   bool add_to(TaskType i, ResourceId j, Count tasks) noexcept {
     return cells_(i, j).compare_exchange_strong(tasks, tasks + 1, std::memory_order_relaxed);
