@@ -1,6 +1,7 @@
 #include "allot/dispatch/detail/known_system.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -26,6 +27,12 @@ constexpr double kHopelessFirst = 300;
 constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
+/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load, and
+/// those after which it counts as closed again. Not by less than this part of it.
+constexpr std::uint32_t kRemembered = 0xffff;
+constexpr int kRestless = 4;
+constexpr int kCalm = 1;
+constexpr Count kSmall = 16;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
@@ -175,6 +182,7 @@ void KnownSystem::look_at_counts() {
     if (population.looks == 0 && tasks == 0) continue;
     population.seen[population.looks++ % Population::kLooks] = tasks;
     const Count most = *std::max_element(population.seen.begin(), population.seen.end());
+    if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
     const Count planned = population.planned;
     const Count slack = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
     const bool more = most > planned + slack;
@@ -185,6 +193,22 @@ void KnownSystem::look_at_counts() {
     population.differs = 0;
     changed = true;
   }
+  int turns = 0;
+  for (const Population& population : populations)
+    turns = std::max(turns, std::popcount(population.turns & kRemembered));
+  if (open ? turns > kCalm : turns < kRestless) return;
+  open = !open;
+  changed = true;
+}
+
+/// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
+/// again, what comes next does not depend on what has ended.
+void KnownSystem::look_for_turns(Population& population, Count most) {
+  const Count before = std::exchange(population.most, most);
+  population.turns <<= 1;
+  if (std::abs(most - before) <= before / kSmall) return;
+  const bool grows = most > before;
+  if (grows != std::exchange(population.grew, grows)) population.turns |= 1;
 }
 
 /// A pair without a task has the speed that one more would have.

@@ -58,6 +58,9 @@ struct KnownSystem {
     std::size_t differs = 0;           ///< looks in a row that would have planned for another number
     bool ended = false;                ///< a task has, since the look before
     bool just_ended = false;           ///< a moment before the look
+    Count most = 0;                    ///< seen in the latest eight looks of their own
+    bool grew = false;                 ///< it was more than in the eight before, when it last differed
+    std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
   };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
@@ -90,6 +93,7 @@ struct KnownSystem {
   double busy_seconds = 0;
   std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
   bool changed = true;          ///< a new plan is asked for
+  bool open = false;            ///< tasks that end are not followed by tasks of their type: see Load::kOpen
   /// How tasks slow each other down; absent: not known since something has changed.
   std::optional<EvenSharing> sharing;
 
@@ -98,6 +102,7 @@ struct KnownSystem {
   System shape() const;
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
   void look_at_counts();
+  void look_for_turns(Population& population, Count most);
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
   void open_and_close(double now);
