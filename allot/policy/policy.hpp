@@ -172,6 +172,8 @@ struct PolicyOptions {
   std::shared_ptr<PlanBasis> plan_basis;
   std::optional<double> power_cap;  ///< of `planned`: mean watts, besides what the scenario says
   Load load = Load::kDeclared;
+  /// Of an open load, for `planned`: completions per second of each type that what arrives allows.
+  std::vector<double> ceilings;
   /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
   /// answer where that is better.
   bool look_further = false;

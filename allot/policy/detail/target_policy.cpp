@@ -68,7 +68,8 @@ class TargetPolicy final : public Policy {
  private:
   /// There are more tasks of the type than the target has, or many fewer: they go where they are expected to
   /// end first, among the places that the target has for the type, if any.
-  [[gnu::noinline]] ResourceId soonest(TaskType i, const Situation& situation, bool by_target) const noexcept {
+  [[gnu::noinline]] ResourceId soonest(TaskType i, const Situation& situation,
+                                       bool by_target) const noexcept {
     const auto allowed = system_.resources_for(i);
     const Count* const wanted = wanted_ + index(i) * resources_;
     by_target = by_target && std::any_of(allowed.begin(), allowed.end(),
