@@ -70,7 +70,7 @@ PolicyOptions Dispatcher::State::solve_options() const {
   solving.solve.deadline = Clock::now() + options.solve_limit;
   solving.solve.flag = &stop_solving;
   solving.plan_basis = plan_basis;
-  solving.keep_proportions = options.follow_counts;
+  solving.load = options.follow_counts ? Load::kFollowed : Load::kDeclared;
   return solving;
 }
 
@@ -101,6 +101,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
   std::optional<System> system;
   bool further = false;
   bool only_better = false;
+  std::vector<double> ceilings;
   {
     const std::lock_guard lock(mutex);
     active.reclaim();
@@ -112,12 +113,15 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     system.emplace(known.system());
     further = rested;
     only_better = !outdated;
+    ceilings = known.ceilings();
   }
   // Only this thread replaces what is active, so it may be read without the lock.
   std::unique_ptr<ActivePlan> next;
   try {
     PolicyOptions solving = solve_options();
     solving.look_further = further;
+    if (!ceilings.empty()) solving.load = Load::kOpen;
+    solving.ceilings = std::move(ceilings);
     next = detail::make_active_plan(policy, *system, solving, plans + 1, &active.current());
     planned = now;
     hasty = policy.can_look_further && !further;

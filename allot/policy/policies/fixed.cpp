@@ -47,7 +47,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       [assignment = *options.assignment](const System& populated) {
         return find_target(populated, assignment);
       },
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace

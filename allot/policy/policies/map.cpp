@@ -39,7 +39,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       detail::shared_evenly(
           system, [solver = std::make_shared<MapSolver>(), search, further = options.look_further](
                       const System& populated) { return find_target(*solver, populated, search, further); }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
           [search](const System& populated) {
             return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
           }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       detail::shared_evenly(
           system,
           [search](const System& populated) { return detail::target_of(best_known(populated, search)); }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       [shares = options.shares, stop = options.solve](const System& populated) {
         return find_target(populated, {.stop = stop, .shares = shares});
       },
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
