@@ -92,31 +92,42 @@ void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
   State& state = *state_;
   Tally& tally = state.counts.tally();
   const std::uint64_t end = state.since_made(now);
-  state.counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
+  const std::uint64_t tasks = ticket.tasks;
+  state.counts.count(ticket.type, ticket.resource).fetch_sub(ticket.tasks, std::memory_order_relaxed);
   auto& ended = ok ? state.counts.completions(ticket.type, ticket.resource)
                    : state.counts.failures(ticket.type, ticket.resource);
-  ended.fetch_add(1, std::memory_order_relaxed);
-  tally.ended_starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
-  tally.ends.fetch_add(end, std::memory_order_relaxed);
-  tally.ended.fetch_add(1, std::memory_order_relaxed);
+  ended.fetch_add(tasks, std::memory_order_relaxed);
+  tally.ended_starts.fetch_add(tasks * ticket.start_ns, std::memory_order_relaxed);
+  tally.ends.fetch_add(tasks * end, std::memory_order_relaxed);
+  tally.ended.fetch_add(tasks, std::memory_order_relaxed);
   if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
   if (!(busy_seconds >= 0) || !std::isfinite(busy_seconds)) return;
-  if (!tally.samples.put({ticket.type, ticket.resource, busy_seconds, end, ok, ticket.explores})) {
+  const double seconds = busy_seconds / static_cast<double>(tasks);
+  if (!tally.samples.put({ticket.type, ticket.resource, seconds, end, ok, ticket.explores})) {
     tally.unseen.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
+void Dispatcher::resize(Ticket& ticket, std::uint32_t tasks) noexcept {
+  const Count more = static_cast<Count>(tasks) - static_cast<Count>(ticket.tasks);
+  Tally& tally = state_->counts.tally();
+  state_->counts.count(ticket.type, ticket.resource).fetch_add(more, std::memory_order_relaxed);
+  tally.starts.fetch_add(static_cast<std::uint64_t>(more) * ticket.start_ns, std::memory_order_relaxed);
+  tally.placed.fetch_add(static_cast<std::uint64_t>(more), std::memory_order_relaxed);
+  ticket.tasks = tasks;
+}
+
 Ticket Dispatcher::move(const Ticket& ticket, ResourceId to) noexcept {
-  state_->counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  state_->counts.count(ticket.type, to).fetch_add(1, std::memory_order_relaxed);
-  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns};
+  state_->counts.count(ticket.type, ticket.resource).fetch_sub(ticket.tasks, std::memory_order_relaxed);
+  state_->counts.count(ticket.type, to).fetch_add(ticket.tasks, std::memory_order_relaxed);
+  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns, ticket.tasks};
 }
 
 void Dispatcher::cancel(const Ticket& ticket) noexcept {
   Tally& tally = state_->counts.tally();
-  state_->counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  tally.starts.fetch_sub(ticket.start_ns, std::memory_order_relaxed);
-  tally.placed.fetch_sub(1, std::memory_order_relaxed);
+  state_->counts.count(ticket.type, ticket.resource).fetch_sub(ticket.tasks, std::memory_order_relaxed);
+  tally.starts.fetch_sub(ticket.tasks * ticket.start_ns, std::memory_order_relaxed);
+  tally.placed.fetch_sub(ticket.tasks, std::memory_order_relaxed);
   if (ticket.explores) tally.explored.fetch_sub(1, std::memory_order_relaxed);
 }
 
