@@ -16,6 +16,33 @@ from setuptools.command.build_ext import build_ext
 ROOT = pathlib.Path(__file__).resolve().parent
 
 
+def has_pybind11():
+    """Whether CMake finds the system's; else it comes from the package index, as cmake itself does."""
+    shares = [pathlib.Path(prefix, folder) for prefix in ("/usr", "/usr/local") for folder in ("lib", "share")]
+    return any((share / "cmake/pybind11").is_dir() for share in shares)
+
+
+def missing_packages():
+    """Of what the native part is built with, in Debian's names; on other systems all of it, as nobody can look."""
+    lines = [line.split() for line in (ROOT / "tools/packages.txt").read_text().splitlines() if line and line[0] != "#"]
+    wanted = [package for group, package, *_ in lines if group == "build" or package in ("pybind11-dev", "python3-dev")]
+    if not shutil.which("dpkg-query"):
+        return wanted
+    listed = subprocess.run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"], capture_output=True, text=True)
+    there = {line.split()[0] for line in listed.stdout.splitlines() if line.endswith(" installed")}
+    return [package for package in wanted if package not in there]
+
+
+def run(*words):
+    """Runs a step of the build; where it fails, says what is not there."""
+    try:
+        subprocess.run(words, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        missing = missing_packages()
+        hint = "these packages are missing (in Debian's names): " + " ".join(missing) if missing else "see above"
+        sys.exit(f"allot: {words[0]} failed ({error}).\nallot: {hint}\nallot: tools/setup build python installs them")
+
+
 class BuildWithCMake(build_ext):
     def build_extension(self, extension):
         build = pathlib.Path(self.build_temp).resolve()
@@ -36,8 +63,12 @@ class BuildWithCMake(build_ext):
             configure += ["-G", "Ninja"]
         for name, value in settings.items():
             configure += ["-D", f"{name}={value}"]
-        subprocess.run([*configure, *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
-        subprocess.run(["cmake", "--build", build, "--target", "allot_python", "--parallel"], check=True)
+        if not has_pybind11():
+            import pybind11
+
+            configure += ["-D", f"pybind11_DIR={pybind11.get_cmake_dir()}"]
+        run(*configure, *shlex.split(os.environ.get("CMAKE_ARGS", "")))
+        run("cmake", "--build", build, "--target", "allot_python", "--parallel")
         module.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(build / "integrations/python/allot" / module.name, module)
 
@@ -48,5 +79,9 @@ setup(
     version=version,
     ext_modules=[Extension("allot._native", [])],
     cmdclass={"build_ext": BuildWithCMake},
+    setup_requires=[
+        *([] if has_pybind11() else ["pybind11>=2.10"]),
+        *([] if shutil.which("cmake") else ["cmake>=3.22"]),
+    ],
     options={"egg_info": {"egg_base": "build"}},
 )

@@ -81,7 +81,7 @@ void SimulateQuestion::answer(const Attendance& attendance) {
   ask::check_told(std::span(&policy.builtin, 1), how.policy);
   SimulateOptions options = begun(attendance);
   TraceFile file(trace, scenario->system, false);
-  options.trace = file.sink();
+  if (file.sink() != nullptr) options.trace = file.sink();
   result = policy.builtin != nullptr ? simulate(*scenario, *policy.builtin, *sizes, options)
                                      : simulate(*scenario, policy.own, *sizes, options);
   file.close();
