@@ -1,6 +1,7 @@
 """Builds the native part of the Python module with CMake; all else is in pyproject.toml.
 
-CMAKE_ARGS in the environment holds further arguments for CMake, such as -D ALLOT_WITH_CLP=OFF.
+CMAKE_ARGS in the environment holds further arguments for CMake, such as -D ALLOT_WITH_CLP=OFF; ALLOT_NATIVE the path of a
+native part that was built already.
 """
 import os
 import pathlib
@@ -45,8 +46,13 @@ def run(*words):
 
 class BuildWithCMake(build_ext):
     def build_extension(self, extension):
-        build = pathlib.Path(self.build_temp).resolve()
         module = pathlib.Path(self.get_ext_fullpath(extension.name)).resolve()
+        native = os.environ.get("ALLOT_NATIVE") or self.native_part(module.name)
+        module.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(native, module)
+
+    def native_part(self, module):
+        build = pathlib.Path(self.build_temp).resolve()
         settings = {
             "CMAKE_BUILD_TYPE": "Release",
             "Python3_EXECUTABLE": sys.executable,
@@ -69,8 +75,7 @@ class BuildWithCMake(build_ext):
             configure += ["-D", f"pybind11_DIR={pybind11.get_cmake_dir()}"]
         run(*configure, *shlex.split(os.environ.get("CMAKE_ARGS", "")))
         run("cmake", "--build", build, "--target", "allot_python", "--parallel")
-        module.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(build / "integrations/python/allot" / module.name, module)
+        return build / "integrations/python/allot" / module
 
 
 version = re.search(r"^ *VERSION ([0-9.]+)$", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]

@@ -32,11 +32,13 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
           .shown_as("SPEC")
           .suggesting(names_in(builtin_distributions())));
   options.push_back(whole_option("completions", how.completions, 1, kMostCompletions,
-                                 "of each replication, after the warm-up"));
+                                 "of each replication, after the warm-up")
+                        .with_letter("n"));
   options.push_back(whole_option("warmup", how.warmup, 0, kMostCompletions, "auto",
                                  "completions that are not counted, or 'auto': found by a pilot run"));
   options.push_back(whole_option("replications", how.replications, 1, 1'000'000,
-                                 "independent runs; with 1 the interval comes from batches"));
+                                 "independent runs; with 1 the interval comes from batches")
+                        .with_letter("r"));
   options.push_back(part_option("precision", how.precision,
                                 "replicate until the throughput's 95% interval is within P of it, such as "
                                 "0.5% or 0.005"));

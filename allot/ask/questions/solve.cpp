@@ -140,7 +140,8 @@ std::vector<Option> SolveQuestion::options() {
   options.push_back(ask::seed_option(how.seed));
   options.push_back(
       flag_option("explain", explains,
-                  "say what moving a task elsewhere would change, or what relaxing a limit would bring"));
+                  "say what moving a task elsewhere would change, or what relaxing a limit would bring")
+          .with_letter("e"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
   options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));

@@ -244,7 +244,8 @@ std::vector<Option> options_of(Arguments& arguments) {
           .suggesting_in(task_types_in_journal)
           .shown_as("NAME"),
       whole_option("last", arguments.last, 0, 1'000'000'000,
-                   "rows of the table, the last ones, 0: all; --json and --csv are never cut"),
+                   "rows of the table, the last ones, 0: all; --json and --csv are never cut")
+          .with_letter("n"),
   };
 }
 

@@ -100,7 +100,8 @@ std::vector<Option> options_of(Arguments& arguments) {
              "only this one: a number, or the name of an experiment without one"}
           .shown_as("N"),
       whole_option("runs", arguments.effort.runs, 1, 1'000'000,
-                   "random systems per figure, in the paper 600; fewer take less time"),
+                   "random systems per figure, in the paper 600; fewer take less time")
+          .with_letter("n"),
       seed_option(arguments.effort.seed)};
   add_sweep_options(options, arguments.sweep, "out/reproduce");
   return options;

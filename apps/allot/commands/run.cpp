@@ -341,6 +341,7 @@ Option policy_option(std::string& policy) {
     policy = name;
   };
   return Option{"policy", TextValue{"", set}, "place tasks by this policy instead; 'allot list' names all"}
+      .with_letter("p")
       .suggesting(names_in(builtin_policies()))
       .shown_as("NAME");
 }
@@ -374,7 +375,8 @@ std::vector<Option> options_of(RunArguments& a) {
       halt_option(a.halt),
       seconds_option(
           "time_limit", a.time_limit_s,
-          "start nothing more after this time, as in 10m, and end with status 7; run again to go on"),
+          "start nothing more after this time, as in 10m, and end with status 7; run again to go on")
+          .with_letter("t"),
       seconds_option("lane_timeout", a.lane_timeout_s,
                      "a worker behind a 'launch' prefix that is silent for this long is lost")
           .unless_said("15s"),
@@ -385,6 +387,8 @@ std::vector<Option> options_of(RunArguments& a) {
       word_option("progress", a.progress, {"auto", "json", "none"},
                   "a live view on a terminal and a line every 30 s elsewhere (default), or a JSON object a "
                   "second"),
+      Option{"quiet", FlagValue{false, [&a](bool) { a.progress = ProgressStyle::kNone; }}, "show no progress"}
+          .with_letter("q"),
       output_option("log", a.log,
                     "append a line for every attempt: CSV if the name ends in .csv, else JSON "
                     "lines"),
