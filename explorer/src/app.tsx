@@ -171,7 +171,7 @@ export function App({library, benches}: AppProps) {
             <button type="button" onClick={() => setNotice(null)}>Close this message</button>
           </div>
         )}
-        <div class={`together ${draft.resources.length <= 4 ? 'few' : ''}`}>
+        <div class={`together ${draft.resources.length <= 3 ? 'few' : ''}`}>
           <Editor
             draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.answer.notes ?? []} asSeconds={asSeconds} onSeconds={setAsSeconds}
             onChange={change} onTable={pasteTable}

@@ -27,29 +27,39 @@ interface GridProps {
   ref: MutableRef<HTMLTableElement | null>;
   onKeyDown: (event: JSX.TargetedKeyboardEvent<HTMLTableElement>) => void;
   onFocusCapture: (event: JSX.TargetedFocusEvent<HTMLTableElement>) => void;
+  onBlurCapture: (event: JSX.TargetedFocusEvent<HTMLTableElement>) => void;
 }
 
 /** For the table: cells carry `at(i, j)`. Of a header, the controls of the current row or column can be reached with Tab. */
 export function useGrid(): GridProps {
   const table = useRef<HTMLTableElement>(null);
   const here = useRef<[number, number]>([0, 0]);
+  const hasFocus = useRef(false);
 
   const mark = () => {
     const cells = [...table.current!.querySelectorAll<HTMLElement>('[data-at]')];
     const places = cells.map(placeOf);
     const last = [0, 1].map((axis) => Math.max(0, ...places.map((place) => place[axis]!)));
-    const [row, column] = here.current.map((value, axis) => Math.min(Math.max(0, value), last[axis]!));
+    const [row, column] = (here.current = here.current.map((value, axis) => Math.min(value, last[axis]!)) as [number, number]);
     cells.forEach((cell, k) => {
       const [i, j] = places[k]!;
       const index = (i < 0 || i === row) && (j < 0 || j === column) ? 0 : -1;
       for (const control of cell.querySelectorAll<HTMLElement>(kControls)) if (control.tabIndex !== index) control.tabIndex = index;
     });
   };
-  useLayoutEffect(() => { if (table.current !== null) mark(); });
+  useLayoutEffect(() => {
+    if (table.current === null) return;
+    mark();
+    // What had the focus was removed: its neighbour gets it.
+    if (hasFocus.current && document.activeElement === document.body) table.current.querySelector<HTMLElement>(`[data-at="${at(...here.current)['data-at']}"] ${kControls}`)?.focus();
+  });
 
   return {
     ref: table,
+    // What is removed loses the focus while the page is drawn, which ends before this does.
+    onBlurCapture: () => setTimeout(() => { hasFocus.current = table.current?.contains(document.activeElement) ?? false; }),
     onFocusCapture: ({target}) => {
+      hasFocus.current = true;
       const cell = cellOf(target);
       if (cell === null) return;
       const [i, j] = placeOf(cell);

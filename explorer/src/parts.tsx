@@ -23,7 +23,7 @@ export function Act({isOff = false, onClick, ...rest}: ActProps) {
 export function Saves({what, ways}: {what: string; ways: Record<string, () => unknown>}) {
   return (
     <details class="saves">
-      <summary aria-label={`Save ${what}`}>Save</summary>
+      <summary>Save <span class={what.startsWith('the chart') ? 'hidden' : ''}>{what}</span></summary>
       <span class="group">
         {Object.entries(ways).map(([way, onClick]) => (
           <button key={way} type="button" aria-label={`Save ${what} as ${way}`} onClick={() => void onClick()}>{way}</button>
