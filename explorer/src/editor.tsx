@@ -65,7 +65,7 @@ const RateCell = memo(
         )}
         <Mark id={place} messages={marks.get(place)} />
         {power !== null && (rate !== undefined || power.value !== undefined) && (
-          <label class="watts" title="watts of a server at work on this type">
+          <label class="watts" title="power of a server while it runs this type">
             <NumberField place={powerPlace} label={power.label} value={power.value} marks={marks} placeholder={power.usual} onInput={(value) => onPower(i, j, value)} />
             <span aria-hidden="true">W</span>
           </label>

@@ -54,6 +54,6 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo fixed;
 const PolicyInfo fixed{
-    .name = "fixed", .summary = "holds a given assignment", .make = make, .needs_assignment = true};
+    .name = "fixed", .summary = "keeps to a given assignment", .make = make, .needs_assignment = true};
 
 }  // namespace allot::policies

@@ -22,7 +22,6 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo optimal;
-const PolicyInfo optimal{"optimal", "holds the assignment of most throughput that is known, as a rule proven",
-                         make};
+const PolicyInfo optimal{"optimal", "keeps to the best assignment known, usually proven optimal", make};
 
 }  // namespace allot::policies

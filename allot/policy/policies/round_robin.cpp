@@ -31,6 +31,6 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
 }  // namespace
 
 extern const PolicyInfo round_robin;
-const PolicyInfo round_robin{"round-robin", "each type takes the resources that can run it in turn", make};
+const PolicyInfo round_robin{"round-robin", "each type cycles through the resources that can run it", make};
 
 }  // namespace allot::policies
