@@ -26,7 +26,7 @@ constexpr std::array<Field<Resource>, 2> kResource = {{
 }};
 
 constexpr std::array<Field<TaskClass>, 17> kTask = {{
-    {.key = "name", .member = &TaskClass::name, .help = "unique name", .required = true},
+    {.key = "name", .member = &TaskClass::name, .help = "a unique name", .required = true},
     {.key = "count", .member = Special{"whole, >= 1", R"({"type": "integer", "minimum": 1, "maximum": 1000000000})"},
      .help = "maximum tasks of the type in flight, over all resources", .absent = "enough to keep every slot busy"},
     {.key = "inputs", .member = kWords, .help = "a pattern, a value, or an array of them: see below", .absent = "one of these four"},
@@ -41,7 +41,7 @@ constexpr std::array<Field<TaskClass>, 17> kTask = {{
     {.key = "after", .member = kWords, .help = "task types that must succeed completely before these tasks start", .absent = "none"},
     {.key = "command", .member = Special{"string, array of strings, or a table of them by resource", R"({"type": ["string", "array", "object"], "items": {"type": "string"},
                          "additionalProperties": {"type": ["string", "array"], "items": {"type": "string"}}})"},
-     .help = "command for each resource, or one for all", .required = true},
+     .help = "the command for each resource, or one for all", .required = true},
     {.key = "shell", .member = kFlag, .help = "`true`: the command is a string for `sh -c`; see below", .absent = "false"},
     {.key = "output", .member = kText,
      .help = "output file. It is written under a temporary name, `{out}`, and renamed when the task succeeds, so an output that exists is complete. If neither the command nor `env` contains `{out}`, standard output goes there",

@@ -17,7 +17,7 @@ constexpr Special kRates = {
 
 // clang-format off
 constexpr std::array<Field<Resource>, 7> kResource = {{
-    {.key = "name", .member = &Resource::name, .help = "unique name", .required = true},
+    {.key = "name", .member = &Resource::name, .help = "a unique name", .required = true},
     {.key = "kind", .member = &Resource::kind,
      .help = "a general processor runs every type that has a rate on it; on a specialised accelerator at most one type may have one",
      .column = "kinds", .words = kKinds},
@@ -35,7 +35,7 @@ constexpr std::array<Field<Resource>, 7> kResource = {{
 }};
 
 constexpr std::array<Field<TaskClass>, 10> kTask = {{
-    {.key = "name", .member = &TaskClass::name, .help = "unique name", .required = true},
+    {.key = "name", .member = &TaskClass::name, .help = "a unique name", .required = true},
     {.key = "count", .member = &TaskClass::count, .help = "number of threads; each always has one task of this type",
      .absent = "see below", .most = kMost, .column = "counts"},
     {.key = "home", .member = &TaskClass::home, .help = "home resource, where the type must be able to run",
@@ -59,7 +59,7 @@ constexpr std::array<Field<TaskClass>, 10> kTask = {{
 }};
 
 constexpr std::array<Field<Capacity>, 3> kCapacity = {{
-    {.key = "name", .member = &Capacity::name, .help = "unique name, also among resources", .required = true},
+    {.key = "name", .member = &Capacity::name, .help = "a unique name, also among resources", .required = true},
     {.key = "amount", .member = &Capacity::amount, .help = "how much there is", .least = kPositive, .column = "amounts"},
     {.key = "shared", .member = &Capacity::shared,
      .help = "`true`: when overdrawn, all tasks that use it slow down; `false`: tasks wait until it is free", .column = "shared"},
@@ -69,7 +69,7 @@ constexpr std::array<Field<ThreadGroup>, 5> kThread = {{
     {.key = "name", .member = &ThreadGroup::name, .help = "name of the group"},
     {.key = "count", .member = &ThreadGroup::count, .help = "number of threads; at most 1,000,000,000 over all groups",
      .least = 1, .most = kMost},
-    {.key = "sequence", .member = &ThreadGroup::sequence, .help = "task types that each thread runs in turn, over and over",
+    {.key = "sequence", .member = &ThreadGroup::sequence, .help = "the task types that each thread runs in turn, over and over",
      .required = true},
     {.key = "worth", .member = &ThreadGroup::worth, .help = "value of one round through the sequence"},
     {.key = "max_response", .member = &ThreadGroup::max_response, .help = "maximum mean time of one round",
@@ -77,15 +77,15 @@ constexpr std::array<Field<ThreadGroup>, 5> kThread = {{
 }};
 
 constexpr std::array<Field<PopulationChange>, 3> kPopulation = {{
-    {.key = "at", .member = &PopulationChange::at, .help = "time of the change", .required = true, .unit = "s"},
+    {.key = "at", .member = &PopulationChange::at, .help = "the time of the change", .required = true, .unit = "s"},
     {.key = "task", .member = &PopulationChange::task, .help = "the task type whose count changes", .required = true},
-    {.key = "change", .member = &PopulationChange::change, .help = "threads added, or removed if negative",
+    {.key = "change", .member = &PopulationChange::change, .help = "the threads added, or removed if negative",
      .required = true, .least = -kMost, .most = kMost},
 }};
 
 constexpr std::array<Field<Arrivals>, 2> kArrival = {{
-    {.key = "task", .member = &Arrivals::task, .help = "task type that arrives", .required = true},
-    {.key = "rate", .member = &Arrivals::rate, .help = "arrivals per second", .required = true, .unit = "tasks/s"},
+    {.key = "task", .member = &Arrivals::task, .help = "the task type that arrives", .required = true},
+    {.key = "rate", .member = &Arrivals::rate, .help = "the arrivals per second", .required = true, .unit = "tasks/s"},
 }};
 
 constexpr std::array<Field<MeasuredRate>, 8> kMeasured = {{

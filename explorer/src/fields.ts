@@ -24,7 +24,7 @@ export const fileFields: FieldInfo[] = [
 ];
 
 export interface DraftResource {
-  /** unique name */
+  /** a unique name */
   name: string;
   /** a general processor runs every type that has a rate on it; on a specialised accelerator at most one type may have one */
   kind: string;
@@ -41,7 +41,7 @@ export interface DraftResource {
 }
 
 export const resourceFields: FieldInfo[] = [
-  {"key": "name", "kind": "text", "unit": "", "help": "unique name", "default": "", "words": [], "least": 0},
+  {"key": "name", "kind": "text", "unit": "", "help": "a unique name", "default": "", "words": [], "least": 0},
   {"key": "kind", "kind": "word", "unit": "", "help": "a general processor runs every type that has a rate on it; on a specialised accelerator at most one type may have one", "default": "gp", "words": ["gp", "sa"], "least": 0},
   {"key": "servers", "kind": "whole", "unit": "", "help": "number of identical servers, such as cores or cards", "default": 1, "words": [], "least": 1},
   {"key": "discipline", "kind": "word", "unit": "", "help": "`ps`: tasks share it evenly; `fcfs`: first come, first served", "default": "ps", "words": ["ps", "fcfs"], "least": 0},
@@ -51,7 +51,7 @@ export const resourceFields: FieldInfo[] = [
 ];
 
 export interface DraftCapacity {
-  /** unique name, also among resources */
+  /** a unique name, also among resources */
   name: string;
   /** how much there is */
   amount: Field;
@@ -60,13 +60,13 @@ export interface DraftCapacity {
 }
 
 export const capacityFields: FieldInfo[] = [
-  {"key": "name", "kind": "text", "unit": "", "help": "unique name, also among resources", "default": "", "words": [], "least": 0},
+  {"key": "name", "kind": "text", "unit": "", "help": "a unique name, also among resources", "default": "", "words": [], "least": 0},
   {"key": "amount", "kind": "number", "unit": "", "help": "how much there is", "default": 1.0, "words": [], "least": 0},
   {"key": "shared", "kind": "flag", "unit": "", "help": "`true`: when overdrawn, all tasks that use it slow down; `false`: tasks wait until it is free", "default": false, "words": [], "least": 0},
 ];
 
 export interface DraftTask {
-  /** unique name */
+  /** a unique name */
   name: string;
   /** number of threads; each always has one task of this type */
   count: Field;
@@ -89,7 +89,7 @@ export interface DraftTask {
 }
 
 export const taskFields: FieldInfo[] = [
-  {"key": "name", "kind": "text", "unit": "", "help": "unique name", "default": "", "words": [], "least": 0},
+  {"key": "name", "kind": "text", "unit": "", "help": "a unique name", "default": "", "words": [], "least": 0},
   {"key": "count", "kind": "whole", "unit": "", "help": "number of threads; each always has one task of this type", "default": 0, "words": [], "least": 0},
   {"key": "home", "kind": "resource", "unit": "", "help": "home resource, where the type must be able to run", "default": null, "words": [], "least": 0},
   {"key": "priority", "kind": "number", "unit": "", "help": "desired share of all completions, as a weight (weights are divided by their sum); for all types or for none, not all 0", "default": null, "words": [], "least": 0},
@@ -106,7 +106,7 @@ export interface DraftGroup {
   name: string;
   /** number of threads; at most 1,000,000,000 over all groups */
   count: Field;
-  /** task types that each thread runs in turn, over and over */
+  /** the task types that each thread runs in turn, over and over */
   sequence: string[];
   /** value of one round through the sequence */
   worth: Field;
@@ -117,7 +117,7 @@ export interface DraftGroup {
 export const groupFields: FieldInfo[] = [
   {"key": "name", "kind": "text", "unit": "", "help": "name of the group", "default": "", "words": [], "least": 0},
   {"key": "count", "kind": "whole", "unit": "", "help": "number of threads; at most 1,000,000,000 over all groups", "default": 1, "words": [], "least": 1},
-  {"key": "sequence", "kind": "tasks", "unit": "", "help": "task types that each thread runs in turn, over and over", "default": null, "words": [], "least": 0},
+  {"key": "sequence", "kind": "tasks", "unit": "", "help": "the task types that each thread runs in turn, over and over", "default": null, "words": [], "least": 0},
   {"key": "worth", "kind": "number", "unit": "", "help": "value of one round through the sequence", "default": 1.0, "words": [], "least": 0},
   {"key": "max_response", "kind": "number", "unit": "s", "help": "maximum mean time of one round", "default": null, "words": [], "least": 0},
 ];
