@@ -14,7 +14,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build explorer test test-long bench figures format lint install package clean setup
+.PHONY: help run build explorer docs test test-long bench figures format lint install package clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -49,11 +49,17 @@ explorer/node_modules/.package-lock.json: explorer/package-lock.json
 	@cd explorer && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
+docs: ## build the documentation site: build/site/index.html
+	@tools/setup build mpi test bench python site
+	@cmake --preset release -D ALLOT_WITH_PYTHON=ON >/dev/null
+	@cmake --build --preset release --target allot_python
+	@tools/site --doxygen --python build/release/integrations/python
+
 setup: ## install what building, testing and checking needs
-	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format lint
+	@tools/setup build mpi test shells browser explorer slurm python site starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format
+	@tools/setup build mpi test shells browser explorer slurm python site starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)

@@ -6,9 +6,9 @@
 namespace allot {
 
 Option ServiceChoice::option() {
-  return word_option(
-             "service", wanted, {"even", "planned"},
-             "the tasks at a resource share it evenly (default), or each free unit takes what a plan says")
+  return word_option("service", wanted, {"even", "planned"},
+                     "even: tasks at a resource share it evenly (default); planned: each free server takes "
+                     "what the plan says")
       .unless_said("'planned' where there are threads, arrivals or a power_cap, or the objective needs it");
 }
 

@@ -9,14 +9,14 @@ double worth(const System& system, TaskType i) { return system.worth(i); }
 
 // clang-format off
 constexpr std::array<ObjectiveInfo, 5> kObjectives = {{
-    {.objective = Objective::kThroughput, .name = "throughput", .summary = "the most value per second", .weight = worth},
-    {.objective = Objective::kPriority, .name = "priority", .summary = "completions in the shares that the priorities ask for",
+    {.objective = Objective::kThroughput, .name = "throughput", .summary = "maximise value per second", .weight = worth},
+    {.objective = Objective::kPriority, .name = "priority", .summary = "match the shares that the priorities ask for",
      .needs_shares = true},
     {.objective = Objective::kMaxMin, .name = "max-min",
-     .summary = "the most for the task type that completes least for its priority, then for the next", .is_planned = true},
+     .summary = "max-min fairness: raise the task type with the fewest completions for its priority, then the next", .is_planned = true},
     {.objective = Objective::kProportional, .name = "proportional",
-     .summary = "proportional fairness: the largest sum of priority times log of completions", .is_planned = true},
-    {.objective = Objective::kEnergy, .name = "energy", .summary = "the least power that keeps most of the value", .is_planned = true},
+     .summary = "proportional fairness: maximise the sum of priority times log of completions", .is_planned = true},
+    {.objective = Objective::kEnergy, .name = "energy", .summary = "minimise power while keeping most of the value", .is_planned = true},
 }};
 // clang-format on
 

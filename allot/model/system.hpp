@@ -67,8 +67,8 @@ struct TaskClass {
   std::optional<double> floor;         ///< least completions per second
   double worth = 1.0;                  ///< value of one completion
   std::optional<double> max_response;  ///< most seconds from ready to done, on average
-  std::vector<ResourceNumber> power;   ///< watts of a server at work on this type, where not the resource's
-  std::vector<Need> needs;             ///< where not one server of the resource alone
+  std::vector<ResourceNumber> power;  ///< power of a server while it runs this type, where not the resource's
+  std::vector<Need> needs;            ///< where not one server of the resource alone
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
 };
 

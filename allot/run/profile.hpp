@@ -50,7 +50,7 @@ struct ProfileOptions {
   std::uint64_t least_runs = 10;
   double least_s = 3;
   double most_s = 60;     ///< for a pair under one condition; then it has not converged
-  double mixed_s = 5;     ///< of the mixed pass; 0: none
+  double mixed_s = 5;     ///< duration of the pass that runs a mix on all resources; 0 skips it
   bool sharing = false;   ///< find out what tasks share, from many mixes
   double mix_s = 1;       ///< of each of them, and two tasks on every slot
   int most_failures = 3;  ///< in a row, without a success: the pair is left out

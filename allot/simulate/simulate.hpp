@@ -20,7 +20,7 @@ namespace allot {
 class TraceSink;
 
 struct SimulateOptions {
-  std::uint64_t completions = 100'000;  ///< of each replication, after the warm-up
+  std::uint64_t completions = 100'000;  ///< completions per replication, after the warm-up
   std::optional<std::uint64_t> warmup;  ///< completions; absent: found by MSER-5 on a pilot run
   std::uint32_t replications = 10;
   std::optional<double> precision;        ///< relative half-width of X wanted; more replications until then

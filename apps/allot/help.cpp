@@ -73,18 +73,18 @@ std::string help_of(const Option& option) {
 
 std::vector<HelpEntry> exit_statuses() {
   return {{"0", "done"},
-          {"1", "the work failed: tasks failed, no feasible answer, a result that could not be written"},
-          {"2", "wrong usage"},
+          {"1", "failed: a task failed, there is no feasible answer, or output could not be written"},
+          {"2", "invalid usage"},
           {"3", "invalid input"},
           {"4", "run: the journal is locked, belongs to other work, or is damaged"},
           {"5", "run: the journal, or another file of the run, cannot be written"},
-          {"6", "run: halted, since too many tasks failed"},
-          {"7", "run: the time limit was over before all was done"},
+          {"6", "run: halted because too many tasks failed"},
+          {"7", "run: the time limit expired before everything was done"},
           {"130", "interrupted; run: 129 by HUP, 143 by TERM"}};
 }
 
 std::string_view description() noexcept {
-  return "Decides where each task runs on a machine of unlike processors.";
+  return "Decides where each task runs on a machine with CPUs, GPUs and accelerators.";
 }
 
 std::vector<Option> general_options(bool& version) {

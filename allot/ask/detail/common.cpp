@@ -21,10 +21,9 @@ Option time_limit_option(std::optional<double>& seconds, std::string help) {
 }
 
 Option shares_option(ShareReading& shares) {
-  return word_option(
-      "shares", shares, {"exact", "floor"},
-      "weighted: every type completes exactly its share (default), or at least its part of the "
-      "largest common level");
+  return word_option("shares", shares, {"exact", "floor"},
+                     "weighted: each type gets exactly its share (default), or at least its share of the "
+                     "highest common level");
 }
 
 Option start_option(bool& random_start) {
@@ -32,7 +31,7 @@ Option start_option(bool& random_start) {
           WordValue{random_start ? 0 : 1,
                     {"random", "listed"},
                     [&random_start](std::size_t at) { random_start = at == 0; }},
-          "threads enter the empty system in a random order (default) or as the file lists them"};
+          "threads enter in random order (default) or in the order of the file"};
 }
 
 void require_constant_work(const Scenario& scenario, std::string_view question) {
@@ -60,8 +59,7 @@ void require_priorities(const System& system, std::string_view what) {
 
 Option policy_option(PolicyChoice& policy) {
   const auto set = [&policy](const std::string& name) { policy.builtin = &policy_named("policy", name); };
-  return Option{"policy", TextValue{"", set, false, false, true},
-                "where successors go; 'allot list' names all policies"}
+  return Option{"policy", TextValue{"", set, false, false, true}, "policy to use, see 'allot list'"}
       .with_letter("p")
       .shown_as("NAME")
       .suggesting(names_in(builtin_policies()))
@@ -71,12 +69,13 @@ Option policy_option(PolicyChoice& policy) {
 
 void add_policy_options(std::vector<Option>& options, PolicyOptions& policy) {
   options.push_back(Option{"assignment", AssignmentValue{&policy.assignment},
-                           "the assignment that 'fixed' holds, as 'solve --json' prints it"}
+                           "the assignment for the policy 'fixed', as printed by 'solve --json'"}
                         .shown_as("A.json"));
-  options.push_back(Option{"probabilities", ProbabilitiesValue{&policy.placement_probabilities},
-                           "where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type"}
-                        .unless_said("anywhere it can run, evenly")
-                        .shown_as("P.json"));
+  options.push_back(
+      Option{"probabilities", ProbabilitiesValue{&policy.placement_probabilities},
+             "placement probabilities for the policy 'random': a matrix [[0.5, 0.5], ...], one row per type"}
+          .unless_said("uniform over the resources that can run the type")
+          .shown_as("P.json"));
   options.push_back(shares_option(policy.shares));
 }
 

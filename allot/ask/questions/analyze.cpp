@@ -9,10 +9,10 @@ std::vector<Option> AnalyzeQuestion::options() {
   std::vector<Option> options;
   options.push_back(ask::policy_option(policy));
   options.push_back(
-      flag_option("optimal_control", how.optimal_control, "also find the best that any policy could reach"));
+      flag_option("optimal_control", how.optimal_control, "also find the optimum over all policies"));
   options.push_back(ask::start_option(how.random_start));
   options.push_back(
-      whole_option("max_states", how.max_states, 1, 100'000'000, "refuse a chain of more states"));
+      whole_option("max_states", how.max_states, 1, 100'000'000, "refuse chains with more states than this"));
   ask::add_policy_options(options, told);
   options.push_back(ask::time_limit_option(time_limit_s, "give up after this time"));
   return options;
@@ -34,7 +34,7 @@ namespace questions {
 
 extern const QuestionInfo analyze;
 const QuestionInfo analyze{"analyze",
-                           "Solve the exact Markov chain of a policy (exponential sizes).",
+                           "Solve the exact Markov chain of a policy (exponential task sizes).",
                            "allot analyze examples/paper-2gp1sa.toml --policy jsq\n"
                            "allot analyze examples/biglittle.toml --policy random --optimal-control",
                            make_question<AnalyzeQuestion>,

@@ -6,10 +6,11 @@ namespace allot {
 std::vector<Option> CertifyQuestion::options() {
   std::vector<Option> options;
   options.push_back(service.option());
-  options.push_back(ask::time_limit_option(time_limit_s, "stop after this time with what is proven by then"));
+  options.push_back(
+      ask::time_limit_option(time_limit_s, "stop after this time with the bound proven so far"));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(part_option("gap", how.gap_tolerance,
-                                "be content when proven within this part of the optimum, as in 0.1%", true));
+                                "stop once proven within this gap of the optimum, e.g. 0.1%", true));
   return options;
 }
 
@@ -23,7 +24,7 @@ namespace questions {
 extern const QuestionInfo certify;
 const QuestionInfo certify{
     "certify",
-    "Find the best assignment, and prove how good it is.",
+    "Find the best assignment and prove how good it is.",
     "allot certify examples/workstation.toml\n"
     "allot certify examples/workstation.toml --time-limit 60 --json\n"
     "allot certify examples/workstation.toml --proof proof.json",

@@ -20,13 +20,13 @@ std::vector<Option> CompareQuestion::options() {
       policies.push_back(&policy);
     }
   };
-  std::vector<Option> options{Option{"policies", TextsValue{set, true, true},
-                                     "the policies to compare, the first being the reference"}
-                                  .with_letter("p")
-                                  .unless_said("all that suit the scenario")
-                                  .shown_as("A,B,...")
-                                  .suggesting(names_in(builtin_policies()))
-                                  .leading()};
+  std::vector<Option> options{
+      Option{"policies", TextsValue{set, true, true}, "policies to compare; the first is the reference"}
+          .with_letter("p")
+          .unless_said("all that apply to the scenario")
+          .shown_as("A,B,...")
+          .suggesting(names_in(builtin_policies()))
+          .leading()};
   add_simulation_options(options);
   return options;
 }
@@ -58,7 +58,7 @@ namespace questions {
 
 extern const QuestionInfo compare;
 const QuestionInfo compare{"compare",
-                           "Compare policies by simulation, on the same random numbers.",
+                           "Compare policies by simulation, with common random numbers.",
                            "allot compare examples/workstation.toml\n"
                            "allot compare examples/paper-2gp1sa.toml --policies best-fit,map,jsq --json",
                            make_question<CompareQuestion>,

@@ -7,20 +7,20 @@ namespace allot {
 
 std::vector<Option> GenerateQuestion::options() {
   return {
-      whole_option("gps", how.general, 0, 4096, "general processors"),
-      whole_option("sas", how.specialized, 0, 4096, "accelerators, each for a task type of its own"),
+      whole_option("gps", how.general, 0, 4096, "number of general processors"),
+      whole_option("sas", how.specialized, 0, 4096, "number of accelerators, each with its own task type"),
       whole_option("threads", how.threads, 0, static_cast<std::uint64_t>(kMaxCount),
-                   "threads in all, at least one per task type"),
+                   "total threads, at least one per task type"),
       word_option(
           "rule", how.rule, {"row", "column", "ordered", "none"},
           "row: each type is fastest at home (default); column: each resource is fastest for its own "
           "type; ordered: every type is fastest on the first resource, then the second, ...; none: as "
           "drawn"),
       range_option("rates", how.lowest_rate, how.highest_rate,
-                   "draw the rates between these, in tasks per second")
+                   "range of the random rates, in tasks per second")
           .shown_as("LO,HI"),
-      flag_option("priorities", how.priorities, "draw priorities, too"),
-      flag_option("powers", how.powers, "draw the power of each resource, too"),
+      flag_option("priorities", how.priorities, "also draw priorities"),
+      flag_option("powers", how.powers, "also draw the power of each resource"),
       ask::seed_option(how.seed),
   };
 }
@@ -36,7 +36,7 @@ namespace questions {
 extern const QuestionInfo generate;
 const QuestionInfo generate{
     "generate",
-    "Make a random scenario.",
+    "Generate a random scenario.",
     "allot generate --seed 7 > machine.toml\n"
     "allot generate --gps 4 --sas 4 --threads 128 --rates 1,10 --priorities > large.toml\n"
     "allot generate --json | allot solve -",

@@ -55,11 +55,8 @@ Listing builtin_listing() {
   for (const DistributionInfo* kind : builtin_distributions())
     listing.distributions.push_back({kind->name, kind->summary, kind->parameters, {}});
   listing.disciplines = {
-      {"ps",
-       "processor sharing: all tasks of a resource run at once, each at an even part of its speed",
-       {},
-       {}},
-      {"fcfs", "first come, first served: each unit works on one task at a time, the others wait", {}, {}},
+      {"ps", "processor sharing: all tasks at a resource run at once and share it evenly", {}, {}},
+      {"fcfs", "first come, first served: each server runs one task at a time, the others wait", {}, {}},
   };
   return listing;
 }

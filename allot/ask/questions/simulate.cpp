@@ -25,43 +25,41 @@ SimulationQuestion::SimulationQuestion() : sizes(make_distribution("exponential"
 
 void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
   const auto set_sizes = [this](const std::string& spec) { sizes = sizes_of(spec); };
-  options.push_back(
-      Option{"distribution", TextValue{"exponential", set_sizes},
-             "of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot "
-             "list' names all"}
-          .shown_as("SPEC")
-          .suggesting(names_in(builtin_distributions())));
+  options.push_back(Option{"distribution", TextValue{"exponential", set_sizes},
+                           "distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or "
+                           "'trace:sizes.txt'; see 'allot list'"}
+                        .shown_as("SPEC")
+                        .suggesting(names_in(builtin_distributions())));
   options.push_back(whole_option("completions", how.completions, 1, kMostCompletions,
-                                 "of each replication, after the warm-up")
+                                 "completions per replication, after the warm-up")
                         .with_letter("n"));
   options.push_back(whole_option("warmup", how.warmup, 0, kMostCompletions, "auto",
-                                 "completions that are not counted, or 'auto': found by a pilot run"));
+                                 "completions to discard first; 'auto' finds out by a pilot run"));
   options.push_back(whole_option("replications", how.replications, 1, 1'000'000,
-                                 "independent runs; with 1 the interval comes from batches")
+                                 "independent runs; with 1, the interval comes from batch means")
                         .with_letter("r"));
-  options.push_back(part_option("precision", how.precision,
-                                "replicate until the throughput's 95% interval is within P of it, such as "
-                                "0.5% or 0.005"));
   options.push_back(
-      whole_option("max_replications", how.max_replications, 1, 1'000'000, "where '--precision' gives up"));
+      part_option("precision", how.precision,
+                  "replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005"));
+  options.push_back(whole_option("max_replications", how.max_replications, 1, 1'000'000,
+                                 "give up on '--precision' after this many"));
   options.push_back(ask::start_option(how.random_start));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(
-      whole_option("jobs", how.threads, 1, 4096, "worker threads; the result does not depend on it")
+      whole_option("jobs", how.threads, 1, 4096, "worker threads; results do not depend on this")
           .with_letter("j")
           .unless_said("all cores")
           .once_called("threads")
           .not_for_pages());
   ask::add_policy_options(options, how.policy);
   options.push_back(
-      ask::objective_option(how.policy.objective, "planned: what to plan for, as 'solve' does"));
+      ask::objective_option(how.policy.objective, "planned: the objective of the plan, as in 'solve'"));
   options.push_back(
       output_option("trace", trace,
                     "write every event of the first replication, after the warm-up, to this file")
           .shown_as("OUT.csv")
           .not_for_pages());
-  options.push_back(
-      ask::time_limit_option(time_limit_s, "stop after this time, with what was measured by then"));
+  options.push_back(ask::time_limit_option(time_limit_s, "stop after this time with the results so far"));
 }
 
 SimulateOptions SimulationQuestion::begun(const Attendance& attendance) const {

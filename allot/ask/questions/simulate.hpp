@@ -42,7 +42,7 @@ class SimulateQuestion final : public SimulationQuestion {
 
 class CompareQuestion final : public SimulationQuestion {
  public:
-  /// Asked; empty: all that suit the scenario.
+  /// Asked; empty: all that apply to the scenario.
   std::vector<const PolicyInfo*> policies;
   bool finds_best = true;  ///< asked: `best`, too
 

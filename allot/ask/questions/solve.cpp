@@ -128,20 +128,19 @@ std::vector<Option> SolveQuestion::options() {
   }
   options.push_back(ask::objective_option(objective, meanings).leading());
   options.push_back(
-      text_option("solver", solver, "'allot list' names them all")
+      text_option("solver", solver, "solver to use, see 'allot list'")
           .unless_said("'best' for throughput, 'mis' for priority, 'planned' for planned service; "
-                       "or the one that another option is about")
+                       "or the solver that another option belongs to")
           .shown_as("NAME")
           .suggesting(names_in(builtin_solvers()))
           .leading());
   options.push_back(service.option());
-  options.push_back(
-      ask::time_limit_option(time_limit_s, "stop after this time, with the best so far, as in 30 or 10m"));
+  options.push_back(ask::time_limit_option(
+      time_limit_s, "stop after this time with the best answer so far, e.g. 30 or 10m"));
   options.push_back(ask::seed_option(how.seed));
-  options.push_back(
-      flag_option("explain", explains,
-                  "say what moving a task elsewhere would change, or what relaxing a limit would bring")
-          .with_letter("e"));
+  options.push_back(flag_option("explain", explains,
+                                "show what moving a task would change, or what relaxing a limit would gain")
+                        .with_letter("e"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
   options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));

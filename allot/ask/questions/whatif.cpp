@@ -8,7 +8,7 @@ namespace allot {
 std::vector<Option> WhatIfQuestion::options() {
   std::vector<Option> options;
   options.push_back(
-      ask::time_limit_option(time_limit_s, "stop after this time with the changes tried by then"));
+      ask::time_limit_option(time_limit_s, "stop after this time with the changes tried so far"));
   options.push_back(service.option());
   options.push_back(ask::seed_option(how.seed));
   return options;
@@ -30,7 +30,7 @@ namespace questions {
 extern const QuestionInfo whatif;
 const QuestionInfo whatif{
     "whatif",
-    "Show what one more server, unit of a capacity or thread, or a 10% faster pair, would be worth.",
+    "Show what one more server, thread or unit of a capacity, or a 10% higher rate, would gain.",
     "allot whatif examples/workstation.toml\n"
     "allot whatif examples/workstation.toml --top 5",
     make_question<WhatIfQuestion>,

@@ -54,7 +54,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo fixed;
 const PolicyInfo fixed{.name = "fixed",
-                       .summary = "holds a given assignment",
+                       .summary = "keeps to a given assignment",
                        .make = make,
                        .needs_assignment = true,
                        .looks_at = Looks::kOwnCounts};

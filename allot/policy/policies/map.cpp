@@ -45,12 +45,11 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 }  // namespace
 
 extern const PolicyInfo map;
-const PolicyInfo map{
-    .name = "map",
-    .summary = "holds the assignment that the solver map finds; solves again when the counts change",
-    .make = make,
-    .can_look_further = true,
-    .looks_at = Looks::kOwnCounts,
-    .runtime_summary = "the most tasks per second: the targets of MAP"};
+const PolicyInfo map{.name = "map",
+                     .summary = "keeps to the assignment of the solver map; solves again when counts change",
+                     .make = make,
+                     .can_look_further = true,
+                     .looks_at = Looks::kOwnCounts,
+                     .runtime_summary = "the most tasks per second: the targets of MAP"};
 
 }  // namespace allot::policies

@@ -71,8 +71,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
 }  // namespace
 
 extern const PolicyInfo min_completion_time;
-const PolicyInfo min_completion_time{
-    "min-completion-time", "where the task is expected to finish first, by the mean times of the tasks there",
-    make};
+const PolicyInfo min_completion_time{"min-completion-time",
+                                     "where the task is expected to finish first, by mean task times", make};
 
 }  // namespace allot::policies

@@ -23,7 +23,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo mis;
 const PolicyInfo mis{.name = "mis",
-                     .summary = "holds the assignment that the solver mis finds for the priorities",
+                     .summary = "keeps to the assignment of the solver mis, for the priorities",
                      .make = make,
                      .needs_shares = true,
                      .looks_at = Looks::kOwnCounts,

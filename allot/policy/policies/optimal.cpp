@@ -23,7 +23,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo optimal;
 const PolicyInfo optimal{.name = "optimal",
-                         .summary = "holds the assignment of most throughput that is known, as a rule proven",
+                         .summary = "keeps to the best assignment known, usually proven optimal",
                          .make = make,
                          .looks_at = Looks::kOwnCounts};
 

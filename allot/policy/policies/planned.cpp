@@ -490,7 +490,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo planned;
 const PolicyInfo planned{.name = "planned",
-                         .summary = "planned service: free servers take what the plan of most value has next",
+                         .summary = "planned service: each free server takes the next task of the best plan",
                          .make = make,
                          .binds_late = true,
                          .runtime_summary = "the most value: workers take what the plan has next"};

@@ -32,7 +32,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
 
 extern const PolicyInfo round_robin;
 const PolicyInfo round_robin{.name = "round-robin",
-                             .summary = "each type takes the resources that can run it in turn",
+                             .summary = "each type cycles through the resources that can run it",
                              .make = make,
                              .looks_at = Looks::kNothing};
 

@@ -49,7 +49,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
 
 extern const PolicyInfo weighted;
 const PolicyInfo weighted{.name = "weighted",
-                          .summary = "holds the time shares that the solver weighted finds: exact priorities",
+                          .summary = "keeps to the time shares of the solver weighted: exact shares",
                           .make = make,
                           .needs_shares = true,
                           .holds_time_shares = true,

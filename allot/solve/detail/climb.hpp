@@ -14,7 +14,7 @@ namespace allot::detail {
 inline constexpr std::string_view kSensitivityWords[] = {"exact", "derivative"};
 inline constexpr Setting kSensitivity{
     .name = "sensitivity",
-    .help = "rate a move by the exact difference (default) or by the derivative",
+    .help = "score a move by the exact difference (default) or by the derivative",
     .words = kSensitivityWords};
 
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);

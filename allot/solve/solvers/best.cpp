@@ -27,12 +27,11 @@ Solution best_known(const System& system, const SolveOptions& options) {
 namespace solvers {
 
 extern const SolverInfo best;
-const SolverInfo best{
-    .name = "best",
-    .summary = "the best of map, local and exact in about 0.2 s, and how far it can be from the optimum",
-    .maximises_value = true,
-    .search = best_search,
-    .is_default = true};
+const SolverInfo best{.name = "best",
+                      .summary = "the best of map, local and exact in about 0.2 s, with a bound on the gap",
+                      .maximises_value = true,
+                      .search = best_search,
+                      .is_default = true};
 
 }  // namespace solvers
 }  // namespace allot

@@ -446,7 +446,7 @@ Solution exact_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo exact;
-const SolverInfo exact{"exact", "branch and price: proves the optimum, or how far it can be", true, false,
+const SolverInfo exact{"exact", "branch and price: proves the optimum, or a bound on the gap", true, false,
                        exact_search};
 
 }  // namespace allot::solvers

@@ -73,7 +73,7 @@ class Champion {
 };
 
 constexpr Setting kMostStates{
-    .name = "max_states", .help = "refuse a system of more states", .initial = 1e9, .least = 1};
+    .name = "max_states", .help = "refuse systems with more states than this", .initial = 1e9, .least = 1};
 constexpr const Setting* kSettings[] = {&kMostStates};
 
 Solution exhaustive_search(const Problem& problem, const SolveOptions& options) {
@@ -123,7 +123,7 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
 
 extern const SolverInfo exhaustive;
 const SolverInfo exhaustive{"exhaustive",
-                            "every state, counted before starting: exact, for small systems",
+                            "tries every state: exact, for small systems",
                             true,
                             true,
                             exhaustive_search,

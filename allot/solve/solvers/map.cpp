@@ -71,12 +71,11 @@ double MapSolver::climb_shared(const System& system, Assignment& assignment, Sto
 }
 
 constexpr std::string_view kMapMovesWords[] = {"bulk", "single"};
-constexpr Setting kMapMoves{
-    .name = "map_moves",
-    .help =
-        "several starts, and moves of many tasks and of two types at once (default), or only one task at a "
-        "time from home, as printed",
-    .words = kMapMovesWords};
+constexpr Setting kMapMoves{.name = "map_moves",
+                            .help =
+                                "several starts, moving many tasks and two types at once (default), or one "
+                                "task at a time from home, as in the paper",
+                            .words = kMapMovesWords};
 
 MapSolver::MapSolver() : workspace_(std::make_unique<Workspace>()) {}
 MapSolver::~MapSolver() = default;
@@ -168,10 +167,11 @@ Solution map_search(const Problem& problem, const SolveOptions& options) {
 constexpr const Setting* kSettings[] = {&detail::kSensitivity, &kMapMoves};
 
 extern const SolverInfo map;
-const SolverInfo map{"map",      "the paper's MAP: moves from home while they help, about a microsecond",
-                     true,       false,
-                     map_search, kSettings,
-                     false,      true};
+const SolverInfo map{
+    "map",      "the paper's MAP: moves tasks from home while that helps, in about a microsecond",
+    true,       false,
+    map_search, kSettings,
+    false,      true};
 
 }  // namespace solvers
 }  // namespace allot

@@ -39,8 +39,9 @@ using Party = ServiceProgram::Party;
 /// Sums of logarithms are proven to this part of the sum of weights.
 constexpr double kSameLogarithm = 1e-7;
 
-constexpr Setting kKeep{
-    .name = "keep", .help = "objective energy: the part of the most value to keep", .initial = 0.9};
+constexpr Setting kKeep{.name = "keep",
+                        .help = "with --objective energy, the fraction of the maximum value to keep",
+                        .initial = 0.9};
 constexpr const Setting* kSettings[] = {&kKeep};
 
 class PlannedSearch {
@@ -489,7 +490,7 @@ Solution planned_search(const Problem& problem, const SolveOptions& options) {
 
 extern const SolverInfo planned;
 const SolverInfo planned{.name = "planned",
-                         .summary = "planned service: the most that any policy can reach, and a plan for it",
+                         .summary = "planned service: the best that any policy can reach, and a plan for it",
                          .search = planned_search,
                          .settings = kSettings,
                          .is_default = true,

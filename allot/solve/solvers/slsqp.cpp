@@ -305,13 +305,12 @@ Solution slsqp_search(const Problem& problem, const SolveOptions& options) {
 }  // namespace
 
 extern const SolverInfo slsqp;
-const SolverInfo slsqp{
-    .name = "slsqp",
-    .summary = "the relaxed problem by NLopt's SLSQP from two starts, rounded: slow, nothing proven",
-    .maximises_value = true,
-    .search = slsqp_search,
-    .settings = kSettings,
-    .is_all_or_nothing = true,
-    .instead_with_needs = "'local' or 'exact'"};
+const SolverInfo slsqp{.name = "slsqp",
+                       .summary = "NLopt's SLSQP on the relaxed problem, rounded: slow, no proof",
+                       .maximises_value = true,
+                       .search = slsqp_search,
+                       .settings = kSettings,
+                       .is_all_or_nothing = true,
+                       .instead_with_needs = "'local' or 'exact'"};
 
 }  // namespace allot::solvers

@@ -397,7 +397,7 @@ Solution weighted_search(const Problem& problem, const SolveOptions& options) {
 extern const SolverInfo weighted;
 const SolverInfo weighted{
     .name = "weighted",
-    .summary = "exact shares by uneven service: time shares from a linear programme",
+    .summary = "exact shares by weighted service, from a linear program",
     .minimises_priority_error = true,
     .search = weighted_search,
     .instead_with_needs = "'planned' (--service planned), or 'mis' or 'local' for even sharing"};

@@ -174,17 +174,17 @@ Exit run_check(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return {input_option("FILE", arguments.file, "certificate, as --proof writes it").positional().required(),
-          input_option("scenario", arguments.scenario,
-                       "reject it unless it is about the system of this scenario file")
-              .shown_as("FILE"),
-          json_option(arguments.json)};
+  return {
+      input_option("FILE", arguments.file, "a certificate written by --proof").positional().required(),
+      input_option("scenario", arguments.scenario, "reject the certificate unless it is for this scenario")
+          .shown_as("FILE"),
+      json_option(arguments.json)};
 }
 
 }  // namespace
 
 extern const Command command;
-const Command command{"check", "Verify a certificate of 'certify --proof' in exact arithmetic.",
+const Command command{"check", "Verify a certificate written by 'certify --proof', in exact arithmetic.",
                       "allot certify examples/workstation.toml --proof proof.json\n"
                       "allot check proof.json --scenario examples/workstation.toml",
                       declared_by(options_of, run_check)};

@@ -74,7 +74,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command{"completion", "Print a script that lets a shell complete commands, options and values.",
+const Command command{"completion", "Print a completion script for a shell.",
                       "source <(allot completion bash)                  # now, in this shell\n"
                       "allot completion zsh > ~/.zfunc/_allot           # in a folder of fpath\n"
                       "allot completion fish > ~/.config/fish/completions/allot.fish",

@@ -57,8 +57,7 @@ std::vector<Option> options_of(Arguments& arguments) {
                       "trace: for ui.perfetto.dev and chrome://tracing (JSON)")
               .positional()
               .required(),
-          input_option("FILE", arguments.file,
-                       "a journal, also while its run is going on, or what 'simulate --trace' wrote")
+          input_option("FILE", arguments.file, "a journal, or a file written by 'simulate --trace'")
               .positional()
               .required(),
           output_option("out", arguments.out, "the file to write, always JSON")
@@ -70,8 +69,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command{"export",
-                      "Write what a run or a simulation did for other programs: a trace for Perfetto.",
+const Command command{"export", "Export what a run or a simulation did, as a trace for Perfetto.",
                       "allot export trace jobs.toml.journal -o run.json    # open it in ui.perfetto.dev\n"
                       "allot simulate box.toml --policy map --trace events.csv\n"
                       "allot export trace events.csv -o simulated.json",

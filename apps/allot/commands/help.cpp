@@ -64,7 +64,7 @@ Exit run_help(const Arguments& arguments, Console& console) {
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
-  return {text_option("TOPIC", arguments.topic, "a command or a topic; without it: what there is")
+  return {text_option("TOPIC", arguments.topic, "a command or a topic; without one, the overview")
               .suggesting(all_topics())
               .positional(),
           flag_option("json", arguments.json, "all commands and options as one JSON document"),
@@ -75,7 +75,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command{"help", "Explain a command, or a topic such as the files that commands take.",
+const Command command{"help", "Explain a command or a topic, such as scenario files.",
                       "allot help solve        # the same as 'allot solve --help'\n"
                       "allot help scenario     # what a scenario file holds, with an example\n"
                       "allot help --man run | man -l -",

@@ -226,18 +226,18 @@ std::vector<Option> options_of(Arguments& arguments) {
       output_option("FILE", arguments.file, "the file to write, which must not exist; '-' is standard output")
           .unless_said("scenario.toml, or jobs.toml")
           .positional(),
-      flag_option("jobs", arguments.is_job, "a job file, for 'run' and 'profile', instead of a scenario"),
+      flag_option("jobs", arguments.is_job,
+                  "write a job file, for 'run' and 'profile', instead of a scenario"),
       // For tests: a folder that holds another machine's /sys, /proc and /usr/bin.
       text_option("root", arguments.root, "").hidden(),
-      flag_option("json", arguments.json,
-                  "tell what was found as one JSON document; the file is TOML all the same")};
+      flag_option("json", arguments.json, "print what was found as JSON; the file is still TOML")};
 }
 
 }  // namespace
 
 extern const Command command;
 const Command command{
-    "init", "Write a first scenario, or job file, for this machine: its cores and GPUs as found.",
+    "init", "Write a first scenario or job file for this machine, with the cores and GPUs found.",
     "allot init                   # scenario.toml; edit it, then 'allot solve scenario.toml'\n"
     "allot init --jobs            # jobs.toml, for 'allot profile' and 'allot run'\n"
     "allot init - | less          # only show it",

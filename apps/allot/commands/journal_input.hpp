@@ -14,7 +14,7 @@ namespace allot::app {
 
 /// The positional JOURNAL.
 inline Option journal_option(std::string& path) {
-  return input_option("JOURNAL", path, "the journal of a run, also while it is going on")
+  return input_option("JOURNAL", path, "the journal of a run, finished or still running")
       .positional()
       .required();
 }

@@ -229,22 +229,23 @@ Exit run_log(const Arguments& arguments, Console& console) {
 
 Option status_option(std::optional<AttemptStatus>& status) {
   const std::vector<std::string_view> words = {"ok", "failed", "timeout", "killed", "lost", "started"};
-  return {
-      "status", WordValue{{}, words, [&status, words](std::size_t at) { status = parse_status(words[at]); }},
-      "only attempts that ended so; failed: timeouts and what was lost for good, too; started: no end yet"};
+  return {"status",
+          WordValue{{}, words, [&status, words](std::size_t at) { status = parse_status(words[at]); }},
+          "only attempts with this status; failed includes timeouts and what was lost for good; started: "
+          "still running"};
 }
 
 std::vector<Option> options_of(Arguments& arguments) {
   return {
       journal_option(arguments.journal),
-      flag_option("json", arguments.json, "a JSON object per attempt, one on each line"),
-      flag_option("csv", arguments.csv, "comma-separated values, a line per attempt").not_with("json"),
+      flag_option("json", arguments.json, "one JSON object per attempt and line"),
+      flag_option("csv", arguments.csv, "comma-separated values, one line per attempt").not_with("json"),
       status_option(arguments.filter.status),
       text_option("type", arguments.filter.type, "only attempts of this task type")
           .suggesting_in(task_types_in_journal)
           .shown_as("NAME"),
       whole_option("last", arguments.last, 0, 1'000'000'000,
-                   "rows of the table, the last ones, 0: all; --json and --csv are never cut")
+                   "show the last N rows (0: all); --json and --csv always print all")
           .with_letter("n"),
   };
 }
@@ -253,9 +254,9 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 extern const Command command;
 const Command command{
-    "log", "Show what a run did: a line for each attempt of each task.",
+    "log", "Show what a run did: one line per attempt.",
     "allot log jobs.toml.journal\n"
-    "allot log jobs.toml.journal --status failed    # what went wrong, and where it is said\n"
+    "allot log jobs.toml.journal --status failed    # what went wrong, and where to read about it\n"
     "allot log jobs.toml.journal --json | jq .wall_s",
     declared_by(options_of, run_log)};
 

@@ -420,20 +420,23 @@ Exit profile(Arguments& arguments, Console& console) {
 std::vector<Option> options_of(Arguments& arguments) {
   return {
       input_option("FILE", arguments.file, "the job file (TOML or JSON)").positional().required(),
-      output_option("out", arguments.out, "where the rates go")
+      output_option("out", arguments.out, "file to write the rates to")
           .with_letter("o")
           .unless_said("the job file's name with .rates.toml"),
       part_option("precision", arguments.options.precision,
-                  "half width of a rate's 95% interval at which it is good enough"),
-      whole_option("min_runs", arguments.options.least_runs, 2, 1'000'000, "of each pair"),
-      seconds_option("min_time", arguments.options.least_s, "of running for each pair at least", true),
+                  "measure a rate until its 95% interval is within this fraction"),
+      whole_option("min_runs", arguments.options.least_runs, 2, 1'000'000,
+                   "minimum runs of each pair of task type and resource"),
+      seconds_option("min_time", arguments.options.least_s, "minimum measuring time of a pair", true),
       seconds_option("max_time", arguments.options.most_s,
-                     "of running after which a pair is called not converged", true),
-      seconds_option("mixed_time", arguments.options.mixed_s, "of the mixed pass; 0: none", true),
+                     "maximum measuring time of a pair; after that it counts as not converged", true),
+      seconds_option("mixed_time", arguments.options.mixed_s,
+                     "duration of the pass that runs a mix on all resources; 0 skips it", true),
       flag_option("sharing", arguments.options.sharing,
-                  "also run many mixes, and find out what tasks share: needs and shared capacities"),
+                  "also run many mixes to find out what tasks share: needs and shared capacities"),
       seconds_option("mix_time", arguments.options.mix_s,
-                     "of each of these mixes, and two tasks on every slot", true),
+                     "minimum duration of each of these mixes, which also run at least two tasks per slot",
+                     true),
       seed_option(arguments.options.seed),
       json_option(arguments.json),
   };
@@ -442,13 +445,11 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command = {
-    "profile",
-    "Measure how fast each task type of a job file runs on each resource, by running it again and again",
-    "allot profile jobs.toml              # writes jobs.rates.toml\n"
-    "allot solve jobs.rates.toml          # where should the work go?\n"
-    "allot profile jobs.toml --max-time 5 # quick and less certain\n"
-    "allot profile jobs.toml --sharing    # and what tasks slow each other down by",
-    declared_by(options_of, profile)};
+const Command command = {"profile", "Measure how fast each task type of a job file runs on each resource.",
+                         "allot profile jobs.toml              # writes jobs.rates.toml\n"
+                         "allot solve jobs.rates.toml          # where should the work go?\n"
+                         "allot profile jobs.toml --max-time 5 # quick and less certain\n"
+                         "allot profile jobs.toml --sharing    # also: how tasks slow each other down",
+                         declared_by(options_of, profile)};
 
 }  // namespace allot::app::profile_command

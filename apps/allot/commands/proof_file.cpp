@@ -15,8 +15,7 @@
 namespace allot::app {
 
 Option proof_option(std::string& path) {
-  return output_option("proof", path, "write a certificate of what is proven, for 'allot check'")
-      .shown_as("FILE");
+  return output_option("proof", path, "write a certificate of the proof, for 'allot check'").shown_as("FILE");
 }
 
 namespace {

@@ -96,11 +96,10 @@ std::vector<Option> options_of(Arguments& arguments) {
     arguments.figure = text;
   };
   std::vector<Option> options = {
-      Option{"figure", TextValue{"", set_figure},
-             "only this one: a number, or the name of an experiment without one"}
+      Option{"figure", TextValue{"", set_figure}, "run only this figure (a number) or experiment (a name)"}
           .shown_as("N"),
       whole_option("runs", arguments.effort.runs, 1, 1'000'000,
-                   "random systems per figure, in the paper 600; fewer take less time")
+                   "random systems per figure; the paper has 600, fewer are faster")
           .with_letter("n"),
       seed_option(arguments.effort.seed)};
   add_sweep_options(options, arguments.sweep, "out/reproduce");
@@ -110,7 +109,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command{"reproduce", "Run the paper's experiments again, with a report.",
+const Command command{"reproduce", "Run the paper's experiments and write a report.",
                       "allot reproduce --runs 12                 # a first look, in about a minute\n"
                       "allot reproduce --figure 2 --out figure2  # one figure in full",
                       declared_by(options_of, run_reproduce)};

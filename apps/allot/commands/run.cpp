@@ -306,10 +306,9 @@ Option redo_option(RedoRule& redo) {
       }
     }
   };
-  return Option{
-      "redo", TextsValue{set},
-      "do again what is done: 'missing' (its output is gone), 'changed' (an input is newer), or tasks "
-      "whose names in 'allot log' match a pattern, as in 'decode:*'"}
+  return Option{"redo", TextsValue{set},
+                "repeat finished tasks: 'missing' (the output is gone), 'changed' (an input is newer), or a "
+                "pattern for names in 'allot log', e.g. 'decode:*'"}
       .suggesting({"missing", "changed"})
       .suggesting_in([](const std::string& file) {
         std::vector<std::string> patterns = task_types_in(file);
@@ -326,7 +325,7 @@ Option halt_option(std::optional<HaltRule>& halt) {
     if (!halt) throw OptionError("--halt", problem + ", is " + in_quotes(text));
   };
   return Option{"halt", TextValue{"", set},
-                "stop when so many tasks have failed: 'soon' lets running ones finish, 'now' ends them"}
+                "stop after N (or N%) failed tasks: 'soon' lets running tasks finish, 'now' terminates them"}
       .suggesting({"soon,fail=1", "now,fail=1"})
       .shown_as("soon|now,fail=N[%]");
 }
@@ -340,7 +339,7 @@ Option policy_option(std::string& policy) {
     }
     policy = name;
   };
-  return Option{"policy", TextValue{"", set}, "place tasks by this policy instead; 'allot list' names all"}
+  return Option{"policy", TextValue{"", set}, "place tasks by this policy instead, see 'allot list'"}
       .with_letter("p")
       .suggesting(names_in(builtin_policies()))
       .shown_as("NAME");
@@ -350,54 +349,50 @@ std::vector<Option> options_of(RunArguments& a) {
   std::vector<Option> options;
   add_job_options(options, a.work);
   std::vector<Option> own = {
-      output_option("journal", a.journal, "where what was done is kept; if it exists, the run is resumed")
-          .unless_said("FILE.journal, or a name made of the command"),
+      output_option("journal", a.journal, "record of what was done; if it exists, the run is resumed")
+          .unless_said("FILE.journal, or a name derived from the command"),
       word_option("objective", a.objective, {kRunObjectiveWords.begin(), kRunObjectiveWords.end()},
-                  "everything done soonest (default), most tasks per second now, or each type its share"),
+                  "finish everything soonest (default), most tasks per second now, or a share for each type"),
       policy_option(a.policy),
       word_option("shares", a.shares, {"exact", "floor"},
-                  "weighted: exactly its share, or at least its part of the largest common level (default)"),
-      input_option("rates", a.rates, "what 'allot profile' wrote")
+                  "weighted: exactly its share, or at least its share of the highest common level (default)"),
+      input_option("rates", a.rates, "rates written by 'allot profile'")
           .unless_said("the job file's name with .rates.toml, if it exists")
           .shown_as("FILE"),
       whole_option("retries", a.retries, 0, 1000,
-                   "of a task that failed, on another resource if there is one"),
+                   "retries of a failed task, on another resource if possible"),
       whole_option("requeues", a.survey.journal.most_requeues, 0, 1'000'000,
-                   "of a task whose attempt was lost with its machine, worker or run"),
+                   "retries of a task that was lost with its machine, worker or run"),
       flag_option("retry_failed", a.survey.journal.retry_failed,
-                  "try again what failed for good in an earlier run"),
+                  "retry tasks that failed for good in an earlier run"),
       redo_option(a.survey.redo),
-      flag_option("overwrite", a.overwrite,
-                  "replace outputs that exist and that no run of this journal has made"),
-      flag_option("fresh", a.survey.fresh, "begin anew: an existing journal is moved aside"),
+      flag_option("overwrite", a.overwrite, "replace existing outputs that no run of this journal made"),
+      flag_option("fresh", a.survey.fresh, "start over; an existing journal is moved aside"),
       flag_option("accept_changed", a.survey.journal.accept_changed,
-                  "resume although commands have changed since"),
+                  "resume even though commands have changed"),
       halt_option(a.halt),
       seconds_option(
           "time_limit", a.time_limit_s,
-          "start nothing more after this time, as in 10m, and end with status 7; run again to go on")
+          "start no more tasks after this time, e.g. 10m, and exit with status 7; run again to resume")
           .with_letter("t"),
       seconds_option("lane_timeout", a.lane_timeout_s,
-                     "a worker behind a 'launch' prefix that is silent for this long is lost")
+                     "give up on a worker started by 'launch' that is silent for this long")
           .unless_said("15s"),
+      word_option("print", a.print_asked, {"none", "grouped"},
+                  "grouped: print what each attempt printed when it ends (default without a job file and "
+                  "'--output'); none: print nothing (default otherwise); files keep it in any case"),
       word_option(
-          "print", a.print_asked, {"none", "grouped"},
-          "what tasks print: each attempt's when it ends (default without a job file and '--output'), or "
-          "nothing (default otherwise); it is kept in files in any case"),
-      word_option("progress", a.progress, {"auto", "json", "none"},
-                  "a live view on a terminal and a line every 30 s elsewhere (default), or a JSON object a "
-                  "second"),
+          "progress", a.progress, {"auto", "json", "none"},
+          "auto: a live view on a terminal, else a line every 30 s (default); json: one object per second"),
       Option{"quiet", FlagValue{false, [&a](bool) { a.progress = ProgressStyle::kNone; }}, "show no progress"}
           .with_letter("q"),
       output_option("log", a.log,
                     "append a line for every attempt: CSV if the name ends in .csv, else JSON "
                     "lines"),
-      output_option(
-          "metrics", a.metrics,
-          "keep the run's numbers there for monitoring (OpenMetrics): replaced at most once a second, and at "
-          "the end"),
+      output_option("metrics", a.metrics,
+                    "write metrics for monitoring (OpenMetrics), at most once a second and at the end"),
       seed_option(a.seed),
-      flag_option("dry_run", a.dry_run, "show the commands, the plan and what it promises; run nothing")
+      flag_option("dry_run", a.dry_run, "show the commands, the plan and its expected time; run nothing")
           .with_letter("n"),
       json_option(a.json),
   };
@@ -408,17 +403,16 @@ std::vector<Option> options_of(RunArguments& a) {
 }  // namespace
 
 extern const Command command;
-const Command command = {
-    "run", "Carry out a job file: each task where the plan wants it, resumable",
-    "allot run jobs.toml                       # everything done soonest; again after an interruption\n"
-    "allot run jobs.toml -n                    # the commands and the plan\n"
-    "allot run jobs.toml --objective priority  # each type its share\n"
-    "allot run jobs.toml --policy jsq --fresh  # for comparison\n"
-    "allot run jobs.toml --redo missing        # make outputs again that are gone\n"
-    "allot run -j4 'gzip -k {}' ::: *.txt      # without a job file\n"
-    "find . -name '*.wav' -print0 | allot run -0 'flac --silent {}'\n"
-    "allot run --resource cpu=2 --resource gpu --command cpu='djpeg {} > {out}' \\\n"
-    "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
-    declared_by(options_of, run)};
+const Command command = {"run", "Run a job file: each task where the plan puts it; resume after any crash.",
+                         "allot run jobs.toml                       # finish soonest; the same line resumes\n"
+                         "allot run jobs.toml -n                    # the commands and the plan\n"
+                         "allot run jobs.toml --objective priority  # a share for each type\n"
+                         "allot run jobs.toml --policy jsq --fresh  # for comparison\n"
+                         "allot run jobs.toml --redo missing        # recreate outputs that are gone\n"
+                         "allot run -j4 'gzip -k {}' ::: *.txt      # without a job file\n"
+                         "find . -name '*.wav' -print0 | allot run -0 'flac --silent {}'\n"
+                         "allot run --resource cpu=2 --resource gpu --command cpu='djpeg {} > {out}' \\\n"
+                         "    --command gpu='nvdec {} {out}' --output 'out/{/.}.ppm' ::: *.jpg",
+                         declared_by(options_of, run)};
 
 }  // namespace allot::app::run_command

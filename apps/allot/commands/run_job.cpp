@@ -205,7 +205,7 @@ NamedJob make_named(const JobWords& words, const Console& console) {
 }  // namespace
 
 void add_job_options(std::vector<Option>& options, JobWords& words) {
-  const char* const group = "Work without a job file";
+  const char* const group = "Without a job file";
   const auto keep_inputs = [&words](const std::vector<std::string>& inputs) {
     for (const std::string& input : inputs) words.inputs.push_back(input.substr(1));
   };
@@ -219,29 +219,29 @@ void add_job_options(std::vector<Option>& options, JobWords& words) {
   options.push_back(Option{"input", TextsValue{keep_inputs}, ""}.hidden());
   options.push_back(
       texts_option("jobs", words.jobs,
-                   "tasks at once: servers of the resource, or of the one named; also 50% of the cores")
+                   "tasks at a time on the resource, or on the one named; 50% means half the cores")
           .with_letter("j")
           .shown_as("[NAME=]N"));
   options.push_back(texts_option("resource", words.resources, "a resource and its servers")
-                        .unless_said("cpu, with one for each core")
+                        .unless_said("cpu, one server per core")
                         .shown_as("NAME[=N]")
                         .under(group));
   options.push_back(
-      texts_option(
-          "command", words.commands,
-          "what a task runs there, by 'sh -c'; {} is the input, as in a job file, quoted as it needs")
+      texts_option("command", words.commands,
+                   "command for the resource, run by 'sh -c'; {} is the input, quoted for the shell")
           .shown_as("[NAME=]COMMAND")
           .under(group));
   options.push_back(
-      output_option("output", words.output, "the file that a task makes: what it writes to {out}, or prints")
+      output_option("output", words.output, "output file of a task: what it writes to {out}, or prints")
           .under(group));
-  options.push_back(text_option("name", words.name, "of the tasks, in the log")
+  options.push_back(text_option("name", words.name, "name of the tasks in the log")
                         .unless_said("task")
                         .shown_as("NAME")
                         .under(group));
-  options.push_back(seconds_option("timeout", words.timeout_s, "of a task, as in 30s or 10m").under(group));
+  options.push_back(
+      seconds_option("timeout", words.timeout_s, "time limit of a task, e.g. 30s or 10m").under(group));
   options.push_back(flag_option("null", words.null_separated,
-                                "inputs on standard input end in zero bytes, as 'find -print0' prints")
+                                "inputs on standard input end with NUL, as from 'find -print0'")
                         .with_letter("0")
                         .under(group));
 }

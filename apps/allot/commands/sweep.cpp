@@ -109,7 +109,7 @@ std::vector<Option> options_of(Arguments& arguments) {
 }  // namespace
 
 extern const Command command;
-const Command command{"sweep", "Run an experiment of your own: fields of a scenario varied, policies, seeds.",
+const Command command{"sweep", "Run your own experiment: vary fields of a scenario, policies and seeds.",
                       "allot sweep examples/sweeps/cards.toml\n"
                       "allot sweep examples/sweeps/random-machines.toml --out machines --json",
                       declared_by(options_of, run_sweep_file)};

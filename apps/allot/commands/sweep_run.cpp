@@ -116,8 +116,7 @@ void write_files(const std::string& folder, const std::string& title, const Effo
 void add_sweep_options(std::vector<Option>& options, SweepArguments& arguments, const std::string& folder) {
   options.push_back(
       output_option("out", arguments.folder,
-                    "where the report and what has been done go; a run that was broken off there "
-                    "goes on where it was")
+                    "folder for the report and the results; an interrupted run there is resumed")
           .with_letter("o")
           .unless_said(folder)
           .shown_as("DIR"));

@@ -25,8 +25,8 @@ Declared declare() { return {{}, run_worker}; }
 }  // namespace
 
 extern const Command command;
-const Command command{"worker", "Run tasks for another allot: the far end of a lane.",
+const Command command{"worker", "Run tasks on behalf of 'allot run', on this machine or another.",
                       "allot run jobs.toml     # starts it here, or through a resource's `launch`", declare,
-                      "It speaks the protocol of lanes on its standard input and output."};
+                      "It speaks the worker protocol on its standard input and output."};
 
 }  // namespace allot::app::worker_command

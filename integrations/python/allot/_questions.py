@@ -42,25 +42,25 @@ def solve(
 
     progress: called with the best throughput and the proven bound so far, None where there is none.
 
-    objective: the most value per second ; completions in the shares that the priorities ask for; the most for the task
-        type that completes least for its priority, then for the next; proportional fairness: the largest sum of
-        priority times log of completions; the least power that keeps most of the value.
-    solver: 'allot list' names them all; None: 'best' for throughput, 'mis' for priority, 'planned' for planned service;
-        or the one that another option is about.
-    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
-        there are threads, arrivals or a power_cap, or the objective needs it.
-    time_limit: stop after this time, with the best so far, as in 30 or 10m; None: no limit.
+    objective: maximise value per second ; match the shares that the priorities ask for; max-min fairness: raise the
+        task type with the fewest completions for its priority, then the next; proportional fairness: maximise the sum
+        of priority times log of completions; minimise power while keeping most of the value.
+    solver: solver to use, see 'allot list'; None: 'best' for throughput, 'mis' for priority, 'planned' for planned
+        service; or the solver that another option belongs to.
+    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
+        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    time_limit: stop after this time with the best answer so far, e.g. 30 or 10m; None: no limit.
     seed: random seed; the same seed gives the same result.
-    explain: say what moving a task elsewhere would change, or what relaxing a limit would bring.
+    explain: show what moving a task would change, or what relaxing a limit would gain.
     start: an assignment to begin from.
-    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
-    sensitivity: map, mis: rate a move by the exact difference or by the derivative.
-    map_moves: map: several starts, and moves of many tasks and of two types at once, or only one task at a time from
-        home, as printed.
-    max_states: exhaustive: refuse a system of more states.
+    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
+    sensitivity: map, mis: score a move by the exact difference or by the derivative.
+    map_moves: map: several starts, moving many tasks and two types at once, or one task at a time from home, as in the
+        paper.
+    max_states: exhaustive: refuse systems with more states than this.
     slsqp_occupied: False: slsqp: let the relaxation leave resources almost empty.
     mis_moves: mis: move tasks both ways or only towards the more sensitive resource.
-    keep: planned: objective energy: the part of the most value to keep.
+    keep: planned: with --objective energy, the fraction of the maximum value to keep.
 
     >>> import allot
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])
@@ -99,15 +99,15 @@ def certify(
     gap: float = 1e-10,
     progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
 ) -> Solution:
-    """Find the best assignment, and prove how good it is.
+    """Find the best assignment and prove how good it is.
 
     progress: called with the best throughput and the proven bound so far, None where there is none.
 
-    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
-        there are threads, arrivals or a power_cap, or the objective needs it.
-    time_limit: stop after this time with what is proven by then.
+    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
+        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    time_limit: stop after this time with the bound proven so far.
     seed: random seed; the same seed gives the same result.
-    gap: be content when proven within this part of the optimum, as in 0.1%.
+    gap: stop once proven within this gap of the optimum, e.g. 0.1%.
 
     >>> import allot
     >>> proof = allot.certify(allot.generate(seed=3))
@@ -136,10 +136,10 @@ def pareto(
 
     The answer holds assignments, or with planned service plans, that no other beats in both value and priority error, from the fastest on.
 
-    points: show at most N points, the two ends among them.
-    time_limit: stop after this time with the points found by then; None: no limit.
-    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
-        there are threads, arrivals or a power_cap, or the objective needs it.
+    points: show at most N points, including both ends.
+    time_limit: stop after this time with the points found so far; None: no limit.
+    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
+        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -165,13 +165,13 @@ def whatif(
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> WhatIf:
-    """Show what one more server, unit of a capacity or thread, or a 10% faster pair, would be worth.
+    """Show what one more server, thread or unit of a capacity, or a 10% higher rate, would gain.
 
     The largest gain comes first.
 
-    time_limit: stop after this time with the changes tried by then; None: no limit.
-    service: the tasks at a resource share it evenly, or each free unit takes what a plan says; None: 'planned' where
-        there are threads, arrivals or a power_cap, or the objective needs it.
+    time_limit: stop after this time with the changes tried so far; None: no limit.
+    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
+        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -214,25 +214,24 @@ def simulate(
     A policy may also be a function of the state and the task type, see `allot.policy`. After the time limit the result is a
     partial one, of NaN where nothing was measured by then.
 
-    policy: where successors go; 'allot list' names all policies.
-    distribution: of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot list'
-        names all; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
-    completions: of each replication, after the warm-up.
-    warmup: completions that are not counted, or 'auto': found by a pilot run.
-    replications: independent runs; with 1 the interval comes from batches.
-    precision: replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005.
-    max_replications: where '--precision' gives up.
-    start: threads enter the empty system in a random order or as the file lists them.
+    policy: policy to use, see 'allot list'.
+    distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
+        'allot list'.
+    completions: completions per replication, after the warm-up.
+    warmup: completions to discard first; 'auto' finds out by a pilot run.
+    replications: independent runs; with 1, the interval comes from batch means.
+    precision: replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005.
+    max_replications: give up on '--precision' after this many.
+    start: threads enter in random order or in the order of the file.
     seed: random seed; the same seed gives the same result.
-    jobs: worker threads; the result does not depend on it; None: all cores.
-    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
-    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
-        run, evenly.
-    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
-    objective: planned: what to plan for, as 'solve' does.
-    trace: write every event of the first replication, after the warm-up, to this file; True: keep them, as `trace` of
-        the result.
-    time_limit: stop after this time, with what was measured by then; None: no limit.
+    jobs: worker threads; results do not depend on this; None: all cores.
+    assignment: the assignment for the policy 'fixed', as printed by 'solve --json'.
+    probabilities: placement probabilities for the policy 'random': a matrix [[0.5, 0.5], ...], one row per type; None:
+        uniform over the resources that can run the type.
+    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
+    objective: planned: the objective of the plan, as in 'solve'.
+    trace: write every event of the first replication, after the warm-up, to this file.
+    time_limit: stop after this time with the results so far; None: no limit.
     threads: the old name of jobs.
     progress: called with the share of the work done, 0 to 1.
 
@@ -286,30 +285,30 @@ def compare(
     progress: Optional[Callable[[float], None]] = None,
     threads: Optional[int] = None,
 ) -> Comparison:
-    """Compare policies by simulation, on the same random numbers.
+    """Compare policies by simulation, with common random numbers.
 
     Policies may be functions, see `allot.policy`. Functions of the same name, as lambdas are, get numbers: '<lambda>',
     '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies that do not get a turn before the time limit
     are named in `missing`.
 
-    policies: the policies to compare, the first being the reference; None: all that suit the scenario.
-    distribution: of the task sizes, such as 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; 'allot list'
-        names all; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
-    completions: of each replication, after the warm-up.
-    warmup: completions that are not counted, or 'auto': found by a pilot run.
-    replications: independent runs; with 1 the interval comes from batches.
-    precision: replicate until the throughput's 95% interval is within P of it, such as 0.5% or 0.005.
-    max_replications: where '--precision' gives up.
-    start: threads enter the empty system in a random order or as the file lists them.
+    policies: policies to compare; the first is the reference; None: all that apply to the scenario.
+    distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
+        'allot list'.
+    completions: completions per replication, after the warm-up.
+    warmup: completions to discard first; 'auto' finds out by a pilot run.
+    replications: independent runs; with 1, the interval comes from batch means.
+    precision: replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005.
+    max_replications: give up on '--precision' after this many.
+    start: threads enter in random order or in the order of the file.
     seed: random seed; the same seed gives the same result.
-    jobs: worker threads; the result does not depend on it; None: all cores.
-    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
-    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
-        run, evenly.
-    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
-    objective: planned: what to plan for, as 'solve' does.
+    jobs: worker threads; results do not depend on this; None: all cores.
+    assignment: the assignment for the policy 'fixed', as printed by 'solve --json'.
+    probabilities: placement probabilities for the policy 'random': a matrix [[0.5, 0.5], ...], one row per type; None:
+        uniform over the resources that can run the type.
+    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
+    objective: planned: the objective of the plan, as in 'solve'.
     trace: write every event of the first replication, after the warm-up, to this file.
-    time_limit: stop after this time, with what was measured by then; None: no limit.
+    time_limit: stop after this time with the results so far; None: no limit.
     threads: the old name of jobs.
     progress: called with the share of the work done, 0 to 1.
 
@@ -354,19 +353,19 @@ def analyze(
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[int], None]] = None,
 ) -> Analysis:
-    """Solve the exact Markov chain of a policy (exponential sizes).
+    """Solve the exact Markov chain of a policy (exponential task sizes).
 
     A policy of one's own, see `allot.policy`, must decide by the state, the type and its memory alone. TimeoutError after the
     time limit: a chain that is not solved says nothing. progress: called with the number of states found so far.
 
-    policy: where successors go; 'allot list' names all policies.
-    optimal_control: also find the best that any policy could reach.
-    start: threads enter the empty system in a random order or as the file lists them.
-    max_states: refuse a chain of more states.
-    assignment: the assignment that 'fixed' holds, as 'solve --json' prints it.
-    probabilities: where 'random' places each type: a matrix [[0.5, 0.5], ...], a row per type; None: anywhere it can
-        run, evenly.
-    shares: weighted: every type completes exactly its share, or at least its part of the largest common level.
+    policy: policy to use, see 'allot list'.
+    optimal_control: also find the optimum over all policies.
+    start: threads enter in random order or in the order of the file.
+    max_states: refuse chains with more states than this.
+    assignment: the assignment for the policy 'fixed', as printed by 'solve --json'.
+    probabilities: placement probabilities for the policy 'random': a matrix [[0.5, 0.5], ...], one row per type; None:
+        uniform over the resources that can run the type.
+    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
     time_limit: give up after this time; None: no limit.
 
     >>> import allot
@@ -402,18 +401,18 @@ def generate(
     powers: bool = False,
     seed: int = 1,
 ) -> Scenario:
-    """Make a random scenario.
+    """Generate a random scenario.
 
     In the shape of the paper's: general processors, and accelerators with a task type of their own.
 
-    gps: general processors.
-    sas: accelerators, each for a task type of its own.
-    threads: threads in all, at least one per task type.
+    gps: number of general processors.
+    sas: number of accelerators, each with its own task type.
+    threads: total threads, at least one per task type.
     rule: row: each type is fastest at home ; column: each resource is fastest for its own type; ordered: every type is
         fastest on the first resource, then the second, ...; none: as drawn.
-    rates: draw the rates between these, in tasks per second.
-    priorities: draw priorities, too.
-    powers: draw the power of each resource, too.
+    rates: range of the random rates, in tasks per second.
+    priorities: also draw priorities.
+    powers: also draw the power of each resource.
     seed: random seed; the same seed gives the same result.
 
     >>> import allot
