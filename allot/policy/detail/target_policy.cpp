@@ -12,6 +12,9 @@
 namespace allot::detail {
 namespace {
 
+/// So many times the tasks of a type that the target is for are a burst, for which it says nothing.
+constexpr Count kBurst = 2;
+
 class TargetPolicy final : public Policy {
  public:
   TargetPolicy(const System& system, FindTarget find, Load load)
@@ -72,8 +75,15 @@ class TargetPolicy final : public Policy {
                                        bool by_target) const noexcept {
     const auto allowed = system_.resources_for(i);
     const Count* const wanted = wanted_ + index(i) * resources_;
-    by_target = by_target && std::any_of(allowed.begin(), allowed.end(),
-                                         [&](ResourceId j) { return wanted[index(j)] > 0; });
+    if (by_target) {
+      Count target = 0;
+      Count present = 0;
+      for (const ResourceId j : allowed) {
+        target += wanted[index(j)];
+        present += situation.count(i, j);
+      }
+      if (present > kBurst * target) return *system_.home(i);
+    }
     ResourceId best = allowed[0];
     double least = std::numeric_limits<double>::infinity();
     for (const ResourceId j : allowed) {
