@@ -30,7 +30,7 @@ constexpr double kMoment = 50e-6;
 /// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load,
 /// and those after which it counts as closed again. Not by less than this part of it.
 constexpr std::uint32_t kRemembered = 0xffff;
-constexpr int kRestless = 4;
+constexpr int kRestless = 3;
 constexpr int kCalm = 1;
 constexpr Count kSmall = 16;
 /// What is left of what has arrived after one more look; and so many times what arrives is planned for.
