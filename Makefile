@@ -50,10 +50,10 @@ explorer/node_modules/.package-lock.json: explorer/package-lock.json
 	@touch $@
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format lint
+	@tools/setup build mpi test shells browser explorer slurm python dask starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build mpi test shells browser explorer slurm python starpu bench fuzz format
+	@tools/setup build mpi test shells browser explorer slurm python dask starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -94,7 +94,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
-	@tools/setup build mpi test bench python starpu rivals
+	@tools/setup build mpi test bench python dask starpu rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \

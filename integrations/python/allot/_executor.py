@@ -100,15 +100,21 @@ class Kind:
     42
     """
 
-    __slots__ = ("name", "_functions", "_fields", "_index", "_executor")
+    __slots__ = {
+        "name": "What it is called.",
+        "_functions": "By resource; None: the function that is submitted.",
+        "_said": "Worth, priority, needs and rates.",
+        "_index": "In the feed; -1: it does not know it yet.",
+        "_executor": "Whose it is.",
+    }
 
     def __init__(
         self, executor: Executor, name: str, functions: Optional[Tuple[Any, ...]], fields: Mapping[str, Any]
     ) -> None:
         self.name = name
-        self._functions = functions  # by resource; None: the function that is submitted
-        self._fields = fields
-        self._index = -1  # in the feed
+        self._functions = functions
+        self._said = fields
+        self._index = -1
         self._executor = executor
 
     def submit(self, /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -122,13 +128,12 @@ class Kind:
 class _Pool:
     """What the threads of an executor hold: no executor, so that one which is forgotten ends."""
 
-    def __init__(self, feed: _native.Feed, machine: Scenario, start: Callable[[], Any], processes: Any) -> None:
+    def __init__(self, feed: _native.Feed, machine: Scenario, place_for: Callable[[str], Any]) -> None:
         self.feed = feed
         self.broken: Optional[str] = None
         self.killed = False
-        self.start = start
-        self.processes = processes
-        self.places: List[ProcessPlace] = []
+        self.place_for = place_for  # what calls the functions for a worker; None: its thread does
+        self.places: List[Any] = []
         self.threads: List[threading.Thread] = []
         server = 0
         for place, (name, servers) in enumerate(zip(machine.resources, machine.servers)):
@@ -142,21 +147,18 @@ class _Pool:
             thread.start()
 
     def serve(self, server: int, place: int, name: str) -> None:
-        call: Optional[Callable[..., Any]] = None
+        worker = None
         try:
-            if self.processes is None:
-                self.start()
-            else:
-                child = ProcessPlace(self.processes, self.start, name)
-                self.places.append(child)
-                call = child.call
+            worker = self.place_for(name)
+            if worker is not None:
+                self.places.append(worker)
                 if self.killed:
-                    child.kill()
+                    worker.kill()
         except BaseException as error:
             self.give_up(f"the initializer of a worker of {name!r} raised {error!r}")
-        _serve(self.feed, server, place, call, self)
-        if call is not None:
-            child.close()
+        _serve(self.feed, server, place, None if worker is None else worker.call, self)
+        if worker is not None:
+            worker.close()
 
     def give_up(self, why: str) -> None:
         self.broken = why
@@ -197,7 +199,7 @@ def _serve(
         work = following(server, seconds, failed)
         if work is None:
             return
-        future, functions, args, kwargs = work
+        future, functions, args, kwargs, _ = work
         del work
         seconds, failed = math.nan, False
         try:
@@ -222,7 +224,7 @@ def _serve(
             _log.critical("the future of a task could not be set", exc_info=True)
         finally:
             # A traceback holds this frame: it must not hold the future that has the exception.
-            del future, functions, args, kwargs
+            del future, functions, args, kwargs, _
 
 
 _pools: weakref.WeakSet[_Pool] = weakref.WeakSet()
@@ -307,11 +309,14 @@ class Executor(concurrent.futures.Executor):
             self.resources = tuple(names)
             self._capacities = capacities
         self._options = (policy, objective, exploration, 4 * MOST_PLAIN_KINDS, trace, seed)
-        self._start = functools.partial(initializer, *initargs) if initializer is not None else _nothing
-        self._processes = mp_context if processes else None
+        start: Callable[[], Any] = _nothing if initializer is None else functools.partial(initializer, *initargs)
+        self._place_for: Callable[[str], Any] = functools.partial(_thread, start)
+        if processes:
+            self._place_for = functools.partial(ProcessPlace, mp_context, start)
         self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the function that is marked
         self._lock = threading.Lock()
         self._pool: Optional[_Pool] = None
+        self._absent: List[str] = []  # resources without a worker at present
         self._closed = False
         self._plain = Kind(self, PLAIN, None, {})
         self._plain_kinds: Dict[str, Kind] = {}
@@ -368,7 +373,7 @@ class Executor(concurrent.futures.Executor):
         if self._machine is not None and kind.name in self._machine.tasks:
             kind._index = self._machine.tasks.index(kind.name)
         elif self._pool is not None:
-            fields = {key: kind._fields.get(key) for key in ("worth", "priority", "needs")}
+            fields = {key: kind._said.get(key) for key in ("worth", "priority", "needs")}
             kind._index = self._pool.feed.add_kind(self._rates(kind), {"name": kind.name, "count": 1, **fields})
         else:  # what is wrong with it is told at once
             self._system([kind])
@@ -377,16 +382,16 @@ class Executor(concurrent.futures.Executor):
         """Of the resources that can run it; None where nobody knows how fast."""
         if kind._functions is None:
             return {self.resources[0]: None}
-        known = kind._fields.get("rates") or {}
+        known = kind._said.get("rates") or {}
         return {name: known.get(name) for name, f in zip(self.resources, kind._functions) if f is not None}
 
     def _system(self, kinds: Sequence[Kind]) -> Scenario:
         rates = [[1.0 if name in self._rates(kind) else 0.0 for name in self.resources] for kind in kinds]
-        priorities = [kind._fields.get("priority") for kind in kinds]
-        needs = {kind.name: kind._fields["needs"] for kind in kinds if kind._fields.get("needs")}
+        priorities = [kind._said.get("priority") for kind in kinds]
+        needs = {kind.name: kind._said["needs"] for kind in kinds if kind._said.get("needs")}
         return Scenario(
             rates, [1] * len(kinds), tasks=[kind.name for kind in kinds], resources=self.resources, servers=self._servers,
-            worths=[kind._fields.get("worth", 1.0) for kind in kinds],
+            worths=[kind._said.get("worth", 1.0) for kind in kinds],
             priorities=None if all(p is None for p in priorities) else priorities,
             needs=needs or None, capacities=self._capacities,
         )
@@ -411,11 +416,37 @@ class Executor(concurrent.futures.Executor):
                     kind._index = index
                 machine, later = self._system(kinds), []
                 feed = self._feed_of(machine, kinds)
-            self._pool = _Pool(feed, machine, self._start, self._processes)
+            self._pool = _Pool(feed, machine, self._place_for)
             weakref.finalize(self, feed.close).atexit = False
             for kind in later:
                 self._add(kind)
+            for name in self._absent:
+                feed.dispatcher.drain(name)
         return self._pool
+
+    def _resize(self, servers: Mapping[str, int]) -> None:
+        """Other numbers of workers from now on; 0: none for the time being. What runs goes on where it is, what waits is
+        taken over, and so are the rates that are known."""
+        with self._lock:
+            self._servers = [max(1, servers[name]) for name in self.resources]
+            self._absent = [name for name in self.resources if servers[name] == 0]
+            before = self._pool
+            if before is None or self._closed:
+                return
+            known = before.feed.dispatcher.estimates()
+            kinds = sorted({*self._kinds.values(), *self._plain_kinds.values()}, key=lambda kind: kind._index)
+            kinds = [kind for kind in kinds if kind._index >= 0]
+            for kind in kinds:
+                row = known.tasks.index(kind.name)
+                rates = {name: known.rate[row, j] for j, name in enumerate(known.resources) if known.known[row, j]}
+                kind._said = {**kind._said, "rates": rates}
+            waiting = before.feed.cancel_waiting()
+            before.feed.close()
+            self._pool = None
+            self._machine = None
+            pool = self._begun()
+            for work in waiting:
+                pool.feed.put(work[4]._index, work)
 
     def _kind_of(self, fn: Any) -> Kind:
         """Of what is no kind yet: a marked function, or any other."""
@@ -465,7 +496,7 @@ class Executor(concurrent.futures.Executor):
             pool = self._pool or self._begun()
             if pool.broken is not None:
                 raise concurrent.futures.BrokenExecutor(pool.broken)
-            pool.feed.put(kind._index, (future, functions, args, kwargs))
+            pool.feed.put(kind._index, (future, functions, args, kwargs, kind))
         return future
 
     def asubmit(self, fn: Any, /, *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
@@ -540,8 +571,13 @@ class Executor(concurrent.futures.Executor):
         return f"Executor({', '.join(self.resources)}; {state})"
 
 
+def _thread(start: Callable[[], Any], _: str) -> None:
+    """A worker that is a thread calls the functions itself."""
+    start()
+
+
 def _nothing() -> None:
-    """The initializer where none is given."""
+    """Where no initializer is given."""
 
 
 # Users know them by the package.

@@ -78,7 +78,7 @@ class ProcessPlace:
     """A process for one worker. Not thread-safe, but for `kill`."""
 
     def __init__(self, context: str, start: Callable[[], Any], resource: str) -> None:
-        self._context = multiprocessing.get_context(context)
+        self._context: Any = multiprocessing.get_context(context)
         self._start = _pickled((start, (), {}), "the initializer")
         self._resource = resource
         self._is_killed = False
