@@ -101,7 +101,7 @@ class Kind:
     """
 
     __slots__ = {
-        "name": "What it is called.",
+        "_name": "What it is called.",
         "_functions": "By resource; None: the function that is submitted.",
         "_said": "Worth, priority, needs and rates.",
         "_index": "In the feed; -1: it does not know it yet.",
@@ -111,11 +111,16 @@ class Kind:
     def __init__(
         self, executor: Executor, name: str, functions: Optional[Tuple[Any, ...]], fields: Mapping[str, Any]
     ) -> None:
-        self.name = name
+        self._name = name
         self._functions = functions
         self._said = fields
         self._index = -1
         self._executor = executor
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._name
 
     def submit(self, /, *args: Any, **kwargs: Any) -> Future[Any]:
         """As `Executor.submit` with this kind."""
@@ -309,7 +314,7 @@ class Executor(concurrent.futures.Executor):
             self.resources = tuple(names)
             self._capacities = capacities
         self._options = (policy, objective, exploration, 4 * MOST_PLAIN_KINDS, trace, seed)
-        start: Callable[[], Any] = _nothing if initializer is None else functools.partial(initializer, *initargs)
+        start: Callable[[], Any] = functools.partial(initializer or _nothing, *initargs)
         self._place_for: Callable[[str], Any] = functools.partial(_thread, start)
         if processes:
             self._place_for = functools.partial(ProcessPlace, mp_context, start)
@@ -576,7 +581,7 @@ def _thread(start: Callable[[], Any], _: str) -> None:
     start()
 
 
-def _nothing() -> None:
+def _nothing(*_: Any) -> None:
     """Where no initializer is given."""
 
 

@@ -10,6 +10,7 @@ The guide is docs/guides/dask.md in the source tree.
 """
 from __future__ import annotations
 
+import importlib
 import threading
 import weakref
 from typing import Any, Callable, Dict, Mapping, Tuple
@@ -48,16 +49,15 @@ class _DaskPlace:
         self._killed = threading.Event()
 
     def call(self, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
-        from distributed import TimeoutError as Late, wait  # type: ignore[import]
-
+        distributed: Any = importlib.import_module("distributed")
         tag = self._members.tags[self._resource]
         sent = self._members.client.submit(function, *args, **kwargs, resources={tag: 1}, pure=False)
         try:
             while True:
                 try:
-                    wait(sent, timeout=LOOK)
+                    distributed.wait(sent, timeout=LOOK)
                     return sent.result()
-                except Late:
+                except distributed.TimeoutError:
                     if self._killed.is_set():
                         raise WorkerDied("the executor was interrupted") from None
                     if self._members.servers[self._resource] == 0:
