@@ -148,6 +148,8 @@ class Dispatcher {
 
   // ---- planning
 
+  /// The planner looks at once, and not when its time has come. Does not wait for it.
+  void hurry();
   /// Takes in what has completed, without planning: for hosts that end, and want to know all.
   void learn(Clock::time_point now = Clock::now());
   /// Takes in what has completed; plans anew if rates have moved by more than their uncertainty, or anything

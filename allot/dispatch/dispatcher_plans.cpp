@@ -187,6 +187,8 @@ std::optional<double> Dispatcher::mean_seconds(TaskType i, ResourceId j) const {
   return estimator.seconds();
 }
 
+void Dispatcher::hurry() { state_->wake(); }
+
 void Dispatcher::learn(Clock::time_point now) {
   const std::lock_guard lock(state_->mutex);
   state_->look(now);

@@ -15,6 +15,8 @@ namespace {
 constexpr int kLockAttempts = 200;
 /// A new plan, or a rate to be learnt, is noticed after so long where nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
+/// A server that is ahead of the plan by less goes on.
+constexpr std::chrono::microseconds kMoment{500};
 /// Tasks that wait bound to a resource, for each server.
 constexpr Count kBoundPerServer = 4;
 /// How much of the mean the latest turn makes up.
@@ -81,7 +83,7 @@ TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds
       pairs_(i, j).is_possible = priors[index(i) * resources_.size() + index(j)].can_run;
   }
   if (find_policy(options_.dispatcher.policy)->binds_late) {
-    late_.emplace(dispatcher_, now);
+    late_.emplace(dispatcher_, now, kMoment);
   } else if (std::any_of(kinds_.begin(), kinds_.end(),
                          [](const TaskClass& kind) { return !kind.needs.empty(); })) {
     throw InvalidModel("policy", "tasks with needs take a policy that binds late, such as 'planned', not " +
@@ -154,7 +156,7 @@ void TaskFeed::put(FeedTask& task, TaskType kind) noexcept {
 
 /// Takes in what was put.
 void TaskFeed::collect() {
-  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  if (!has_news()) return;
   WaitingTask* latest = inbox_.exchange(nullptr, std::memory_order_acquire);
   WaitingTask* earliest = nullptr;
   while (latest != nullptr) {
@@ -181,6 +183,22 @@ void TaskFeed::tell_waiting() {
     } else if (late_->waiting(kind) != waiting) {
       late_->set_waiting(kind, waiting);
     }
+  }
+}
+
+/// Tasks wait although a server is free. If there are more of a kind than the plan was made for, it is the
+/// plan that is wrong.
+void TaskFeed::leave_waiting() {
+  const bool waits = lines_.waiting() > 0 && free_servers() > 0;
+  if (waits_for_time_.load(std::memory_order_relaxed) != waits)
+    waits_for_time_.store(waits, std::memory_order_seq_cst);
+  if (!waits || !late_ || hurried_ == late_->plan().number) return;
+  const System& system = late_->plan().system;
+  for (const TaskType i : pairs_.type_ids()) {
+    const Count planned = index(i) < system.type_count() ? system.count(i) : 0;
+    if (lines_.waiting(i) <= planned + planned / 4) continue;
+    hurried_ = late_->plan().number;
+    dispatcher_.hurry();
   }
 }
 
@@ -416,6 +434,7 @@ void TaskFeed::end_turn(const Turn& turn, double busy_seconds, Count failed, Clo
 }
 
 void TaskFeed::put_back(Turn& turn, FeedTask* tasks) {
+  if (tasks == nullptr) return;
   Count left = turn.tasks();
   while (tasks != nullptr) {
     FeedTask& task = *tasks;

@@ -165,8 +165,10 @@ class TaskFeed {
   /// enough.
   std::optional<Clock::time_point> ask_again(Clock::time_point now = Clock::now()) const;
 
-  /// Whether tasks were put that no server has heard of yet. Both are lock-free.
+  /// Whether tasks were put that no server has heard of yet; and whether tasks waited although a server was
+  /// free when `feed_servers` was last done, so that time may tell. All are lock-free.
   bool has_news() const noexcept { return inbox_.load(std::memory_order_seq_cst) != nullptr; }
+  bool waits_for_time() const noexcept { return waits_for_time_.load(std::memory_order_seq_cst); }
   Count free_servers() const noexcept { return free_servers_.load(std::memory_order_seq_cst); }
 
   // ---- what is known
@@ -207,6 +209,7 @@ class TaskFeed {
     for (std::size_t j = 0; j < resources_.size() && lines_.waiting() > 0; ++j) {
       while (const std::optional<Turn> turn = next_turn(resource_id(j), now, most)) hand(*turn);
     }
+    leave_waiting();
   }
   double seconds(Clock::time_point now) const noexcept { return to_seconds(now - made_); }
   std::int64_t nanoseconds(Clock::time_point at) const noexcept {
@@ -214,6 +217,7 @@ class TaskFeed {
   }
   void collect();
   void tell_waiting();
+  void leave_waiting();
   FeedTask& pop(TaskType i);
   std::optional<Turn> next_turn(ResourceId j, Clock::time_point now, Count most);
   bool take_late(Turn& turn, ResourceId j, Clock::time_point now, Count most);
@@ -236,6 +240,7 @@ class TaskFeed {
 
   alignas(64) std::atomic<FeedTask*> inbox_{nullptr};  ///< the latest first
   alignas(64) std::atomic<Count> free_servers_{0};
+  std::atomic<bool> waits_for_time_{false};
 
   mutable std::mutex mutex_;  ///< over what follows
   std::vector<TaskClass> kinds_;
@@ -249,6 +254,7 @@ class TaskFeed {
   PerPair<FeedStatistics::Pair> pairs_;
   PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended
   std::uint64_t turns_ = 0;
+  std::uint64_t hurried_ = 0;  ///< the plan that a better one was asked for
   std::vector<Slice> slices_;  ///< a ring
   std::uint64_t traced_ = 0;
 };
