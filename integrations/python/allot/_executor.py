@@ -320,6 +320,7 @@ class Executor(concurrent.futures.Executor):
             self._place_for = functools.partial(ProcessPlace, mp_context, start)
         self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the function that is marked
         self._lock = threading.Lock()
+        self._marking = threading.Lock()
         self._pool: Optional[_Pool] = None
         self._absent: List[str] = []  # resources without a worker at present
         self._closed = False
@@ -448,10 +449,10 @@ class Executor(concurrent.futures.Executor):
             waiting = before.feed.cancel_waiting()
             before.feed.close()
             self._pool = None
-            self._machine = None
             pool = self._begun()
+            indices = {kind.name: kind._index for kind in kinds}
             for work in waiting:
-                pool.feed.put(work[4]._index, work)
+                pool.feed.put(indices[work[4].name], work)
 
     def _kind_of(self, fn: Any) -> Kind:
         """Of what is no kind yet: a marked function, or any other."""
@@ -461,9 +462,20 @@ class Executor(concurrent.futures.Executor):
             there = {place: f for place, f in functions.items() if place in self.resources}
             if not there:
                 raise InvalidInput([("fn", f"{marks.name!r} runs on none of {', '.join(self.resources)}")])
-            kind = self._kinds.get(marks.name) or self.kind(marks.name, **marks.fields, **there)
-            self._kinds[fn] = kind
-            return kind
+            with self._marking:
+                kind = self._kinds.get(marks.name) or self.kind(marks.name, **marks.fields, **there)
+            wanted = tuple(there.get(place) for place in self.resources)
+            if kind._functions == wanted:
+                self._kinds[fn] = kind
+                return kind
+            # Another function of the same name, as one that is made anew for each call: the same kind of task.
+            if [f is None for f in wanted] != [f is None for f in kind._functions or ()]:
+                raise InvalidInput([("fn", f"there is a kind {marks.name!r} already, which runs on other resources")])
+            twin = Kind(self, kind.name, wanted, kind._said)
+            with self._lock:
+                self._begun()
+                twin._index = kind._index
+            return twin
         if not callable(fn):
             raise InvalidInput([("fn", f"must be a kind, the name of one, or a function, is {fn!r}")])
         name = getattr(getattr(fn, "func", fn), "__qualname__", type(fn).__qualname__)
@@ -491,7 +503,7 @@ class Executor(concurrent.futures.Executor):
             kind = self._kinds.get(fn) or self._plain_kinds.get(fn.__qualname__)
         except (TypeError, AttributeError):
             kind = None
-        if kind is None or fn.__class__ is Kind and kind._executor is not self:
+        if kind is None:
             kind = self._kind_of(fn)
         future: Future[Any] = Future()
         functions = kind._functions or (fn,)

@@ -75,6 +75,32 @@ def test_marked_functions(executor):
     assert {"shows" in name or "anywhere" in name for name in executor.statistics().kinds} == {True}
 
 
+def test_marked_functions_of_one_name_are_one_kind(executor):
+    def made(k, **places):
+        @allot.task(**places)
+        def marked():
+            return k
+
+        return marked
+
+    assert [executor.submit(made(k)).result(60) for k in range(400)] == list(range(400))
+    assert len(executor.statistics().kinds) == 1
+    with pytest.raises(allot.InvalidInput, match="other resources"):
+        executor.submit(made(1, gpu=True))
+    start = threading.Barrier(4)
+
+    @allot.task(name="raced")
+    def raced():
+        return 1
+
+    def submits():
+        start.wait()
+        return executor.submit(raced).result(60)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        assert [f.result(60) for f in [pool.submit(submits) for _ in range(4)]] == [1] * 4
+
+
 def test_functions_without_a_kind_run_on_the_first_resource(executor):
     class Callable:
         def __call__(self):
