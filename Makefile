@@ -107,6 +107,8 @@ bench: ## run the benchmarks, with the rivals they are compared with
 	$(call heading,Python)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/crossing.py $(command)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/rivals.py
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/executor.py
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/dask.py
 
 figures: build ## run all experiments in full (minutes) and put the current figures and verdicts into docs
 	@$(command) reproduce --out out/reproduce

@@ -452,7 +452,7 @@ class Executor(concurrent.futures.Executor):
             pool = self._begun()
             indices = {kind.name: kind._index for kind in kinds}
             for work in waiting:
-                pool.feed.put(indices[work[4].name], work)
+                pool.feed.put(indices[work[4]], work)
 
     def _kind_of(self, fn: Any) -> Kind:
         """Of what is no kind yet: a marked function, or any other."""
@@ -513,7 +513,7 @@ class Executor(concurrent.futures.Executor):
             pool = self._pool or self._begun()
             if pool.broken is not None:
                 raise concurrent.futures.BrokenExecutor(pool.broken)
-            pool.feed.put(kind._index, (future, functions, args, kwargs, kind))
+            pool.feed.put(kind._index, (future, functions, args, kwargs, kind._name))
         return future
 
     def asubmit(self, fn: Any, /, *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
