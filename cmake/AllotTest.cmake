@@ -84,7 +84,7 @@ function(allot_test NAME)
   target_link_libraries(${NAME}_test PRIVATE allot_${kind}_tests ${TEST_LIBRARIES})
   target_precompile_headers(${NAME}_test REUSE_FROM allot_${kind}_test_headers)
   if(TEST_LABEL STREQUAL "unit")
-    allot_together(${NAME}_test) # what every sanitizer compiles once more
+    allot_together(${NAME}_test 8) # what every sanitizer compiles once more
   endif()
   if(TEST_LABEL STREQUAL "unit" AND CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     set(command allot_worker_only)
