@@ -59,7 +59,7 @@ export function Fit({label, children}: {label: string; children: ComponentChildr
   }, []);
   useLayoutEffect(() => {
     const [head, ...rows] = box.current!.querySelectorAll('tr');
-    const names = [...(head?.cells ?? [])].map((cell) => cell.getAttribute('aria-label') ?? cell.textContent ?? '');
+    const names = [...(head?.cells ?? [])].map((cell) => cell.getAttribute('aria-label') ?? [...cell.childNodes].map((part) => part.textContent).join(' '));
     if (names.length !== columns.current) setStacked(false);
     columns.current = names.length;
     if (!isStacked) return;
