@@ -14,7 +14,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build explorer docs test test-long bench figures format lint install clean setup
+.PHONY: help run build explorer docs test test-long bench figures format lint install package clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -89,6 +89,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@cmake --build --preset asan
 	@ctest --preset asan --label-exclude long
 	$(call heading,test: release (long))
+	@tools/setup package
 	@ctest --preset release --label-regex long --no-tests=ignore
 	$(call heading,test: dev)
 	@cmake --preset dev >/dev/null
@@ -133,6 +134,12 @@ lint: ## format check and clang-tidy, over what changed since the last clean lin
 install: build ## install command, manual, completion, library and headers under PREFIX (default /usr/local)
 	@cmake --build --preset release --target allot
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+package: ## make the source archive, Debian packages, a wheel and an SBOM: build/packages
+	@tools/setup build mpi test bench python starpu package
+	@cmake --preset release -D ALLOT_WITH_PYTHON=ON -D ALLOT_WITH_STARPU=ON >/dev/null
+	@cmake --build --preset release --target allot_programs allot_python
+	@tools/package
 
 clean: ## remove build/
 	@rm -rf build

@@ -1,7 +1,11 @@
 # Makes version.cpp. Included, it defines allot_version(FILE); run as a script by every build, it asks git and writes
 # the file only when the answer has changed, so that a new commit recompiles one small file.
 if(CMAKE_SCRIPT_MODE_FILE)
-  set(commit "unknown")
+  # An archive of git has the commit in this file.
+  file(READ "${source_dir}/cmake/commit.txt" commit LIMIT 12)
+  if(NOT commit MATCHES "^[0-9a-f]+$")
+    set(commit "unknown")
+  endif()
   # A .git of our own, not that of a project around an unpacked archive.
   if(EXISTS "${source_dir}/.git")
     set(ENV{GIT_OPTIONAL_LOCKS} 0)

@@ -5,7 +5,7 @@
 
 namespace allot {
 
-/// The version of the library, such as "0.1.0".
+/// The version of the library, such as "0.2.0".
 std::string_view version() noexcept;
 
 /// The commit that the library was built from, such as "8f5938472cbd"; "+" follows when tracked files had

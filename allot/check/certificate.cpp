@@ -6,9 +6,7 @@
 namespace allot::check {
 namespace {
 
-using detail::Json;
 using detail::kMostTasks;
-using detail::Problem;
 using detail::Value;
 
 Claim read_claim(const Value& value, const Certificate& certificate) {

@@ -12,7 +12,6 @@ namespace {
 
 using detail::Json;
 using detail::kMostTasks;
-using detail::Problem;
 using detail::Value;
 
 constexpr auto kObjectives = std::to_array<std::pair<std::string_view, PlanObjective>>({

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <limits>
 
 #include "allot/base/random.hpp"
 #include "allot/dispatch/detail/dispatcher_state.hpp"
@@ -12,6 +12,7 @@ namespace {
 
 using detail::Access;
 using detail::ActivePlan;
+using detail::kNowhere;
 using detail::kOnStack;
 using detail::Published;
 using detail::Tally;
@@ -20,8 +21,8 @@ using detail::Tally;
 constexpr int kRetries = 16;
 
 /// A counter that is read, changed by the policy on a copy, and put back if nobody else has changed it.
-bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const std::uint32_t> before,
-              std::span<const std::uint32_t> after) noexcept {
+bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, const std::uint32_t* before,
+              const std::uint32_t* after) noexcept {
   for (std::size_t at = 0; at < memory.size(); ++at) {
     if (before[at] == after[at]) continue;
     std::uint32_t expected = before[at];
@@ -30,94 +31,121 @@ bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, std::span<const s
   return true;
 }
 
-/// Whether a trial of the ticket's type was asked for: then the ticket is for it.
-bool take_trial(detail::SharedCounts& counts, Tally& tally, Ticket& ticket) noexcept {
-  const std::optional<ResourceId> trial = counts.take_trial(ticket.type);
-  if (!trial) return false;
-  ticket.resource = *trial;
-  ticket.explores = true;
-  counts.count(ticket.type, *trial).fetch_add(1, std::memory_order_relaxed);
-  tally.explored.fetch_add(1, std::memory_order_relaxed);
-  return true;
-}
-
 }  // namespace
 
-/// Room for what a decision looks at: counts, totals and work for each resource, and the policy's memory.
+/// The part of the state that the calling thread writes to.
+struct Dispatcher::State::Mine {
+  explicit Mine(State& of) noexcept : Mine(of, detail::this_slot()) {}
+  Mine(State& of, std::size_t at) noexcept : state(of), tally(of.counts.tallies().of(at)), slot(at) {
+    if (tally != nullptr) return;  // no memory
+    slot = detail::kOwnSlots;
+    tally = of.counts.tallies().of(slot);
+  }
+
+  std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t by) const noexcept {
+    return detail::add_to(counter, by, slot);
+  }
+  /// Where a trial of the type goes, if one was asked for.
+  ResourceId take_trial(TaskType i) const noexcept {
+    const ResourceId trial = state.counts.take_trial(i);
+    if (trial == kNowhere) return trial;
+    state.counts.places.add(i, trial);
+    add(tally->explored, 1);
+    return trial;
+  }
+  Ticket placed(TaskType i, ResourceId j, bool explores, Clock::time_point now) const noexcept {
+    const std::uint64_t start = state.since_made(now);
+    add(tally->open_starts, start);
+    add(tally->placed, 1);
+    return {i, j, explores, start};
+  }
+  void leave(const Ticket& ticket) const noexcept {
+    if (state.policy.looks_at == Looks::kOwnCounts && ticket.tasks == 1) {
+      state.counts.places.leave(ticket.type, ticket.resource, slot);
+    } else {
+      state.counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
+    }
+    add(tally->open_starts, -(ticket.tasks * ticket.start_ns));
+  }
+
+  State& state;
+  Tally* tally;
+  std::size_t slot;
+};
+
+/// Room for what a decision looks at, left uninitialised: most of it is not needed.
 struct Dispatcher::State::Scratch {
-  std::span<Count> counts;
-  std::span<Count> totals;
-  std::span<double> work;
-  std::span<std::uint32_t> memory;
+  Count* counts;
+  Count* totals;
+  double* work;
+  std::uint32_t* before;  ///< the policy's memory
+  std::uint32_t* after;
 };
 
 std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexcept {
   State& state = *state_;
   if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
-  Tally& tally = state.counts.tally();
-  Ticket ticket{i, {}, false, state.since_made(now)};
-  if (!take_trial(state.counts, tally, ticket)) {
-    const std::optional<ResourceId> chosen = state.choose(i, tally);
-    if (!chosen) return std::nullopt;
-    ticket.resource = *chosen;
-  }
-  tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
-  tally.placed.fetch_add(1, std::memory_order_relaxed);
-  return ticket;
+  const State::Mine mine(state);
+  if (const ResourceId trial = mine.take_trial(i); trial != kNowhere) return mine.placed(i, trial, true, now);
+  const ResourceId j = state.choose(i, mine);
+  if (j == kNowhere) return std::nullopt;
+  return mine.placed(i, j, false, now);
 }
 
 std::optional<Ticket> Dispatcher::place_trial(TaskType i, Clock::time_point now) noexcept {
   State& state = *state_;
   if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
-  Tally& tally = state.counts.tally();
-  Ticket ticket{i, {}, false, state.since_made(now)};
-  if (!take_trial(state.counts, tally, ticket)) return std::nullopt;
-  tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
-  tally.placed.fetch_add(1, std::memory_order_relaxed);
-  return ticket;
+  const State::Mine mine(state);
+  const ResourceId trial = mine.take_trial(i);
+  if (trial == kNowhere) return std::nullopt;
+  return mine.placed(i, trial, true, now);
 }
 
 Ticket Dispatcher::place_at(TaskType i, ResourceId j, Clock::time_point now) noexcept {
-  State& state = *state_;
-  Tally& tally = state.counts.tally();
-  const Ticket ticket{i, j, false, state.since_made(now)};
-  state.counts.count(i, j).fetch_add(1, std::memory_order_relaxed);
-  tally.starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
-  tally.placed.fetch_add(1, std::memory_order_relaxed);
-  return ticket;
+  state_->counts.places.add(i, j);
+  return State::Mine(*state_).placed(i, j, false, now);
 }
 
 void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
                           Clock::time_point now) noexcept {
   State& state = *state_;
-  Tally& tally = state.counts.tally();
+  const State::Mine mine(state);
   const std::uint64_t end = state.since_made(now);
-  state.counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  auto& ended = ok ? state.counts.completions(ticket.type, ticket.resource)
-                   : state.counts.failures(ticket.type, ticket.resource);
-  ended.fetch_add(1, std::memory_order_relaxed);
-  tally.ended_starts.fetch_add(ticket.start_ns, std::memory_order_relaxed);
-  tally.ends.fetch_add(end, std::memory_order_relaxed);
-  tally.ended.fetch_add(1, std::memory_order_relaxed);
-  if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
-  if (!(busy_seconds >= 0) || !std::isfinite(busy_seconds)) return;
-  if (!tally.samples.put({ticket.type, ticket.resource, busy_seconds, end, ok, ticket.explores})) {
-    tally.unseen.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t tasks = ticket.tasks;
+  mine.leave(ticket);
+  mine.add(mine.tally->responses, tasks * (end - ticket.start_ns));
+  if (ok) {
+    mine.add(mine.tally->completions(ticket.type, ticket.resource), tasks);
+  } else {
+    state.counts.failures(ticket.type, ticket.resource).fetch_add(tasks, std::memory_order_relaxed);
   }
+  if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
+  if (!(busy_seconds >= 0 && busy_seconds <= std::numeric_limits<double>::max())) return;
+  const double seconds = busy_seconds / static_cast<double>(tasks);
+  const detail::Sample sample{ticket.type, ticket.resource, seconds, end, ok, ticket.explores};
+  if (!mine.tally->samples.put(sample, detail::is_own(mine.slot))) mine.add(mine.tally->unseen, 1);
+}
+
+void Dispatcher::resize(Ticket& ticket, std::uint32_t tasks) noexcept {
+  const State::Mine mine(*state_);
+  const Count more = static_cast<Count>(tasks) - static_cast<Count>(ticket.tasks);
+  state_->counts.places.add(ticket.type, ticket.resource, more);
+  mine.add(mine.tally->open_starts, static_cast<std::uint64_t>(more) * ticket.start_ns);
+  mine.add(mine.tally->placed, static_cast<std::uint64_t>(more));
+  ticket.tasks = tasks;
 }
 
 Ticket Dispatcher::move(const Ticket& ticket, ResourceId to) noexcept {
-  state_->counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  state_->counts.count(ticket.type, to).fetch_add(1, std::memory_order_relaxed);
-  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns};
+  state_->counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
+  state_->counts.places.add(ticket.type, to, ticket.tasks);
+  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns, ticket.tasks};
 }
 
 void Dispatcher::cancel(const Ticket& ticket) noexcept {
-  Tally& tally = state_->counts.tally();
-  state_->counts.count(ticket.type, ticket.resource).fetch_sub(1, std::memory_order_relaxed);
-  tally.starts.fetch_sub(ticket.start_ns, std::memory_order_relaxed);
-  tally.placed.fetch_sub(1, std::memory_order_relaxed);
-  if (ticket.explores) tally.explored.fetch_sub(1, std::memory_order_relaxed);
+  const State::Mine mine(*state_);
+  mine.leave(ticket);
+  mine.add(mine.tally->placed, -std::uint64_t{ticket.tasks});
+  if (ticket.explores) mine.add(mine.tally->explored, -std::uint64_t{1});
 }
 
 void Dispatcher::set_waiting(TaskType i, Count tasks) noexcept {
@@ -134,101 +162,130 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 
 // ---- the choice
 
-std::optional<ResourceId> Dispatcher::State::choose(TaskType i, Tally& tally) noexcept {
-  const Published<ActivePlan>::Reader plan(active);
-  const System& system = plan->plan->system;
-  // A type that came later than the plan, or that could go nowhere then.
-  if (index(i) >= system.type_count() || system.resources_for(i).empty()) return shortest_open(i);
-
-  const std::size_t types = system.type_count();
-  const std::size_t resources = system.resource_count();
-  const std::size_t pairs = types * resources;
-  const std::size_t memory = 2 * plan->memory.size();
-  if (plan->is_small) {
-    // Left uninitialised: most of it is not needed.
-    std::array<Count, kOnStack> tasks;
-    std::array<Count, kOnStack / 4> totals;
-    std::array<double, kOnStack / 4> work;
-    std::array<std::uint32_t, kOnStack / 4> remembered;
-    return choose(i, *plan,
-                  {std::span(tasks).first(pairs), std::span(totals).first(resources),
-                   std::span(work).first(resources), std::span(remembered).first(memory)},
-                  tally);
+/// What the policy says. Nowhere if the pair was closed since the plan was made.
+inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan, const Situation& situation,
+                                         PolicyMemory memory, const Mine& mine) noexcept {
+  ResourceId j{};
+  if (detail::is_own(mine.slot)) {
+    j = plan.policy->place(i, situation, memory, mine.tally->random);
+  } else {
+    RandomStream random(options.seed, mine.slot, mine.add(mine.tally->draws, 1));
+    j = plan.policy->place(i, situation, memory, random);
   }
+  return counts.access(i, j) == Access::kOpen ? j : kNowhere;
+}
+
+/// Threads that decide at the same time do not overshoot a target together: see `Places`.
+inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i, const ActivePlan& plan, Count* tasks,
+                                                          const Mine& mine) noexcept {
+  // Totals are not looked at, but there are so many.
+  const Situation situation{
+      &plan.plan->system, {tasks, plan.types * plan.resources}, {tasks, plan.resources}, {}};
+  return counts.places.take(i, {tasks + index(i) * plan.resources, plan.resources}, mine.slot,
+                            [&] { return ask(i, plan, situation, {}, mine); });
+}
+
+ResourceId Dispatcher::State::choose(TaskType i, const Mine& mine) noexcept {
+  const Published<ActivePlan>::Reader plan(active, mine.slot);
+  // A type that came later than the plan, or that could go nowhere then.
+  if (index(i) >= plan->types || plan->plan->system.resources_for(i).empty()) return shortest_open(i);
+  ResourceId chosen{};
+  if (plan->is_small) {
+    std::array<Count, kOnStack> tasks;
+    if (policy.looks_at == Looks::kOwnCounts) {
+      chosen = choose_by_own_counts(i, *plan, tasks.data(), mine);
+    } else {
+      std::array<Count, kOnStack / 4> totals;
+      std::array<double, kOnStack / 4> work;
+      std::array<std::uint32_t, kOnStack / 4> memory;
+      chosen = choose(
+          i, *plan,
+          {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan->memory.size()},
+          mine);
+    }
+  } else {
+    chosen = choose_in_large(i, *plan, mine);
+  }
+  return chosen != kNowhere ? chosen : shortest_open(i);
+}
+
+ResourceId Dispatcher::State::choose_in_large(TaskType i, ActivePlan& plan, const Mine& mine) noexcept {
   thread_local std::vector<Count> tasks;
   thread_local std::vector<Count> totals;
   thread_local std::vector<double> work;
-  thread_local std::vector<std::uint32_t> remembered;
-  tasks.resize(std::max(tasks.size(), pairs));
-  totals.resize(std::max(totals.size(), resources));
-  work.resize(std::max(work.size(), resources));
-  remembered.resize(std::max(remembered.size(), memory));
-  return choose(i, *plan,
-                {std::span(tasks).first(pairs), std::span(totals).first(resources),
-                 std::span(work).first(resources), std::span(remembered).first(memory)},
-                tally);
+  thread_local std::vector<std::uint32_t> memory;
+  tasks.resize(std::max(tasks.size(), plan.types * plan.resources));
+  if (policy.looks_at == Looks::kOwnCounts) return choose_by_own_counts(i, plan, tasks.data(), mine);
+  totals.resize(std::max(totals.size(), plan.resources));
+  work.resize(std::max(work.size(), plan.resources));
+  memory.resize(std::max(memory.size(), 2 * plan.memory.size()));
+  return choose(i, plan,
+                {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan.memory.size()},
+                mine);
 }
 
-/// Looks, asks the policy, and takes the place if nobody has changed it meanwhile, so that threads that
-/// decide at the same time do not overshoot a target together. After some tries the place is taken as it is.
-std::optional<ResourceId> Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
-                                                    Tally& tally) noexcept {
-  const System& system = plan.plan->system;
-  const std::size_t resources = system.resource_count();
+/// Looks, asks the policy, and takes the place if nobody has taken the policy's turn meanwhile, or changed
+/// the count that it saw. After some tries the place is taken as it is.
+ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
+                                     const Mine& mine) noexcept {
   const std::size_t remembered = plan.memory.size();
-  const std::span<std::uint32_t> before = scratch.memory.first(remembered);
-  const std::span<std::uint32_t> after = scratch.memory.subspan(remembered);
-  RandomStream random(options.seed, detail::this_stripe(),
-                      tally.draws.fetch_add(1, std::memory_order_relaxed));
-
+  Situation situation{&plan.plan->system,
+                      {scratch.counts, plan.types * plan.resources},
+                      {scratch.totals, plan.resources},
+                      {scratch.work, plan.shows_work ? plan.resources : 0}};
   for (int attempt = 0;; ++attempt) {
-    std::fill(scratch.totals.begin(), scratch.totals.end(), Count{0});
-    Count* to = scratch.counts.data();
-    for (const TaskType l : system.types()) {
-      const std::atomic<Count>* const row = &counts.count(l, resource_id(0));
-      for (std::size_t j = 0; j < resources; ++j) {
-        const Count n = row[j].load(std::memory_order_relaxed);
-        *to++ = n;
-        scratch.totals[j] += n;
-      }
-    }
-    Situation situation{&system, scratch.counts, scratch.totals, {}};
-    if (plan.shows_work) {
-      for (const ResourceId j : system.resource_ids()) {
-        double seconds = 0;
-        for (const TaskType l : system.types()) {
-          seconds += static_cast<double>(situation.count(l, j)) * system.seconds_per_task(l, j);
-        }
-        scratch.work[index(j)] = seconds;
-      }
-      situation.remaining = scratch.work;
-    }
+    if (policy.looks_at != Looks::kNothing) look(plan, scratch);
     for (std::size_t at = 0; at < remembered; ++at) {
-      before[at] = after[at] = plan.memory[at].load(std::memory_order_relaxed);
+      scratch.before[at] = scratch.after[at] = plan.memory[at].load(std::memory_order_relaxed);
     }
-    const ResourceId j = plan.policy->place(i, situation, after, random);
+    const ResourceId j = ask(i, plan, situation, {scratch.after, remembered}, mine);
     const bool last = attempt == kRetries;
-    if (!put_back(plan.memory, before, after) && !last) continue;
-    if (counts.access(i, j) != Access::kOpen) return shortest_open(i);  // closed since the plan was made
-    Count expected = situation.count(i, j);
-    if (last) {
-      counts.count(i, j).fetch_add(1, std::memory_order_relaxed);
-      return j;
+    if (!put_back(plan.memory, scratch.before, scratch.after) && !last) continue;
+    if (j == kNowhere) return j;
+    if (policy.looks_at == Looks::kAll && remembered == 0 && !last) {
+      if (!counts.places.add_to(i, j, situation.count(i, j))) continue;
+    } else {
+      counts.places.add(i, j);
     }
-    if (counts.count(i, j).compare_exchange_strong(expected, expected + 1, std::memory_order_relaxed))
-      return j;
-    if (remembered > 0) {  // its turn is taken
-      counts.count(i, j).fetch_add(1, std::memory_order_relaxed);
-      return j;
+    return j;
+  }
+}
+
+/// Collects the counts that the policy looks at.
+void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noexcept {
+  const std::size_t resources = plan.resources;
+  Count* to = scratch.counts;
+  Count* const totals = scratch.totals;
+  std::fill_n(totals, resources, Count{0});
+  if (policy.looks_at == Looks::kTotals) {
+    for (const TaskType l : IdRange<TaskType>(plan.types)) {
+      const std::atomic<Count>* row = &counts.places.cell(l, resource_id(0));
+      for (Count* total = totals; total < totals + resources; ++total, ++row)
+        *total += row->load(std::memory_order_relaxed);
     }
+    return;
+  }
+  for (const TaskType l : IdRange<TaskType>(plan.types)) {
+    const std::atomic<Count>* row = &counts.places.cell(l, resource_id(0));
+    for (Count* total = totals; total < totals + resources; ++total, ++row, ++to)
+      *total += *to = row->load(std::memory_order_relaxed);
+  }
+  if (!plan.shows_work) return;
+  const System& system = plan.plan->system;
+  const PairSpan tasks(std::span<const Count>(scratch.counts, plan.types * resources), resources);
+  for (const ResourceId j : system.resource_ids()) {
+    double seconds = 0;
+    for (const TaskType l : system.types())
+      seconds += static_cast<double>(tasks(l, j)) * system.seconds_per_task(l, j);
+    scratch.work[index(j)] = seconds;
   }
 }
 
 /// Where no plan says: the fewest tasks per server, among all that are open to the type.
-std::optional<ResourceId> Dispatcher::State::shortest_open(TaskType i) noexcept {
+ResourceId Dispatcher::State::shortest_open(TaskType i) noexcept {
   const std::size_t types = counts.types.load(std::memory_order_acquire);
   const std::size_t resources = counts.resources.load(std::memory_order_acquire);
-  std::optional<ResourceId> best;
+  ResourceId best = kNowhere;
   double least = 0;
   for (const ResourceId j : IdRange<ResourceId>(resources)) {
     if (counts.access(i, j) != Access::kOpen) continue;
@@ -238,11 +295,11 @@ std::optional<ResourceId> Dispatcher::State::shortest_open(TaskType i) noexcept 
     }
     const double per_server =
         static_cast<double>(tasks) / static_cast<double>(counts.servers(j).load(std::memory_order_relaxed));
-    if (best && per_server >= least) continue;
+    if (best != kNowhere && per_server >= least) continue;
     best = j;
     least = per_server;
   }
-  if (best) counts.count(i, *best).fetch_add(1, std::memory_order_relaxed);
+  if (best != kNowhere) counts.places.add(i, best);
   return best;
 }
 

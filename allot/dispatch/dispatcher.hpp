@@ -89,9 +89,11 @@ class Dispatcher {
   /// other. Whether the pair is open is for the host to ask: see `allows`.
   Ticket place_at(TaskType i, ResourceId j, Clock::time_point now = Clock::now()) noexcept;
   /// The task has ended. `busy_seconds` is the time for which it had a unit of the resource to itself,
-  /// waiting not included, as a clock shows it.
+  /// waiting not included, as a clock shows it; of a ticket for several tasks, of all of them together.
   void complete(const Ticket& ticket, double busy_seconds, bool ok,
                 Clock::time_point now = Clock::now()) noexcept;
+  /// The ticket is for so many tasks from now on, at least one.
+  void resize(Ticket& ticket, std::uint32_t tasks) noexcept;
   /// The task goes to another resource before it has run there: the ticket to use from now on. As `place_at`
   /// else; the time since it was placed first counts on.
   Ticket move(const Ticket& ticket, ResourceId to) noexcept;
@@ -146,6 +148,8 @@ class Dispatcher {
 
   // ---- planning
 
+  /// The planner looks at once, and not when its time has come. Does not wait for it.
+  void hurry();
   /// Takes in what has completed, without planning: for hosts that end, and want to know all.
   void learn(Clock::time_point now = Clock::now());
   /// Takes in what has completed; plans anew if rates have moved by more than their uncertainty, or anything

@@ -37,7 +37,7 @@ Dispatcher::State::State(std::vector<Resource> resources, std::vector<TaskClass>
       policy(policy_named(options.policy)),
       made(now),
       planned(now),
-      counts(types.size() + options.more_types, resources.size() + options.more_resources),
+      counts(types.size() + options.more_types, resources.size() + options.more_resources, options.seed),
       known(counts, std::move(resources), std::move(types), priors, options),
       active(first_plan()) {
   if (options.planning == Planning::kBackground) planner = std::thread([this] { plan_in_background(); });
@@ -70,7 +70,7 @@ PolicyOptions Dispatcher::State::solve_options() const {
   solving.solve.deadline = Clock::now() + options.solve_limit;
   solving.solve.flag = &stop_solving;
   solving.plan_basis = plan_basis;
-  solving.keep_proportions = options.follow_counts;
+  solving.load = options.follow_counts ? Load::kFollowed : Load::kDeclared;
   return solving;
 }
 
@@ -101,6 +101,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
   std::optional<System> system;
   bool further = false;
   bool only_better = false;
+  std::vector<double> ceilings;
   {
     const std::lock_guard lock(mutex);
     active.reclaim();
@@ -112,12 +113,15 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     system.emplace(known.system());
     further = rested;
     only_better = !outdated;
+    ceilings = known.ceilings();
   }
   // Only this thread replaces what is active, so it may be read without the lock.
   std::unique_ptr<ActivePlan> next;
   try {
     PolicyOptions solving = solve_options();
     solving.look_further = further;
+    if (!ceilings.empty()) solving.load = Load::kOpen;
+    solving.ceilings = std::move(ceilings);
     next = detail::make_active_plan(policy, *system, solving, plans + 1, &active.current());
     planned = now;
     hasty = policy.can_look_further && !further;
@@ -187,6 +191,8 @@ std::optional<double> Dispatcher::mean_seconds(TaskType i, ResourceId j) const {
   return estimator.seconds();
 }
 
+void Dispatcher::hurry() { state_->wake(); }
+
 void Dispatcher::learn(Clock::time_point now) {
   const std::lock_guard lock(state_->mutex);
   state_->look(now);
@@ -199,34 +205,33 @@ DispatchStatistics Dispatcher::statistics(Clock::time_point now) const {
   const std::size_t types = state_->counts.types.load(std::memory_order_acquire);
   const std::size_t resources = state_->counts.resources.load(std::memory_order_acquire);
   std::uint64_t successes = 0;
+  // What has ended before what was placed, so that no more seem to have ended.
   for (const TaskType i : IdRange<TaskType>(types)) {
     for (const ResourceId j : IdRange<ResourceId>(resources)) {
-      result.completions.push_back(state_->counts.completions(i, j).load(std::memory_order_relaxed));
+      std::uint64_t completed = 0;
+      for (const Tally& tally : state_->counts.tallies())
+        completed += tally.completions(i, j).load(std::memory_order_relaxed);
+      result.completions.push_back(completed);
       result.failures.push_back(state_->counts.failures(i, j).load(std::memory_order_relaxed));
-      result.in_flight.push_back(state_->counts.count(i, j).load(std::memory_order_relaxed));
-      successes += result.completions.back();
+      result.in_flight.push_back(state_->counts.places.count(i, j));
+      successes += completed;
+      result.ended += completed + result.failures.back();
     }
   }
-  std::uint64_t starts = 0;
-  std::uint64_t ended_starts = 0;
-  std::uint64_t ends = 0;
+  std::uint64_t responses = 0;
+  std::uint64_t open_starts = 0;
   for (const Tally& tally : state_->counts.tallies()) {
-    // What has ended before what was placed, so that no more seem to have ended.
-    result.ended += tally.ended.load(std::memory_order_relaxed);
-    ended_starts += tally.ended_starts.load(std::memory_order_relaxed);
-    ends += tally.ends.load(std::memory_order_relaxed);
+    responses += tally.responses.load(std::memory_order_relaxed);
+    open_starts += tally.open_starts.load(std::memory_order_relaxed);
     result.placed += tally.placed.load(std::memory_order_relaxed);
-    starts += tally.starts.load(std::memory_order_relaxed);
     result.explored += tally.explored.load(std::memory_order_relaxed);
     result.unseen += tally.unseen.load(std::memory_order_relaxed);
   }
   const std::uint64_t now_ns = state_->since_made(now);
   result.seconds = 1e-9 * static_cast<double>(now_ns);
   if (now_ns == 0) return result;
-  // Sum of T over those that ended, and the integral of the number in flight: the same, and the ages of those
-  // in flight.
-  const std::uint64_t responses = ends - ended_starts;
-  const std::uint64_t in_flight = (result.placed - result.ended) * now_ns + ends - starts;
+  // The integral of the number in flight: the response times of those that ended, and the ages of the others.
+  const std::uint64_t in_flight = (result.placed - result.ended) * now_ns + responses - open_starts;
   result.throughput = static_cast<double>(successes) / result.seconds;
   result.departures = static_cast<double>(result.ended) / result.seconds;
   if (result.ended > 0)

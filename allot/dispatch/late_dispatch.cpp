@@ -86,9 +86,7 @@ void LateDispatch::set_waiting(TaskType i, Count tasks) {
 }
 
 /// Those that are to learn a rate have a ticket already.
-void LateDispatch::tell_waiting(TaskType i) {
-  dispatcher_.set_waiting(i, std::max<Count>(0, waiting_[index(i)] - trials_of_[index(i)]));
-}
+void LateDispatch::tell_waiting(TaskType i) { dispatcher_.set_waiting(i, spare(i)); }
 
 Count LateDispatch::in_flight(TaskType i) const noexcept {
   const std::span<const Count> row = in_service_.row(i);
@@ -263,6 +261,13 @@ LateDispatch::Start LateDispatch::take_at(TaskType i, ResourceId j, Clock::time_
   return begun(dispatcher_.place_at(i, j, now), false);
 }
 
+void LateDispatch::resize(Start& start, Count tasks) {
+  Count& waiting = waiting_[index(start.ticket.type)];
+  waiting = std::max<Count>(0, waiting - (tasks - static_cast<Count>(start.ticket.tasks)));
+  dispatcher_.resize(start.ticket, static_cast<std::uint32_t>(tasks));
+  tell_waiting(start.ticket.type);
+}
+
 LateDispatch::Start LateDispatch::begun(const Ticket& ticket, bool in_order) {
   ++in_service_(ticket.type, ticket.resource);
   if (Count& waiting = waiting_[index(ticket.type)]; waiting > 0) --waiting;
@@ -294,7 +299,7 @@ void LateDispatch::leave(const Start& start, std::optional<double> busy_seconds)
 
 void LateDispatch::ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now) {
   leave(start, busy_seconds >= 0 ? std::optional(busy_seconds) : std::nullopt);
-  done_[index(start.ticket.type)] += 1;
+  done_[index(start.ticket.type)] += start.ticket.tasks;
   dispatcher_.complete(start.ticket, busy_seconds, ok, now);
 }
 
@@ -306,7 +311,7 @@ void LateDispatch::dropped(const Start& start, double busy_seconds) {
 void LateDispatch::put_back(const Start& start) {
   leave(start, std::nullopt);
   dispatcher_.cancel(start.ticket);
-  ++waiting_[index(start.ticket.type)];
+  waiting_[index(start.ticket.type)] += start.ticket.tasks;
   tell_waiting(start.ticket.type);
 }
 

@@ -1,6 +1,7 @@
 // Late binding, live: which task a free server takes next, by the plan of a dispatcher.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -77,6 +78,15 @@ class LateDispatch {
   }
   /// A start that the host has chosen itself, as at the end of a batch: it counts like any other.
   Start take_at(TaskType i, ResourceId j, Clock::time_point now);
+
+  /// The start is for so many tasks of its type from now on, at least one, which its server runs one after
+  /// the other: it takes those that wait, or leaves them to others. Of a task that is to learn a rate there
+  /// is one.
+  void resize(Start& start, Count tasks);
+  /// Tasks of the type that wait and are not to learn a rate.
+  Count spare(TaskType i) const noexcept {
+    return index(i) < waiting_.size() ? std::max<Count>(0, waiting_[index(i)] - trials_of_[index(i)]) : 0;
+  }
 
   /// The task has ended: see `Dispatcher::complete`. NaN seconds: nobody knows how long it was.
   void ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now);

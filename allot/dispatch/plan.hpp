@@ -56,6 +56,7 @@ struct Ticket {
   ResourceId resource{};
   bool explores = false;       ///< sent there to learn its rate rather than by the policy
   std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
+  std::uint32_t tasks = 1;     ///< that it is for: one server runs them one after the other
 };
 
 /// Since the dispatcher was made. Each number is exact; together they are of about the same moment.

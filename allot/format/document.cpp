@@ -33,6 +33,18 @@ void link(Node& node, std::uint32_t& order, std::vector<const Node*>& duplicates
   }
 }
 
+/// The JSON Schema that a file names for editors is no part of what it says.
+Node without_schema(Node root) {
+  if (auto* const table = std::get_if<Node::Table>(&root.content)) {
+    const auto is_schema = [](const Entry& entry) {
+      return entry.key == "$schema" && entry.value.get<std::string>();
+    };
+    const auto found = std::find_if(table->begin(), table->end(), is_schema);
+    if (found != table->end()) table->erase(found);
+  }
+  return root;
+}
+
 std::unique_ptr<const Node> linked(Node root, std::vector<const Node*>& duplicates) {
   auto owned = std::make_unique<Node>(std::move(root));
   std::uint32_t order = 0;
@@ -78,7 +90,9 @@ const Node* Node::find(std::string_view key) const noexcept {
 }
 
 Document::Document(FileFormat format, std::string source, Node root)
-    : format_(format), source_(std::move(source)), root_(linked(std::move(root), duplicates_)) {}
+    : format_(format),
+      source_(std::move(source)),
+      root_(linked(without_schema(std::move(root)), duplicates_)) {}
 
 std::string Document::place(const Node& node) const {
   if (format_ == FileFormat::kJson) return source_.empty() ? path_of(node) : source_ + ": " + path_of(node);

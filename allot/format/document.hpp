@@ -75,8 +75,9 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
 inline constexpr std::size_t kMaxNesting = 64;
 
 /// Parses a text. `source` names it in places; it may be empty. The root of TOML is a table, of JSON
-/// anything. Problems: broken syntax (the first only, for then the rest has no meaning), numbers out of
-/// range, invalid UTF-8, more than kMaxNesting levels, more than kMaxFileBytes, nothing at all. Thread-safe.
+/// anything. A text under the key `$schema` of the root is for editors, and is left out. Problems: broken
+/// syntax (the first only, for then the rest has no meaning), numbers out of range, invalid UTF-8, more than
+/// kMaxNesting levels, more than kMaxFileBytes, nothing at all. Thread-safe.
 ReadResult<Document> parse_document(std::string_view text, FileFormat format, std::string source = {});
 
 /// Reads and parses a file: `.toml` or `.json`, by its extension; `-` is JSON from standard input.

@@ -141,6 +141,18 @@ class Policy {
   virtual std::string_view note() const noexcept { return {}; }
 };
 
+/// How the tasks that are there relate to the counts that a policy is told.
+enum class Load : std::uint8_t {
+  kDeclared,  ///< they are those: a task that ends is followed by one of its type
+  /// Live, they are about those: where a target has too few of a type or lacks more than one, a task goes
+  /// where it ends first among the target's places for it.
+  kFollowed,
+  /// Live, and the type of the next task does not depend on what has ended: it comes from outside, or from
+  /// threads that take any type. The most value per second of what is there now is not the most in the long
+  /// run then.
+  kOpen,
+};
+
 /// What a policy may be told when it is made.
 struct PolicyOptions {
   std::optional<Assignment> assignment;          ///< of `fixed`
@@ -159,13 +171,21 @@ struct PolicyOptions {
   /// The same for `planned`, which leaves its own here.
   std::shared_ptr<PlanBasis> plan_basis;
   std::optional<double> power_cap;  ///< of `planned`: mean watts, besides what the scenario says
-  /// For live hosts, where any number of tasks may be in flight: where more than one task of a type is
-  /// missing or too many, those that hold a target keep its proportions rather than fill the largest
-  /// shortfall.
-  bool keep_proportions = false;
+  Load load = Load::kDeclared;
+  /// Of an open load, for `planned`: completions per second of each type that what arrives allows.
+  std::vector<double> ceilings;
   /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
   /// answer where that is better.
   bool look_further = false;
+};
+
+/// Which counts of a `Situation` a policy looks at when it places a task: a live host need not collect the
+/// others.
+enum class Looks : std::uint8_t {
+  kAll,
+  kNothing,
+  kTotals,     ///< `totals` alone
+  kOwnCounts,  ///< `counts` of the task's own type alone
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
@@ -180,6 +200,7 @@ struct PolicyInfo {
   bool needs_assignment = false;     ///< see `PolicyOptions::assignment`
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
+  Looks looks_at = Looks::kAll;      ///< the same for every system
   /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
   const char* runtime_summary = nullptr;
 };

@@ -33,26 +33,6 @@ bool is_plausible(const AttemptRow& row) {
          within(row.user_s, kLongest) && within(row.sys_s, kLongest);
 }
 
-constexpr const char* kStyle = R"css(
-.timeline { overflow-x: auto; margin-bottom: .75rem; }
-.timeline svg { display: block; width: 100%; min-width: 46rem; height: auto; }
-.timeline text { fill: var(--soft); font-size: 12px; font-family: inherit; }
-.timeline .grid { stroke: var(--grid); stroke-width: 1; }
-.timeline .break { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 2 4; }
-.timeline .row { fill: var(--panel); }
-.timeline .running { fill-opacity: .45; }
-.timeline .mark { fill: none; stroke: var(--ink); stroke-width: 1.8; paint-order: stroke; }
-.timeline circle.mark { fill: var(--paper); }
-.timeline .area { stroke: var(--paper); stroke-width: .6; }
-.timeline .promise { fill: none; stroke: var(--ink); stroke-width: 1.8; stroke-dasharray: 7 5; }
-.legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; margin: 0 0 .75rem; font-size: .9rem; }
-.swatch { display: inline-block; width: .9em; height: .9em; margin-right: .4em; vertical-align: -.08em; }
-.sign { display: inline-block; min-width: 1.4em; margin-right: .3em; text-align: center; font-weight: 700; }
-.facts { display: flex; flex-wrap: wrap; gap: .5rem 2rem; margin: 0 0 1rem; padding: 0; list-style: none; }
-.facts strong { display: block; font-size: 1.35rem; line-height: 1.3; }
-td { overflow-wrap: break-word; max-width: 24rem; }
-)css";
-
 std::string printed(const char* format, double value) {
   std::array<char, 48> text{};
   std::snprintf(text.data(), text.size(), format, value);
@@ -215,7 +195,7 @@ std::string facts(const Content& content, const JournalReader& journal, const de
   if (failed > 0) fact(std::to_string(failed), failed == 1 ? "task failed" : "tasks failed");
   fact(std::to_string(content.bars.size()), content.bars.size() == 1 ? "attempt" : "attempts");
   if (!content.bars.empty()) {
-    fact(seconds_text(axis.active()), "with something running");
+    fact(seconds_text(axis.active()), "of activity");
     fact(printed("%.4g", static_cast<double>(done) / axis.active()), "tasks done per second");
   }
   return out + "</ul>\n";
@@ -285,7 +265,7 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
 
 Table resources_table(const Content& content, const detail::TimeAxis& axis) {
   Table table;
-  table.columns = {"resource", "slots used", "busy slot seconds", "share of the time busy"};
+  table.columns = {"resource", "servers used", "busy server seconds", "share of the time busy"};
   for (std::size_t r = 0; r < content.slots.size(); ++r) {
     const double share = content.busy[r] / (axis.active() * static_cast<double>(content.slots[r]));
     table.rows.push_back({text_cell(content.resources.order()[r]),
@@ -344,41 +324,46 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
     groups.emplace_back(content.resources.order()[r], content.slots[r]);
   const std::vector<detail::PredictedTotal> predictions = totals_of(journal.predictions());
 
-  std::string out = detail::page_head(info.title, kStyle);
-  out += "<header>\n<h1>" + html_escape(info.title) + "</h1>\n<p class=\"soft\">" +
+  std::string out = detail::page_head(info.title);
+  out += "<header>\n<h1>" + html_escape(info.title) + "</h1>\n<p class=\"quiet\">" +
          html_escape(info.version) +
          (content.bars.empty() ? "" : ", first start " + date_text(axis.spans().front().start)) + "</p>\n" +
          facts(content, journal, axis) + "</header>\n<main>\n";
   const auto section = [&](const char* id, const std::string& title, const std::string& body) {
-    out += std::string("<section id=\"") + id + "\">\n<h2>" + title + "</h2>\n" + body + "</section>\n";
+    out += std::string("<section class=\"card\" id=\"") + id + "\">\n<h2>" + title + "</h2>\n" + body +
+           "</section>\n";
   };
   const auto table = [](const Table& rows) {
     return rows.rows.empty() ? "<p>None.</p>\n" : detail::table_html(rows);
   };
   if (content.left_out > 0) {
     out += "<p class=\"note\">" + std::to_string(content.left_out) +
-           " attempts have times that cannot be; they are left out here. allot log shows them.</p>\n";
+           " attempts have impossible times and are left out here; allot log shows them.</p>\n";
   }
   if (content.bars.empty()) {
     out += "<p>No attempt has been recorded yet.</p>\n";
   } else {
-    section("slots", "What ran where",
-            legend(content, true, false) + "<div class=\"timeline\" tabindex=\"0\">" +
-                detail::gantt_svg(content.bars, groups, axis) +
-                "</div>\n<p class=\"soft\">Each row is a slot of a resource. Where bars would be too thin to "
-                "be seen, " +
-                "the filled part of the row says how busy it was.</p>\n");
+    section(
+        "slots", "What ran where",
+        legend(content, true, false) +
+            "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
+            detail::gantt_svg(content.bars, groups, axis) +
+            "</div>\n<p class=\"quiet\">Each row is a server of a resource. Where bars would be too thin to "
+            "be seen, " +
+            "the filled part of the row says how busy it was.</p>\n");
     const std::vector<TaskTotals> totals = journal.totals();
     if (std::any_of(totals.begin(), totals.end(),
                     [](const TaskTotals& total) { return !total.from.empty(); })) {
       section("stages", "Which stage ran when",
-              legend(content, true, false) + "<div class=\"timeline\" tabindex=\"0\">" +
+              legend(content, true, false) +
+                  "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
                   stages_svg(content, totals, axis) +
-                  "</div>\n<p class=\"soft\">Each type of task has as many rows as tasks of it ran at "
+                  "</div>\n<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
                   "once.</p>\n");
     }
     section("throughput", "Throughput over time",
-            legend(content, false, !predictions.empty()) + "<div class=\"timeline\" tabindex=\"0\">" +
+            legend(content, false, !predictions.empty()) +
+                "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
                 detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis) +
                 "</div>\n");
     section("pairs", "By type and resource", table(pairs_table(content, journal)));
@@ -387,7 +372,7 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
       const Table rows = troubles_table(content);
       section("troubles", "What went wrong",
               table(rows) + (rows.rows.size() == kMostTroubles
-                                 ? "<p class=\"soft\">The first " + std::to_string(kMostTroubles) + ".</p>\n"
+                                 ? "<p class=\"quiet\">The first " + std::to_string(kMostTroubles) + ".</p>\n"
                                  : ""));
     }
   }

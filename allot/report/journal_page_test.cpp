@@ -94,7 +94,7 @@ TEST_F(JournalPage, CutsALongPauseShort) {
   write(40, 2, 86'400);
   const std::string html = page();
   EXPECT_THAT(html, HasSubstr("class=\"break\""));
-  EXPECT_THAT(html, HasSubstr("with something running"));
+  EXPECT_THAT(html, HasSubstr("of activity"));
 }
 
 TEST_F(JournalPage, HasWordsForAnEmptyJournal) {

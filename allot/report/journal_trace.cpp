@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "allot/report/trace_events.hpp"
+#include "allot/format/trace_events.hpp"
 
 namespace allot {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
-#include "allot/report/trace_events.hpp"
+#include "allot/format/trace_events.hpp"
 
 namespace allot {
 namespace {

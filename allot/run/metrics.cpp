@@ -2,72 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "allot/base/quote.hpp"
+#include "allot/format/metrics_text.hpp"
 
 namespace allot {
 namespace {
-
-using Label = std::pair<std::string_view, std::string_view>;
-
-/// Families one after the other, each with its samples.
-class MetricsText {
- public:
-  /// `type` is one that the classic format knows, too.
-  void family(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = "allot_";
-    name_ += name;
-    text_ += "# TYPE " + name_ + " " + std::string(type) + "\n";
-    if (name_.ends_with("_seconds")) text_ += "# UNIT " + name_ + " seconds\n";
-    text_ += "# HELP " + name_ + " " + quote::metrics(help) + "\n";
-    suffix_ = type == "counter" ? "_total" : "";
-  }
-  void sample(std::initializer_list<Label> labels, std::uint64_t value) {
-    begin(suffix_, labels);
-    text_ += std::to_string(value) + "\n";
-  }
-  void sample(std::initializer_list<Label> labels, double value) {
-    begin(suffix_, labels);
-    add(value);
-  }
-  /// A mean in the making.
-  void summary(std::initializer_list<Label> labels, std::uint64_t count, double sum) {
-    begin("_count", labels);
-    text_ += std::to_string(count) + "\n";
-    begin("_sum", labels);
-    add(sum);
-  }
-  std::string end() && { return std::move(text_) + "# EOF\n"; }
-
- private:
-  void begin(std::string_view suffix, std::initializer_list<Label> labels) {
-    text_ += name_;
-    text_ += suffix;
-    char separator = '{';
-    for (const auto& [key, value] : labels) {
-      text_ += separator;
-      text_.append(key).append("=\"").append(quote::metrics(value)).append("\"");
-      separator = ',';
-    }
-    if (labels.size() > 0) text_ += '}';
-    text_ += ' ';
-  }
-  void add(double value) {
-    text_ += std::isnan(value)   ? "NaN"
-             : std::isinf(value) ? (value > 0 ? "+Inf" : "-Inf")
-                                 : quote::number(value);
-    text_ += '\n';
-  }
-
-  std::string text_;
-  std::string name_;
-  std::string suffix_;
-};
 
 constexpr std::array<std::pair<std::string_view, RunPhase>, 4> kPhases = {
     {{"running", RunPhase::kRunning},

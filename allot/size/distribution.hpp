@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "allot/base/random.hpp"
 
@@ -46,5 +47,9 @@ const DistributionInfo* find_distribution(std::string_view name) noexcept;
 /// From `name` or `name:key=value,...` (`trace:PATH` takes a path). Throws InvalidModel for an unknown name
 /// (naming those there are), an unknown or impossible parameter, or an unreadable trace.
 std::unique_ptr<const Distribution> make_distribution(std::string_view spec);
+
+/// Drawn at random, with replacement, from `sizes`, which are scaled to mean 1. `name`: what `spec` says,
+/// which cannot be read back. Throws InvalidModel where one is not a positive, finite number.
+std::unique_ptr<const Distribution> sampled_distribution(std::string name, std::vector<double> sizes);
 
 }  // namespace allot

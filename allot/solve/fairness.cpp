@@ -7,48 +7,41 @@
 #include "allot/solve/detail/service_program.hpp"
 
 namespace allot {
-namespace {
 
-using detail::BoundedProgram;
-using detail::kInfinity;
-using detail::kSamePlan;
-using detail::LinearProgram;
 using detail::ServiceProgram;
-
-}  // namespace
 
 FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const SolveOptions& options) {
   StopPoll poll(options.stop, 1);
   ServiceProgram service(problem);
-  BoundedProgram& program = service.program();
+  detail::BoundedProgram& program = service.program();
   FairnessTrade trade;
   const std::vector<ServiceProgram::Party> parties = service.make_parties();
   double most = 0;
   for (const ServiceProgram::Party& party : parties) most = std::max(most, party.most / party.weight);
   if (!(most > 0)) return trade;
   const std::size_t level = program.add_column(2 * most);
-  const std::size_t wanted = program.add_row(0, kInfinity);  // the level, at least this
+  const std::size_t wanted = program.add_row(0, detail::kInfinity);  // the level, at least this
   program.add_entry(wanted, level, 1);
   for (const ServiceProgram::Party& party : parties)
     program.add_entry(service.add_row_like(party, 0), level, -party.weight);
 
   // The answer to the program as it stands; else how it ended.
-  const auto answered = [&]() -> std::optional<BoundedProgram::Answer> {
-    BoundedProgram::Answer answer = program.maximise(poll);
+  const auto answered = [&]() -> std::optional<detail::BoundedProgram::Answer> {
+    detail::BoundedProgram::Answer answer = program.maximise(poll);
     if (answer.is_optimal()) return answer;
-    const bool is_infeasible = answer.status == LinearProgram::Status::kInfeasible;
-    trade.outcome = is_infeasible ? Outcome::kInfeasible : detail::outcome_of(poll, Outcome::kBudget);
+    trade.outcome =
+        answer.is_infeasible() ? Outcome::kInfeasible : detail::outcome_of(poll, Outcome::kBudget);
     return std::nullopt;
   };
 
   service.aim_at_column(level);
   const auto fairest = answered();
   if (!fairest) return trade;
-  const double largest = fairest->columns[level] * (1 - kSamePlan);
+  const double largest = fairest->columns[level] * (1 - detail::kSamePlan);
   service.aim_at_value();
   for (std::size_t at = 0; at < points; ++at) {
     const double least = largest * static_cast<double>(at) / static_cast<double>(points - 1);
-    program.set_row(wanted, least, kInfinity);
+    program.set_row(wanted, least, detail::kInfinity);
     const auto answer = answered();
     if (!answer) return trade;
     // With more asked for there is no more value, whatever rounding says.
@@ -56,7 +49,7 @@ FairnessTrade trade_fairness(const Problem& problem, std::size_t points, const S
     trade.points.push_back({least, at == 0 ? value : std::min(value, trade.points.back().value)});
   }
   const double first = trade.points.front().value;
-  if (first - trade.points.back().value <= kSamePlan * first)
+  if (first - trade.points.back().value <= detail::kSamePlan * first)
     trade.points.erase(trade.points.begin(), trade.points.end() - 1);
   return trade;
 }

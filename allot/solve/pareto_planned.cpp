@@ -22,7 +22,6 @@ namespace {
 using detail::BoundedProgram;
 using detail::kInfinity;
 using detail::kSamePlan;
-using detail::LinearProgram;
 using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 
@@ -177,7 +176,7 @@ class PlannedFrontier {
     const std::size_t value_row = add_row(service_.program(), sums.value, -kInfinity, kInfinity);
     service_.aim_at_value();
     const Answer most = service_.program().maximise(poll_);
-    if (!most.is_optimal()) return finished(most.status == LinearProgram::Status::kInfeasible);
+    if (!most.is_optimal()) return finished(most.is_infeasible());
     if (has_shares_) {
       trace_shares(sums, value_row, most);
     } else {

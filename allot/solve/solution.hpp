@@ -28,6 +28,9 @@ struct Problem {
   std::vector<ThreadGroup> threads = {};
   std::vector<Arrivals> arrivals = {};
   std::optional<double> power_cap = {};
+  /// Completions per second of the threads of each type that are no use to exceed, since no more arrives;
+  /// empty: none.
+  std::vector<double> ceilings = {};
 };
 
 /// What planned service is asked of a scenario.

@@ -34,7 +34,7 @@ inline constexpr std::string_view kFarMagic{
 /// First from both ends. This message alone keeps its form in all versions.
 struct Hello {
   std::uint32_t version = kVersion;
-  std::string program;  ///< who is speaking, for messages: "allot 0.1.0"
+  std::string program;  ///< who is speaking, for messages: "allot 0.2.0"
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 /// Second from the near end.

@@ -18,22 +18,6 @@ Command asking_command(std::string_view question, std::function<Declared()> decl
   return {info.name, info.summary, info.example, std::move(declare)};
 }
 
-Command plain_command(std::string_view question, std::string_view json_help) {
-  return asking_command(question, [=]() -> Declared {
-    const auto asking = std::make_shared<Asking>(*find_question(question));
-    std::vector<Option> options = asking->options();
-    for (Option& option : options) {
-      if (option.name == "json" && !json_help.empty()) option.help = json_help;
-    }
-    return {std::move(options), [=](Console& console) {
-              if (asking->question().needs_scenario()) asking->read(console);
-              asking->answer({});
-              console.document(asking->json() ? asking->question().json() : asking->question().text());
-              return Exit::kOk;
-            }};
-  });
-}
-
 std::vector<Option> Asking::options(std::vector<Option> more) {
   std::vector<Option> all;
   if (question_->needs_scenario()) all.push_back(file_option(file_));

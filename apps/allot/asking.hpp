@@ -85,8 +85,4 @@ Command asking_command(std::string_view question, Exit (*run)(Arguments&, Consol
   });
 }
 
-/// The same, where nothing is drawn: what the question calls its `text`, or its JSON. `json_help`: of
-/// `--json`, where it is not the usual one.
-Command plain_command(std::string_view question, std::string_view json_help = {});
-
 }  // namespace allot::app

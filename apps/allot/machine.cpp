@@ -239,6 +239,20 @@ void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
   }
 }
 
+// ---- memory
+
+/// What the machine has, or less where the group of this process may take less.
+std::uint64_t memory_of(const std::string& root) {
+  std::uint64_t bytes = 0;
+  std::istringstream lines(text_of(root + "/proc/meminfo"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("MemTotal:") && line.ends_with(" kB"))
+      bytes = number_in(trimmed(line.substr(9, line.size() - 12))).value_or(0) * 1024;
+  }
+  const auto most = number_in(trimmed(text_of(root + "/sys/fs/cgroup/memory.max")));
+  return most ? std::min(bytes, *most) : bytes;
+}
+
 // ---- Slurm
 
 bool is_plain(const std::string& text) {
@@ -279,6 +293,7 @@ Machine look_at_machine(const std::string& root) {
   GpuList gpus;
   add_drm(root, add_nvidia(root, gpus), gpus);
   machine.gpus = std::move(gpus.kinds);
+  machine.memory = memory_of(root);
   machine.partitions = partitions_of(root);
   return machine;
 }

@@ -41,6 +41,7 @@ struct Machine {
   std::string processor;        ///< its model, on one line; empty: not known
   std::vector<CoreKind> cores;  ///< at least one
   std::vector<GpuKind> gpus;
+  std::uint64_t memory = 0;  ///< bytes of main memory; 0: not known
   std::vector<Partition> partitions;
 };
 

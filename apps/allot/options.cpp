@@ -190,7 +190,8 @@ Option json_option(bool& json) { return flag_option("json", json, "one JSON docu
 
 Option seed_option(std::uint64_t& seed) {
   return whole_option("seed", seed, 0, std::numeric_limits<std::uint64_t>::max(),
-                      "random seed; the same seed gives the same result");
+                      "random seed; the same seed gives the same result")
+      .with_letter("s");
 }
 
 }  // namespace allot::app

@@ -1,5 +1,6 @@
 // Topics of the help: texts from apps/allot/topics with the library's tables in them.
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "allot/jobs/fields.hpp"
@@ -7,6 +8,7 @@
 #include "allot/model/objective.hpp"
 #include "allot/policy/policy.hpp"
 #include "apps/allot/help.hpp"
+#include "apps/allot/installed.hpp"
 
 namespace allot::app {
 namespace {
@@ -61,6 +63,9 @@ std::string topic_help(const Topic& topic, const Console& console) {
       text += std::string(line) + "\n";
     }
   }
+  std::error_code error;
+  if (const std::string examples = installed("doc/allot/examples"); std::filesystem::exists(examples, error))
+    text += "\nMore examples: " + examples + "\n";
   return text;
 }
 

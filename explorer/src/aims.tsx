@@ -17,21 +17,21 @@ interface Words {
 }
 
 const kServices: Record<Aim['service'], Words> = {
-  even: {label: 'Even sharing', summary: 'You choose where tasks go; each resource shares itself evenly among the tasks that are there.'},
-  planned: {label: 'Planned service', summary: 'You choose which task each free server takes next, so a resource divides its time as the plan says.'},
+  even: {label: 'Even sharing', summary: 'You choose where tasks go. Each resource shares itself evenly among its tasks.'},
+  planned: {label: 'Planned service', summary: 'You choose which task each free server takes next, so each resource divides its time by the plan.'},
 };
 
 const kViews: Record<View, Words> = {
-  throughput: {label: 'Throughput', summary: 'MAP: the most tasks per second, or the most value where completions are worth more or less than 1.'},
-  priority: {label: 'Priority', summary: 'MIS: completions in the shares that the priorities ask for, as nearly as possible.'},
-  weighted: {label: 'Weighted', summary: 'Exact shares, by resources that divide their time unevenly.'},
+  throughput: {label: 'Throughput', summary: 'MAP: the most tasks per second, or the most value where types have a worth.'},
+  priority: {label: 'Shares', summary: 'MIS: completions as near as possible to the shares that you ask for.'},
+  weighted: {label: 'Weighted', summary: 'Exactly the shares that you ask for: resources divide their time unevenly.'},
 };
 
 const kObjectives: Record<Objective, Words> = {
   throughput: {label: 'Throughput', summary: 'The most value per second: tasks per second where every completion is worth 1.'},
-  priority: {label: 'Priority', summary: 'The most completions in exactly the shares that the priorities ask for.'},
-  'max-min': {label: 'Max-min', summary: 'The most for the type that completes least for its priority, then for the next, and so on.'},
-  proportional: {label: 'Proportional', summary: 'Proportional fairness: the largest sum of priority times the logarithm of completions.'},
+  priority: {label: 'Shares', summary: 'The most completions in exactly the shares that you ask for.'},
+  'max-min': {label: 'Max-min', summary: 'The most for the type that completes least relative to its share, then for the next, and so on.'},
+  proportional: {label: 'Proportional', summary: 'Proportional fairness: the largest sum of share times the logarithm of completions.'},
   energy: {label: 'Energy', summary: 'The least power that keeps most of the value.'},
 };
 
@@ -89,7 +89,7 @@ export function Aims({aim, service, whyPlanned, priorities, onAim}: AimsProps) {
       <p class="quiet" id="aim">
         {kServices[service].summary} {words.summary}
         {whyPlanned !== null && ` (${whyPlanned[0]!.toUpperCase()}${whyPlanned.slice(1)}.)`}
-        {!priorities && ' Tick “priorities” in the scenario to aim for shares of the completions.'}
+        {!priorities && ' Tick “shares” in the scenario to aim for shares of the completions.'}
       </p>
     </div>
   );

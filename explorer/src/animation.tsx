@@ -160,8 +160,8 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
     <section class="card" aria-labelledby="animation-title">
       <h2 id="animation-title">Watch the queues</h2>
       <p class="quiet">
-        Every dot is a task; its letter and colour are its type. Rings are the places of the best assignment: a policy that holds it keeps
-        them filled. Squares are tasks that it would have elsewhere; pale ones wait.
+        Every dot is a task; its letter and colour are its type. Rings are the places of the best assignment; a policy that keeps to it
+        fills them. Squares are tasks in the wrong place, and pale ones wait.
       </p>
       {map.population === 0 ? (
         <p class="quiet">There are no threads, so there is nothing to watch.</p>

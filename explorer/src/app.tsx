@@ -1,17 +1,20 @@
 // The page: its state, and how its parts hang together.
 import notices from 'notices';
 import {useCallback, useEffect, useMemo, useRef, useState} from 'preact/hooks';
-import {usualAim, writeAddress, type Aim} from './address';
+import {usualAim, usualSettings, writeAddress, type Aim, type Settings} from './address';
 import {Animation} from './animation';
 import {Editor} from './editor';
 import {begin, edit, redo, undo, type History} from './history';
+import type {Choice} from './even';
 import type {Library} from './library';
-import {presetDraft, readLocation, type Notice} from './opening';
+import {Machines} from './machines';
+import {presetDraft, readDraft, readLocation, readTable, type Notice} from './opening';
 import {Results} from './results';
 import {hasPriorities, marksOf, textOf, valueUnit, type Draft} from './scenario';
 import {SimulationPanel} from './simulation';
 import {firstAnswer, studySeconds, useAnswer, type FirstAnswer} from './study';
 import {Toolbar} from './toolbar';
+import {Tour, useTour} from './tour';
 import type {Benches} from './workbench';
 
 interface AppProps {
@@ -24,7 +27,7 @@ function Notices() {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Licences of what is inside</summary>
+      <summary>Licences of the software inside</summary>
       {open && notices.map(([who, terms]) => (
         <div key={who}>
           <h3>{who}</h3>
@@ -44,6 +47,11 @@ export function App({library, benches}: AppProps) {
   const opened = opening !== null && 'draft' in opening ? opening : null;
   const [history, setHistory] = useState<History<Draft>>(() => begin(opened?.draft ?? presetDraft(library, 'paper', 1)));
   const [wanted, setWanted] = useState<Aim>(opened?.aim ?? usualAim);
+  const [choice, setChoice] = useState<Choice | null>(opened?.choice ?? null);
+  const [settings, setSettings] = useState<Settings>(opened?.settings ?? usualSettings);
+  const [asSeconds, setAsSeconds] = useState(opened?.asSeconds ?? false);
+  const [other, setOther] = useState<string | null>(opened?.other ?? null);
+  const [step, setStep] = useTour();
   const [notice, setNotice] = useState<Notice | null>(opening !== null && 'lines' in opening ? opening : null);
   const draft = history.present;
   const text = useMemo(() => textOf(draft), [draft]);
@@ -62,6 +70,13 @@ export function App({library, benches}: AppProps) {
     setHistory((old) => edit(old, next, '', 0));
   }, [setAim]);
 
+  const openTable = useCallback((name: string, cells: string[][]) => {
+    const read = readTable(library, name, cells, asSeconds);
+    if ('title' in read) setNotice(read);
+    else replace(read);
+  }, [library, asSeconds, replace]);
+  const pasteTable = useCallback((cells: string[][]) => openTable('pasted', cells), [openTable]);
+
   // The last answer stays while the scenario is wrong, so that the page does not jump about.
   const answer = useMemo(() => firstAnswer(library, text, aim), [library, text, aim]);
   const isRight = !Array.isArray(answer);
@@ -79,7 +94,11 @@ export function App({library, benches}: AppProps) {
 
   // In the address, a moment after the last edit. `address` is what it held when the page last wrote or read it.
   const [address, setAddress] = useState(location.hash);
-  const hash = useMemo(() => writeAddress(text, aim), [text, aim]);
+  const point = choice !== null && choice.text === text && aim.view === 'priority' ? choice.assignment : null;
+  const hash = useMemo(
+    () => writeAddress({scenario: text, aim, point, settings, asSeconds, other}),
+    [text, aim, point, settings, asSeconds, other],
+  );
   useEffect(() => {
     if (!isRight || hash === null || hash === address) return undefined;
     const timer = setTimeout(() => {
@@ -98,6 +117,10 @@ export function App({library, benches}: AppProps) {
       setNotice('lines' in next ? next : null);
       if ('lines' in next) return;
       setWanted(next.aim);
+      setChoice(next.choice);
+      setSettings(next.settings);
+      setAsSeconds(next.asSeconds);
+      setOther(next.other);
       setHistory((old) => (textOf(old.present) === textOf(next.draft) ? old : edit(old, next.draft, '', 0)));
     };
     const onKey = (event: KeyboardEvent) => {
@@ -133,8 +156,12 @@ export function App({library, benches}: AppProps) {
         onUndo={() => setHistory(undo)}
         onRedo={() => setHistory(redo)}
         onOpen={replace}
+        onTable={openTable}
         onNotice={setNotice}
+        onKeep={() => setOther(text)}
+        onTour={() => setStep(0)}
       />
+      <div id="answer" class={isRight ? '' : 'stale'} role="region" aria-label="The answer" />
       <main data-address={address === hash ? 'written' : 'pending'}>
         {notice !== null && (
           <div class="notice" role="alert">
@@ -144,8 +171,11 @@ export function App({library, benches}: AppProps) {
             <button type="button" onClick={() => setNotice(null)}>Close this message</button>
           </div>
         )}
-        <div class={`together ${draft.resources.length <= 4 ? 'few' : ''}`}>
-          <Editor draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.answer.notes ?? []} onChange={change} />
+        <div class={`together ${draft.resources.length <= 3 ? 'few' : ''}`}>
+          <Editor
+            draft={draft} marks={marks} diagnostics={diagnostics} notes={good?.answer.notes ?? []} asSeconds={asSeconds} onSeconds={setAsSeconds}
+            onChange={change} onTable={pasteTable}
+          />
           {good !== null && (
             <Results
               library={library}
@@ -155,6 +185,8 @@ export function App({library, benches}: AppProps) {
               isCurrent={isRight}
               aim={aim}
               onAim={setAim}
+              choice={choice}
+              onChoice={setChoice}
               onDraft={(next) => change(next, '')}
               certificate={certificate}
             />
@@ -163,11 +195,24 @@ export function App({library, benches}: AppProps) {
             library={library}
             bench={benches.simulation}
             draft={draft}
+            settings={settings}
+            onSettings={setSettings}
             text={isRight ? text : null}
             threads={good !== null && good.answer.isStatic ? (good.answer.shown?.population ?? null) : null}
             bound={good !== null && valueUnit(good.draft) === 'tasks/s' ? (certificate?.upper_bound ?? null) : null}
           />
         </div>
+        {good !== null && other !== null && (
+          <Machines
+            library={library} other={other} answer={good.answer} aim={aim} onEnd={() => setOther(null)}
+            onSwap={() => {
+              const kept = readDraft(library, other, 'json');
+              if (Array.isArray(kept)) return;
+              setOther(good.answer.text);
+              replace(kept);
+            }}
+          />
+        )}
         {good !== null && good.answer.isStatic && good.answer.map !== null && (
           <Animation
             library={library}
@@ -182,10 +227,11 @@ export function App({library, benches}: AppProps) {
       </main>
       <footer>
         <p>
-          Everything on this page is computed in it, by the allot library compiled to WebAssembly. Nothing leaves it.
+          The allot library, compiled to WebAssembly, computes everything here in your browser. Nothing is sent anywhere.
         </p>
         <Notices />
       </footer>
+      {step !== null && <Tour step={step} onStep={setStep} />}
     </>
   );
 }

@@ -2,6 +2,8 @@
 import {plot, type PlotOptions, type ScaleOptions} from '@observablehq/plot';
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {brief, tick} from './format';
+import {Saves} from './parts';
+import {fileName, pngOf, save, svgOf} from './saving';
 
 interface ChartProps {
   /** For those who cannot see it. */
@@ -45,5 +47,18 @@ export function Chart({label, options}: ChartProps) {
     drawing.setAttribute('aria-label', label);
     box.current!.replaceChildren(drawing);
   }, [width, options, label]);
-  return <div ref={box} class="chart" />;
+  const svg = () => box.current!.querySelector<SVGSVGElement>('svg[role=img]')!;
+  const [what = label] = label.split(':');
+  return (
+    <>
+      <div ref={box} class="chart" />
+      <Saves
+        what={`the chart “${what}”`}
+        ways={{
+          SVG: () => save(`${fileName(what)}.svg`, svgOf(svg()), 'image/svg+xml'),
+          PNG: async () => save(`${fileName(what)}.png`, await pngOf(svg()), 'image/png'),
+        }}
+      />
+    </>
+  );
 }

@@ -5,7 +5,7 @@ import type {Solution} from './answers';
 import {Chart, namesAxis, numbersAxis} from './chart';
 import {inkOn, typeColour, typeLetter} from './colours';
 import {duration, number, percent, perSecond} from './format';
-import {Scroller} from './parts';
+import {Fit} from './parts';
 import {sharesOf, type Draft} from './scenario';
 
 export function ThroughputChart({solution, flows}: {solution: Solution; flows: number[][]}) {
@@ -81,7 +81,7 @@ export function ResponseChart({solution}: {solution: Solution}) {
 export function Shares({solution, draft}: {solution: Solution; draft: Draft}) {
   const asked = sharesOf(draft);
   return (
-    <Scroller label="Shares of the completions">
+    <Fit label="Shares of the completions">
       <table class="plain">
         <caption>Shares of the completions</caption>
         <thead><tr><th scope="col">type</th><th scope="col">asked</th><th scope="col">got</th></tr></thead>
@@ -95,7 +95,7 @@ export function Shares({solution, draft}: {solution: Solution; draft: Draft}) {
           ))}
         </tbody>
       </table>
-    </Scroller>
+    </Fit>
   );
 }
 
@@ -106,7 +106,7 @@ export function FlowTable({solution, flows}: {solution: Solution; flows: number[
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>As a table</summary>
       {open && (
-        <Scroller label="Throughput by task type and resource">
+        <Fit label="Throughput by task type and resource">
           <table class="plain" id="flows">
             <thead>
               <tr>
@@ -125,7 +125,7 @@ export function FlowTable({solution, flows}: {solution: Solution; flows: number[
               ))}
             </tbody>
           </table>
-        </Scroller>
+        </Fit>
       )}
     </details>
   );

@@ -6,10 +6,12 @@ import {Beside, rowOf, useJsq} from './beside';
 import {FlowTable, ResponseChart, Shares, ThroughputChart} from './charts';
 import {duration, number, percent, perSecond, signed, valueWords} from './format';
 import {Frontier} from './frontier';
+import {Headline} from './headline';
 import type {Library} from './library';
 import {canRun, Matrix, noRate, type Cell} from './matrix';
 import {hasPriorities, valueUnit, type Draft, type ValueUnit} from './scenario';
 import {flowsOf, solverOf, type FirstAnswer} from './study';
+import {SaveSolution} from './summary';
 import type {Benches} from './workbench';
 
 /** A point belongs to the scenario that it was chosen for. */
@@ -40,7 +42,7 @@ function verdict(solution: Solution, certificate: Solution | null | undefined, u
   if (certificate === undefined) return 'Looking for a proof…';
   if (certificate === null || certificate.upper_bound === null)
     return solution.approximate || certificate?.approximate
-      ? 'Nothing can be proven here: tasks that wait for several FCFS servers have no exact formula.'
+      ? 'Nothing can be proven here: there is no exact formula for tasks that wait for several FCFS servers.'
       : 'Nothing is proven.';
   const bound = certificate.upper_bound;
   const most = `no assignment ${unit === 'value/s' ? 'has' : 'completes'} more than ${valueWords(bound, unit)}`;
@@ -58,8 +60,8 @@ function reasons(solution: Solution, {i, j}: Cell, isAble: boolean, unit: ValueU
   const placements = (solution.explanation ?? []).filter((placement) => placement.task === task);
   const effect = (gain: number, error: number, allowed: boolean) =>
     `would ${gain >= 0 ? 'gain' : 'lose'} ${valueWords(Math.abs(gain), unit, 3)} (${signed((100 * gain) / Math.max(solution.value, 1e-300), 2)}%)` +
-    (solution.priority_error !== null ? ` and change the priority error by ${signed(error, 2)}` : '') +
-    (allowed ? '' : ', but would leave a resource below its least depth');
+    (solution.priority_error !== null ? ` and change the share error by ${signed(error, 2)}` : '') +
+    (allowed ? '' : ', but would leave a resource below its minimum depth');
   const count = solution.assignment?.[i]?.[j] ?? 0;
   if (count > 0) {
     const own = placements.find((placement) => placement.resource === resource);
@@ -109,15 +111,15 @@ export function EvenResults({library, benches, draft, answer, isCurrent, view, c
 
   return (
     <>
-      <p class="headline">
+      <Headline>
         {worths && <><strong id="value" data-value={solution.value}>{valueWords(solution.value, unit)}</strong>, </>}
         <strong id="throughput" class={worths ? 'lesser' : ''} data-value={solution.throughput}>{perSecond(solution.throughput)}</strong>
         {solution.response_time !== null && <span>, each done after {duration(solution.response_time)} on average</span>}
         {solution.priority_error !== null && view !== 'throughput' && (
-          <span>, priority error <span id="priority-error" data-value={solution.priority_error}>{number(solution.priority_error, 3)}</span></span>
+          <span>, share error <span id="priority-error" data-value={solution.priority_error}>{number(solution.priority_error, 3)}</span></span>
         )}
         {solution.outcome === 'infeasible' && <span class="wrong">; no feasible answer was found, this is the nearest</span>}
-      </p>
+      </Headline>
       <p
         class="verdict"
         id="verdict"
@@ -128,6 +130,7 @@ export function EvenResults({library, benches, draft, answer, isCurrent, view, c
         {chosen !== null ? 'The point chosen on the trade-off. ' : isBeaten ? 'Better than MAP: ' : view === 'weighted' ? '' : `${solverOf[view].toUpperCase()}: `}
         {view === 'weighted' ? weightedWords(solution) : verdict(solution, certificate, unit)}
       </p>
+      <SaveSolution solution={solution} flows={flows} name={draft.name} />
       <div class="columns">
         <div class="wide">
           <h3>Assignment</h3>
@@ -188,7 +191,7 @@ function weightedReasons(solution: Solution, {i, j}: Cell, isAble: boolean): str
   const share = solution.time_shares?.[i]?.[j] ?? 0;
   return [
     share > 0
-      ? `${number(share, 3)} units of ${resource} work on “${task}” on average, the time share that the linear programme gives it.`
+      ? `${number(share, 3)} servers of ${resource} work on “${task}” on average, as the linear program decides.`
       : `No time of ${resource} goes to “${task}”: the shares are met with more throughput without it.`,
     ...(solution.binding ?? []).map((line) => `What holds the throughput back: ${line}.`),
   ];

@@ -45,7 +45,7 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
     });
   }, [library, text, plan, even]);
 
-  const unit = isRounds ? 'rounds/s' : `tasks/s${priorities ? ' for its priority' : ''}`;
+  const unit = isRounds ? 'rounds/s' : `tasks/s${priorities ? ' relative to its share' : ''}`;
   const options = useCallback(
     (width: number): PlotOptions => ({
       height: Math.min(320, Math.max(230, width / 2)),
@@ -86,13 +86,13 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
     <div class="frontier" id="fairness" data-points={JSON.stringify(points.map(({least, value}) => [least, value]))} data-marked={JSON.stringify(marked)}>
       <h3>Value against the least-served type</h3>
       {first === undefined || point === undefined || last === undefined ? (
-        <p class="quiet">{trade === undefined ? 'Looking for it…' : 'There is nothing to choose from.'}</p>
+        <p class="quiet">{trade === undefined ? 'Searching…' : 'There is nothing to choose from.'}</p>
       ) : (
         <>
           <p class="quiet">
             {points.length === 1
-              ? `Fairness costs nothing here: with the most value, nobody gets less than ${number(last.least)} ${unit}.`
-              : `The most value if nobody gets less than a given amount; no policy is above the curve. ◆ is this plan${marked.length > 1 ? ', ■ the best of even sharing' : ''}.`}
+              ? `Fairness costs nothing here: with the most value, no type gets less than ${number(last.least)} ${unit}.`
+              : `The most value if no type gets less than a given amount; no policy is above the curve. ◆ is this plan${marked.length > 1 ? ', ■ the best of even sharing' : ''}.`}
           </p>
           {points.length > 1 && <Chart
             label={`The most value against what the least-served completes: from ${valueWords(first.value, valueUnit)} with no limit down to ${valueWords(last.value, valueUnit)} with at least ${number(last.least)} ${unit}. ${marked.map(({name, least, value}) => `${name}: ${valueWords(value, valueUnit)}, the least-served ${number(least)} ${unit}`).join('. ')}`}
@@ -113,7 +113,7 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
               <p id="price-of-fairness" role="status">
                 {at === 0
                   ? `The most value at all: ${valueWords(first.value, valueUnit)}.`
-                  : `At least ${number(point.least)} ${unit} for everybody: ${valueWords(point.value, valueUnit)}, ${percent(1 - point.value / first.value)} less than the most.`}
+                  : `At least ${number(point.least)} ${unit} for every type: ${valueWords(point.value, valueUnit)}, ${percent(1 - point.value / first.value)} less than the most.`}
               </p>
               {at > 0 && !isRounds && <button type="button" id="make-floors" onClick={() => onLevel(point.least)}>Make these the floors</button>}
             </>

@@ -1,4 +1,4 @@
-// What matching the priorities costs: a curve of choices, and a point on it to drag.
+// What the shares that were asked for cost: a curve of choices, and a point on it to drag.
 import {dot, line, text as words, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo} from 'preact/hooks';
 import type {Solution} from './answers';
@@ -34,7 +34,7 @@ export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierP
       marginTop: 30,
       marginBottom: 42,
       x: {...numbersAxis(`${axisWords[unit]} →`, width), nice: true},
-      y: {...numbersAxis('↑ priority error', width), ticks: 5, nice: true, zero: true},
+      y: {...numbersAxis('↑ share error', width), ticks: 5, nice: true, zero: true},
       marks: [
         line(points, {x: 'value', y: 'priority_error', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
         dot(points, {x: 'value', y: 'priority_error', r: 4, fill: 'var(--surface)', stroke: 'var(--accent)', strokeWidth: 1.5}),
@@ -87,12 +87,12 @@ export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierP
       <h3 id="frontier-title">The trade-off</h3>
       <p class="quiet">
         {pareto === undefined
-          ? 'Looking for it…'
+          ? 'Searching…'
           : points.length === 0
             ? 'There is nothing to choose from.'
             : points.length === 1
-              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in ${aim} or in priority error.`
-              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both ${aim} and priority error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
+              ? `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats this one in ${aim} or in share error.`
+              : `No assignment ${pareto?.exhaustive ? 'at all' : 'that was found'} beats one of these ${points.length} in both ${aim} and share error. Drag the point, or use the slider; ◆ is the assignment above, ■ what weighted service achieves.`}
       </p>
       {fastest !== undefined && (
         <>
@@ -104,7 +104,7 @@ export function Frontier({bench, text, chosen, shown, unit, onChoose}: FrontierP
             }}
             onPointerMove={onPointer}
           >
-            <Chart label={`The trade-off between ${aim} and priority error: ${points.length} points, from ${number(fastest.value)} ${axisWords[unit]} down to ${number(points.at(-1)!.value)}`} options={options} />
+            <Chart label={`The trade-off between ${aim} and share error: ${points.length} points, from ${number(fastest.value)} ${axisWords[unit]} down to ${number(points.at(-1)!.value)}`} options={options} />
           </div>
           <div class="slide">
             <button type="button" id="fastest" onClick={() => choose(0)}>{points.length === 1 ? 'choose it' : 'fastest'}</button>

@@ -2,6 +2,7 @@
 import type {ComponentChildren} from 'preact';
 import {useState} from 'preact/hooks';
 import type {FieldInfo} from './fields';
+import {Act} from './parts';
 import {numberOf, parseField, showField, type Field} from './scenario';
 
 /** What is wrong with a field, below it. */
@@ -20,19 +21,21 @@ export interface FieldProps {
   value: Field;
   marks: Map<string, string[]>;
   onInput: (value: Field) => void;
-  /** By an arrow key. */
+  /** By an arrow key; with Alt, where arrow keys alone move from cell to cell. */
   onStep?: (direction: 1 | -1) => void;
+  withAlt?: boolean;
+  onPaste?: (event: ClipboardEvent) => void;
   placeholder?: string;
 }
 
 /** A number that may be typed, or stepped with the arrow keys. */
-export function NumberField({place, label, value, marks, onInput, onStep, placeholder}: FieldProps) {
+export function NumberField({place, label, value, marks, onInput, onStep, withAlt = false, onPaste, placeholder}: FieldProps) {
   // While it is being typed the text stays as it is, "1." is on its way to "1.5"; unless the value has come from elsewhere since.
   const [text, setTyped] = useState<string | null>(null);
   const typed = text !== null && parseField(text) === value ? text : null;
   const messages = marks.get(place);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (onStep === undefined || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
+    if (onStep === undefined || event.altKey !== withAlt || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
     setTyped(null);
     onStep(event.key === 'ArrowUp' ? 1 : -1);
@@ -55,24 +58,21 @@ export function NumberField({place, label, value, marks, onInput, onStep, placeh
       }}
       onBlur={() => setTyped(null)}
       onKeyDown={onKeyDown}
+      onPaste={onPaste}
       autocomplete="off"
     />
   );
 }
 
-/** A whole number with buttons for one more and one less. */
+/** A whole number with buttons for one more and one less, which the keyboard has arrow keys for. */
 export function Stepper(props: FieldProps & {least: number}) {
   const {least, ...field} = props;
   const step = (direction: 1 | -1) => field.onInput(Math.max(least, Math.round(numberOf(field.value, least)) + direction));
   return (
     <span class="stepper">
-      <button type="button" aria-label={`${field.label}: one less`} disabled={numberOf(field.value, least) <= least} onClick={() => step(-1)}>
-        −
-      </button>
+      <Act tabIndex={-1} data-pointer aria-label={`${field.label}: one less`} isOff={numberOf(field.value, least) <= least} onClick={() => step(-1)}>−</Act>
       <NumberField {...field} onStep={step} />
-      <button type="button" aria-label={`${field.label}: one more`} onClick={() => step(1)}>
-        +
-      </button>
+      <Act tabIndex={-1} data-pointer aria-label={`${field.label}: one more`} onClick={() => step(1)}>+</Act>
     </span>
   );
 }

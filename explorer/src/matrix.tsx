@@ -2,7 +2,8 @@
 import type {Solution} from './answers';
 import {typeColour} from './colours';
 import {number} from './format';
-import {Chip, Scroller} from './parts';
+import {at, useGrid} from './grid';
+import {Chip, Fit} from './parts';
 import {hasNeeds, numberOf, type Draft} from './scenario';
 
 export interface Cell {
@@ -10,14 +11,14 @@ export interface Cell {
   j: number;
 }
 
-/** Fewer units than this are rounding. */
+/** Less than this is rounding. */
 export const kLeastUnits = 5e-4;
 
 export const noRate = (task: string, resource: string): string => `“${task}” cannot run on ${resource}: it has no rate there.`;
 
 export const canRun = (draft: Draft, {i, j}: Cell): boolean => numberOf(draft.tasks[i]?.rates[j], 0) > 0;
 
-/** What stands in each cell: tasks of an assignment, or units of a plan. */
+/** What stands in each cell: tasks of an assignment, or servers of a plan. */
 export function Matrix({solution, draft, selected, onSelect}: {
   solution: Solution;
   draft: Draft;
@@ -29,11 +30,11 @@ export function Matrix({solution, draft, selected, onSelect}: {
   const parts = assignment ?? time_shares ?? [];
   const most = Math.max(isPlan ? 1e-300 : 1, ...parts.flat());
   return (
-    <Scroller label={isPlan ? 'The plan' : 'The assignment'}>
-      <table class="assignment" id="assignment">
+    <Fit label={isPlan ? 'The plan' : 'The assignment'}>
+      <table class="assignment" id="assignment" {...useGrid()}>
         <thead>
           <tr>
-            <th scope="col" class="corner">{!isPlan ? 'threads at' : hasNeeds(draft) ? 'in service at' : 'units at work'}</th>
+            <th scope="col" class="corner">{!isPlan ? 'threads at' : hasNeeds(draft) ? 'in service at' : 'servers at work'}</th>
             {solution.resources.map((name) => <th scope="col" key={name}><span class="brief" title={name}>{name}</span></th>)}
           </tr>
         </thead>
@@ -48,17 +49,17 @@ export function Matrix({solution, draft, selected, onSelect}: {
                 const has = isPlan ? count >= kLeastUnits : count > 0;
                 const words = isPlan ? number(count, 3) : String(count);
                 return (
-                  <td key={resource}>
+                  <td key={resource} {...at(i, j)}>
                     <button
                       type="button"
                       class={`cell ${has ? '' : isAble ? 'free' : 'never'}`}
                       style={{'--part': `${(100 * Math.max(0, count)) / most}%`, '--colour': typeColour(i)}}
                       aria-pressed={selected?.i === i && selected.j === j}
-                      aria-label={`${name} on ${resource}: ${has ? `${words}${isPlan ? ' units' : ''}. Why here?` : isAble ? 'none. Why not here?' : 'cannot run there.'}`}
+                      aria-label={`${name} on ${resource}: ${has ? `${words}${isPlan ? ' servers' : ''}. Why here?` : isAble ? 'none. Why not here?' : 'cannot run there.'}`}
                       onClick={() => onSelect({i, j})}
                     >
                       <b>{has ? words : isAble ? '·' : ''}</b>
-                      {share !== undefined && share > 0 && <small>{number(share, 3)} units</small>}
+                      {share !== undefined && share > 0 && <small>{number(share, 3)} servers</small>}
                     </button>
                   </td>
                 );
@@ -67,6 +68,6 @@ export function Matrix({solution, draft, selected, onSelect}: {
           ))}
         </tbody>
       </table>
-    </Scroller>
+    </Fit>
   );
 }

@@ -1,8 +1,10 @@
 // What tasks draw on besides the servers of the resource where they run, and how much each takes of it.
 import {useState} from 'preact/hooks';
 import {capacityFields} from './fields';
+import {at, useGrid} from './grid';
 import {Mark, NumberField} from './inputs';
-import {Chip, Scroller} from './parts';
+import {Chip, Fit} from './parts';
+import {NameField} from './rates';
 import {capacityNames, removeCapacity, withCapacity, withNeed, type Draft} from './scenario';
 
 interface NeedsProps {
@@ -23,15 +25,7 @@ function Capacities({draft, marks, onChange}: NeedsProps) {
         return (
           <div class="capacity" role="group" aria-label={`Capacity ${capacity.name}`} key={k}>
             <span class="named">
-              <input
-                type="text"
-                id={`${place}.name`}
-                aria-label={`Name of capacity ${k + 1}`}
-                aria-invalid={marks.has(`${place}.name`)}
-                aria-describedby={marks.has(`${place}.name`) ? `mark-${place}.name` : undefined}
-                value={capacity.name}
-                onInput={(event) => set({name: event.currentTarget.value}, 'name')}
-              />
+              <NameField place={`${place}.name`} label={`Name of capacity ${k + 1}`} value={capacity.name} marks={marks} onInput={(name) => set({name}, 'name')} />
               <button type="button" class="remove" aria-label={`Remove capacity ${capacity.name}`} onClick={() => onChange(removeCapacity(draft, k), '')}>
                 ×
               </button>
@@ -62,6 +56,7 @@ const kFewPairs = 12;
 /** A row for every pair that can run, a column for everything that it may take. */
 export function Needs({draft, marks, onChange}: NeedsProps) {
   const names = capacityNames(draft);
+  const grid = useGrid();
   const width = draft.resources.length;
   const [opened, setOpened] = useState<string[]>([]);
   const isSaid = ({i, j}: {i: number; j: number}) => draft.tasks[i]!.needs[j]!.some((amount) => amount !== undefined);
@@ -76,12 +71,12 @@ export function Needs({draft, marks, onChange}: NeedsProps) {
     <div class="needs" id="needs">
       <h3>What a task needs</h3>
       <p class="quiet">
-        While it is in service, a task takes one server of its resource, unless you say otherwise, and what you enter here. What is held
-        makes others wait; what is shared makes all who draw on it slower once it is used up.
+        A task in service takes one server of its resource, unless you enter another number, and what you enter here. Others wait for
+        what it holds; a shared capacity that is used up slows down all tasks that draw on it.
       </p>
       <Capacities draft={draft} marks={marks} onChange={onChange} />
-      {pairs.length > 0 && <Scroller label="What a task takes, by task type, resource and capacity">
-        <table class="plain taken">
+      {pairs.length > 0 && <Fit label="What a task takes, by task type, resource and capacity">
+        <table class="plain taken" {...grid}>
           <thead>
             <tr>
               <th scope="col">task, where</th>
@@ -94,7 +89,7 @@ export function Needs({draft, marks, onChange}: NeedsProps) {
             </tr>
           </thead>
           <tbody>
-            {pairs.map(({i, j, key}) => {
+            {pairs.map(({i, j, key}, row) => {
               const [task, resource] = [draft.tasks[i]!, draft.resources[j]!];
               return (
                 <tr key={key}>
@@ -104,7 +99,7 @@ export function Needs({draft, marks, onChange}: NeedsProps) {
                   {names.map((name, r) => {
                     const place = `tasks.${i}.needs.${j}.${r}`;
                     return (
-                      <td key={r}>
+                      <td key={r} {...at(row, r)}>
                         <NumberField
                           place={place} label={`${name} taken by ${task.name} on ${resource.name}`} value={task.needs[j]![r]} marks={marks}
                           placeholder={r === j ? '1' : '–'} onInput={(amount) => onChange(withNeed(draft, i, j, r, amount), place)}
@@ -118,7 +113,7 @@ export function Needs({draft, marks, onChange}: NeedsProps) {
             })}
           </tbody>
         </table>
-      </Scroller>}
+      </Fit>}
       {hidden.length > 0 && (
         <select aria-label="Say what another task needs" value="" onChange={(event) => setOpened([...opened, event.currentTarget.value])}>
           <option value="" disabled>+ needs of …</option>

@@ -1,6 +1,6 @@
 // Small parts that several places of the page are made of.
 import type {ComponentChildren, JSX} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {inkOn, typeColour, typeLetter} from './colours';
 
 /** The colour and the letter of a task type. */
@@ -12,22 +12,60 @@ export function Chip({type}: {type: number}) {
   );
 }
 
-/** A box that scrolls sideways; a stop for the keyboard only where there is something to scroll. */
-export function Scroller({label, children}: {label: string; children: ComponentChildren}) {
+type ActProps = Omit<JSX.IntrinsicElements['button'], 'disabled' | 'onClick'> & {isOff?: boolean; onClick: () => void};
+
+/** A button that keeps the focus while it is off: one that is disabled would lose it. */
+export function Act({isOff = false, onClick, ...rest}: ActProps) {
+  return <button type="button" {...rest} aria-disabled={isOff} onClick={() => isOff || onClick()} />;
+}
+
+/** Ways to save something, behind one word. */
+export function Saves({what, ways}: {what: string; ways: Record<string, () => unknown>}) {
+  return (
+    <details class="saves">
+      <summary>Save <span class={what.startsWith('the chart') ? 'hidden' : ''}>{what}</span></summary>
+      <span class="group">
+        {Object.entries(ways).map(([way, onClick]) => (
+          <button key={way} type="button" aria-label={`Save ${what} as ${way}`} onClick={() => void onClick()}>{way}</button>
+        ))}
+      </span>
+    </details>
+  );
+}
+
+/** A box around a table. Where the table is too wide for it, its rows are stacked, every cell with the name of its column: no column is out of sight. */
+export function Fit({label, children}: {label: string; children: ComponentChildren}) {
   const box = useRef<HTMLDivElement>(null);
-  const [scrolls, setScrolls] = useState(false);
+  const columns = useRef(0);
+  const [isStacked, setStacked] = useState(false);
   useEffect(() => {
-    const look = () => setScrolls(box.current!.scrollWidth > box.current!.clientWidth);
+    const look = () => {
+      const {scrollWidth, clientWidth} = box.current!;
+      if (scrollWidth > clientWidth + 1) setStacked(true);
+    };
+    let width = window.innerWidth;
+    const again = () => {
+      if (window.innerWidth !== width) setStacked(false);
+      width = window.innerWidth;
+    };
     const observer = new ResizeObserver(look);
     observer.observe(box.current!);
     for (const child of box.current!.children) observer.observe(child);
-    return () => observer.disconnect();
+    window.addEventListener('resize', again);
+    return () => {
+      observer.disconnect();
+      window.removeEventListener('resize', again);
+    };
   }, []);
-  return (
-    <div ref={box} class="scroll" role="group" aria-label={label} tabIndex={scrolls ? 0 : undefined}>
-      {children}
-    </div>
-  );
+  useLayoutEffect(() => {
+    const [head, ...rows] = box.current!.querySelectorAll('tr');
+    const names = [...(head?.cells ?? [])].map((cell) => cell.getAttribute('aria-label') ?? cell.textContent ?? '');
+    if (names.length !== columns.current) setStacked(false);
+    columns.current = names.length;
+    if (!isStacked) return;
+    for (const row of rows) [...row.cells].forEach((cell, k) => { cell.dataset.label = names[k]; });
+  });
+  return <div ref={box} class={`fit ${isStacked ? 'stacked' : ''}`} role="group" aria-label={label}>{children}</div>;
 }
 
 interface SliderProps extends Omit<JSX.IntrinsicElements['input'], 'max' | 'value' | 'onInput'> {

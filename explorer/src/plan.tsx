@@ -6,11 +6,13 @@ import {Beside, rowOf} from './beside';
 import {FlowTable, ResponseChart, ThroughputChart} from './charts';
 import {Fairness} from './fairness';
 import {capital, duration, number, percent, perSecond, valueWords} from './format';
+import {Headline} from './headline';
 import type {Library} from './library';
 import {canRun, kLeastUnits, Matrix, noRate, type Cell} from './matrix';
-import {Chip, Scroller} from './parts';
+import {Chip, Fit} from './parts';
 import {hasNeeds, hasPriorities, numberOf, sharesOf, showField, valueUnit, withLevel, type Draft, type ValueUnit} from './scenario';
 import {flowsOf, type FirstAnswer} from './study';
+import {SaveSolution} from './summary';
 import type {Benches} from './workbench';
 
 interface PlanProps {
@@ -54,7 +56,7 @@ function reasons(plan: Solution, flows: number[][], {i, j}: Cell, isAble: boolea
   if (units < kLeastUnits) return [`No time of ${resource} goes to “${task}”: for this objective, the plan is no worse without it.`];
   const all = plan.throughput_by_task[i] ?? 0;
   const here = flows[i]?.[j] ?? 0;
-  const who = isAlone ? `${number(units, 3)} units of ${resource} work on “${task}”. They` : `${number(units, 3)} tasks of “${task}” are in service at ${resource}. They`;
+  const who = isAlone ? `${number(units, 3)} servers of ${resource} work on “${task}”. They` : `${number(units, 3)} tasks of “${task}” are in service at ${resource}. They`;
   return [`On average ${who} complete ${perSecond(here)}, ${percent(here / Math.max(all, 1e-300))} of all “${task}”.`];
 }
 
@@ -66,14 +68,14 @@ export function PlanResults({library, benches, draft, answer, plan, even, onAim,
   const isValued = unit !== 'tasks/s' && !isOpen;
   return (
     <>
-      <p class="headline">
+      <Headline>
         {isValued && <><strong id="value" data-value={plan.value}>{valueWords(plan.value, unit)}</strong>, </>}
         <strong id="throughput" class={isValued ? 'lesser' : ''} data-value={plan.throughput}>{perSecond(plan.throughput)}</strong>
         {plan.response_time !== null && <span>, each done after {duration(plan.response_time)} on average</span>}
         {plan.priority_error !== null && plan.objective !== 'throughput' && (
-          <span>, priority error <span id="priority-error" data-value={plan.priority_error}>{number(plan.priority_error, 3)}</span></span>
+          <span>, share error <span id="priority-error" data-value={plan.priority_error}>{number(plan.priority_error, 3)}</span></span>
         )}
-      </p>
+      </Headline>
       {headroom !== undefined && (
         <p class={`headroom ${headroom < 1 ? 'wrong' : ''}`} id="headroom" data-value={headroom}>
           {headroom >= 1
@@ -97,7 +99,7 @@ export function PlanResults({library, benches, draft, answer, plan, even, onAim,
 function Conflict({plan}: {plan: Solution}) {
   return (
     <div id="conflict" role="status">
-      <p class="headline"><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan keeps all limits</strong></p>
+      <Headline><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan keeps all limits</strong></Headline>
       <p class="verdict" id="verdict" data-done="true" data-bound="">{capital(plan.reason ?? 'Nothing is known about why')}.</p>
       {(plan.conflict?.length ?? 0) > 0 && (
         <>
@@ -105,7 +107,7 @@ function Conflict({plan}: {plan: Solution}) {
           <ul>{plan.conflict!.map((limit) => <li key={limit}>{limit}</li>)}</ul>
         </>
       )}
-      {plan.headroom !== undefined && <p>Of the arrivals {percent(Math.min(1, plan.headroom))} could be carried.</p>}
+      {plan.headroom !== undefined && <p>The machine could carry {percent(Math.min(1, plan.headroom))} of the arrivals.</p>}
     </div>
   );
 }
@@ -118,8 +120,8 @@ function Packed({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <p class="quiet" id="packed" data-bound={most ?? ''}>
       {most === undefined
-        ? 'Whole tasks cannot keep all limits, for what they hold cannot be split.'
-        : `Whole tasks reach at most ${valueWords(most, valueUnit(draft))}, for what they hold cannot be split.`}
+        ? 'What tasks hold cannot be split: whole tasks cannot keep all limits.'
+        : `What tasks hold cannot be split: whole tasks reach at most ${valueWords(most, valueUnit(draft))}.`}
     </p>
   );
 }
@@ -133,12 +135,12 @@ function Unserved({plan, priorities, onAim}: {plan: Solution; priorities: boolea
     <div class="hint-box" id="unserved">
       <p>
         Nothing of {list} is completed: the plan has more value without {names.length === 1 ? 'it' : 'them'}. To change that, give{' '}
-        {names.length === 1 ? 'it' : 'each'} a floor or a larger worth under “all fields”, or share the machine out:
+        {names.length === 1 ? 'it' : 'each'} a floor or a larger worth under “all fields”, or aim for fairness:
       </p>
       <p class="group">
         <button type="button" onClick={() => onAim({objective: 'max-min'})}>Aim for max-min</button>
         <button type="button" onClick={() => onAim({objective: 'proportional'})}>Aim for proportional</button>
-        {priorities && <button type="button" onClick={() => onAim({objective: 'priority'})}>Aim for the priorities</button>}
+        {priorities && <button type="button" onClick={() => onAim({objective: 'priority'})}>Aim for the shares</button>}
       </p>
     </div>
   );
@@ -156,11 +158,13 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
     ...(answer.bestFit !== null ? [rowOf('best-fit', 'Best Fit', answer.bestFit.value)] : []),
   ];
   return (
+    <>
+    <SaveSolution solution={plan} flows={flows} name={draft.name} />
     <div class="pieces">
       <div>
         <h3>Plan</h3>
         <p class="quiet">
-          {hasNeeds(draft) ? 'How many tasks of each type are in service at a resource,' : 'How many units of a resource work on each type,'} on average.
+          {hasNeeds(draft) ? 'How many tasks of each type are in service at a resource,' : 'How many servers of a resource work on each type,'} on average.
           Choose a cell to read it.
         </p>
         <Matrix solution={plan} draft={draft} selected={cell} onSelect={setSelected} />
@@ -197,6 +201,7 @@ function Details({library, benches, draft, answer, plan, even, onDraft}: PlanPro
         />
       )}
     </div>
+    </>
   );
 }
 
@@ -214,7 +219,7 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <div>
       <h3>What one more is worth</h3>
-      <Scroller label="Use and price of the resources">
+      <Fit label="Use and price of the resources">
         <table class="plain" id="capacities">
           <thead>
             <tr>
@@ -233,7 +238,7 @@ function Capacities({plan, draft}: {plan: Solution; draft: Draft}) {
             ))}
           </tbody>
         </table>
-      </Scroller>
+      </Fit>
       <p class="quiet">
         {dearest === null
           ? `One more ${hasOthers ? 'unit' : 'server'} would change nothing that is optimised: threads or limits hold the plan back.`
@@ -253,7 +258,7 @@ function ByType({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <div>
       <h3>By type</h3>
-      <Scroller label="What each task type gets">
+      <Fit label="What each task type gets">
         <table class="plain" id="by-type">
           <thead>
             <tr>
@@ -286,7 +291,7 @@ function ByType({plan, draft}: {plan: Solution; draft: Draft}) {
             })}
           </tbody>
         </table>
-      </Scroller>
+      </Fit>
     </div>
   );
 }
@@ -327,7 +332,7 @@ function Rounds({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <div>
       <h3>Rounds</h3>
-      <Scroller label="Rounds per second by group">
+      <Fit label="Rounds per second by group">
         <table class="plain" id="rounds">
           <thead>
             <tr><th scope="col">group</th><th scope="col">rounds/s</th><th scope="col">value/s</th><th scope="col">a round takes</th></tr>
@@ -346,7 +351,7 @@ function Rounds({plan, draft}: {plan: Solution; draft: Draft}) {
             })}
           </tbody>
         </table>
-      </Scroller>
+      </Fit>
     </div>
   );
 }

@@ -43,13 +43,13 @@ const random = (id: string, label: string, hint: string, options: Record<string,
 const planned: Partial<Aim> = {service: 'planned', objective: 'throughput'};
 
 /** Those of the guides "Say what you want" and "Tasks that need several things". */
-export const wishes: Preset[] = [
-  file('worth', 'This kind is worth more', 'A “detect” is worth ten “resize”: change its worth, and see who gets the GPU.', worth, planned),
-  file('latency', 'Stay below this latency', '“search” must be done within 50 ms on average: “Limits” says what that costs.', latency, planned),
+export const guided: Preset[] = [
+  file('worth', 'This type is worth more', 'A “detect” is worth ten “resize”: change its worth, and see who gets the GPU.', worth, planned),
+  file('latency', 'Stay below this latency', '“search” must finish within 50 ms on average: “Limits” says what that costs.', latency, planned),
   file('fair', 'Be fair', 'Drag the slider of “Value against the least-served type”: what fairness costs.', fair, {service: 'planned', objective: 'max-min'}),
   file('power', 'Stay below this power', 'Raise the power cap, or choose “Energy”.', power, planned),
   file('stages', 'Decode, then detect, then encode', 'Finished frames count: change the stages of a round.', stages, planned),
-  file('load', 'Will it carry that load?', 'Tasks come from outside: the plan says how many times this load the machine can carry.', load, planned),
+  file('load', 'Will it carry that load?', 'Tasks arrive from outside: the plan says how many times this load the machine can carry.', load, planned),
   file('needs', 'Tasks that need several things', 'GPU tasks hold a core and memory, and share the bus: change what a task takes, or how much there is.', needs, planned),
 ];
 
@@ -57,7 +57,7 @@ export const presets: Preset[] = [
   file('paper', "The paper's 2 GP + 1 SA", 'MAP moves tasks away from their fastest processor: one keeps it as busy as four would.', paper),
   file('bigLittle', 'Best Fit loses: big.LITTLE', 'Every type is fastest on the big cores, so Best Fit leaves the little ones idle.', bigLittle),
   file('fcfs', 'FCFS and PS differ', 'Change the discipline of “cpu” and “gpu” to PS: the best place of “report” changes.', fcfsDiffers),
-  file('priorities', 'Priorities are expensive', 'Choose “Priority” and drag the point along the trade-off.', priorities),
+  file('priorities', 'Exact shares are expensive', 'Choose “Shares” and drag the point along the trade-off.', priorities),
   file('workstation', 'A workstation', 'Several servers, different powers.', workstation),
   random('random', 'Random: 2 GP + 1 SA', 'Drawn anew each time.', {rates: [0, 10], priorities: true}),
   random('randomLarge', 'Random: 6 GP + 2 SA, 128 threads', 'Eight resources, eight task types: too many states to try them all.', {

@@ -1,5 +1,4 @@
 // What the library advises, and why.
-import {useState} from 'preact/hooks';
 import type {Aim} from './address';
 import {Aims} from './aims';
 import type {Solution} from './answers';
@@ -20,15 +19,17 @@ interface ResultsProps {
   isCurrent: boolean;
   aim: Aim;
   onAim: (change: Partial<Aim>) => void;
+  /** The point of the trade-off that was chosen, where one was. */
+  choice: Choice | null;
+  onChoice: (choice: Choice | null) => void;
   onDraft: (draft: Draft) => void;
   /** Of even sharing: undefined while it is being worked on, null where there is none. */
   certificate: Solution | null | undefined;
 }
 
-export function Results({library, benches, draft, answer, isCurrent, aim, onAim, onDraft, certificate}: ResultsProps) {
-  const [choice, setChoice] = useState<Choice | null>(null);
+export function Results({library, benches, draft, answer, isCurrent, aim, onAim, choice, onChoice, onDraft, certificate}: ResultsProps) {
   const choose = (next: Choice | null) => {
-    setChoice(next);
+    onChoice(next);
     if (aim.view !== 'priority') onAim({view: 'priority'});
   };
   const isPlanned = answer.service === 'planned';
@@ -41,7 +42,7 @@ export function Results({library, benches, draft, answer, isCurrent, aim, onAim,
         whyPlanned={answer.whyPlanned}
         priorities={hasPriorities(draft)}
         onAim={(change) => {
-          setChoice(null);
+          onChoice(null);
           onAim(change);
         }}
       />

@@ -237,18 +237,15 @@ export const withTask = (draft: Draft, i: number, change: Partial<DraftTask>): D
 export const withPair = (draft: Draft, key: 'rates' | 'power', i: number, j: number, value: Field): Draft =>
   withTask(draft, i, {[key]: draft.tasks[i]![key].map((old, at) => (at === j ? value : old))});
 
-export const withRate = (draft: Draft, i: number, j: number, rate: Field): Draft => withPair(draft, 'rates', i, j, rate);
-
-/** A rate one step up or down, of its second digit; where there is none, up to the median of its row. */
-export function stepRate(draft: Draft, i: number, j: number, direction: 1 | -1): Draft {
-  const rates = draft.tasks[i]!.rates.map((rate) => numberOf(rate, 0));
-  const rate = rates[j]!;
-  if (!(rate > 0)) {
-    const others = rates.filter((other) => other > 0).sort((a, b) => a - b);
-    return direction > 0 ? withRate(draft, i, j, others[Math.floor(others.length / 2)] ?? 1) : draft;
+/** A number of the row one step up or down, of its second digit; where there is none, up to the median of the row. */
+export function stepped(row: number[], at: number, direction: 1 | -1): number | null {
+  const value = row[at]!;
+  if (!(value > 0)) {
+    const others = row.filter((other) => other > 0).sort((a, b) => a - b);
+    return direction > 0 ? (others[Math.floor(others.length / 2)] ?? 1) : null;
   }
-  const unit = 10 ** (Math.floor(Math.log10(rate)) - 1);
-  return withRate(draft, i, j, Number((Math.round(rate / unit + direction) * unit).toPrecision(12)));
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 1);
+  return Number((Math.round(value / unit + direction) * unit).toPrecision(12));
 }
 
 export const addResource = (draft: Draft): Draft => ({

@@ -1,19 +1,23 @@
 // Simulations, in a worker: the page stays awake, and a click ends them.
 import {dot, ruleX, ruleY, type PlotOptions} from '@observablehq/plot';
 import {useCallback, useMemo, useState} from 'preact/hooks';
+import {sizesOf, type Settings} from './address';
 import {isRefusal, linesOf, type Comparison} from './answers';
 import {Chart, namesAxis, numbersAxis} from './chart';
 import {duration, interval, number, percent, perSecond, plural} from './format';
 import type {Library} from './library';
 import {needsPriorities, useListing} from './listing';
-import {Scroller} from './parts';
+import {Act, Fit} from './parts';
 import {hasPriorities, type Draft} from './scenario';
+import {SaveComparison} from './summary';
 import {Cancelled, type Workbench} from './workbench';
 
 interface SimulationProps {
   library: Library;
   bench: Workbench;
   draft: Draft;
+  settings: Settings;
+  onSettings: (settings: Settings) => void;
   /** Null while the scenario is wrong. */
   text: string | null;
   /** Null where they change over time. */
@@ -22,23 +26,11 @@ interface SimulationProps {
   bound: number | null;
 }
 
-interface Settings {
-  policies: string[];
-  distribution: string;
-  parameters: string;
-  completions: string;
-  replications: string;
-  seed: string;
-}
-
 /** What is no whole number is left to the library to refuse. */
 const wholeOf = (text: string): number | string => (/^\d+$/.test(text.trim()) ? Number(text) : text);
 
-export function SimulationPanel({library, bench, draft, text, threads, bound}: SimulationProps) {
+export function SimulationPanel({library, bench, draft, settings, onSettings, text, threads, bound}: SimulationProps) {
   const listing = useListing(library);
-  const [settings, setSettings] = useState<Settings>({
-    policies: ['map', 'best-fit', 'jsq', 'random'], distribution: 'exponential', parameters: '', completions: '100000', replications: '10', seed: '1',
-  });
   const [progress, setProgress] = useState<number | null>(null);
   const [result, setResult] = useState<{comparison: Comparison; text: string} | null>(null);
   const [message, setMessage] = useState('');
@@ -46,14 +38,14 @@ export function SimulationPanel({library, bench, draft, text, threads, bound}: S
   const usable = (name: string) => priorities || !needsPriorities(name);
   const obstacle =
     text === null
-      ? 'The scenario is wrong somewhere: mend it first.'
+      ? 'Something in the scenario is wrong. Correct it first.'
       : threads === 0
         ? 'There are no threads, so there is nothing to simulate.'
         : settings.policies.some(usable)
           ? ''
           : 'Choose a policy first.';
   const distribution = listing.distributions.find(({name}) => name === settings.distribution);
-  const set = (change: Partial<Settings>) => setSettings((old) => ({...old, ...change}));
+  const set = (change: Partial<Settings>) => onSettings({...settings, ...change});
 
   const run = async () => {
     if (text === null) return;
@@ -64,13 +56,12 @@ export function SimulationPanel({library, bench, draft, text, threads, bound}: S
     }
     setMessage('');
     setProgress(0);
-    const spec = settings.distribution + (settings.parameters.trim() === '' ? '' : `:${settings.parameters.trim()}`);
     const options = {
       // MAP first, where it is: the others are compared with it.
       policies: ['map', ...listing.policies.map(({name}) => name).filter((name) => name !== 'map')].filter(
         (name) => settings.policies.includes(name) && usable(name),
       ),
-      distribution: spec,
+      distribution: sizesOf(settings),
       completions: wholeOf(settings.completions),
       replications: wholeOf(settings.replications),
       seed: wholeOf(settings.seed),
@@ -88,7 +79,7 @@ export function SimulationPanel({library, bench, draft, text, threads, bound}: S
   return (
     <section class="card simulation" aria-labelledby="simulation-title">
       <h2 id="simulation-title">Simulate</h2>
-      <p class="quiet">What policies do when tasks come one by one, on the same random numbers. They are compared with MAP, or else with the first one chosen.</p>
+      <p class="quiet">Run scheduling policies on the same random tasks. Each is compared with MAP, or with the first one that you choose.</p>
       <fieldset class="policies" disabled={progress !== null}>
         <legend>Policies</legend>
         {listing.policies.map(({name, summary}) => (
@@ -115,23 +106,29 @@ export function SimulationPanel({library, bench, draft, text, threads, bound}: S
       <div class="settings">
         <label>
           <span>Task sizes</span>
-          <select id="distribution" value={settings.distribution} onChange={(event) => set({distribution: event.currentTarget.value, parameters: ''})}>
+          <select id="distribution" value={settings.distribution} onChange={(event) => set({distribution: event.currentTarget.value, parameters: {}})}>
             {listing.distributions.map(({name, summary}) => (
               <option key={name} value={name} title={summary}>{name}</option>
             ))}
           </select>
         </label>
-        {distribution?.parameters !== undefined && (
-          <label>
-            <span>with</span>
-            <input type="text" value={settings.parameters} placeholder={distribution.parameters} onInput={(event) => set({parameters: event.currentTarget.value})} />
-          </label>
-        )}
+        {(distribution?.parameters?.split(',') ?? []).map((parameter) => {
+          const [key = '', usual = ''] = parameter.split('=');
+          return (
+            <label key={key}>
+              <span>{key}</span>
+              <input
+                type="text" id={`parameter-${key}`} class="short" inputMode="decimal" value={settings.parameters[key] ?? ''} placeholder={usual}
+                onInput={(event) => set({parameters: {...settings.parameters, [key]: event.currentTarget.value}})}
+              />
+            </label>
+          );
+        })}
         <label><span>Completions</span><input type="text" id="completions" inputMode="numeric" value={settings.completions} onInput={(event) => set({completions: event.currentTarget.value})} /></label>
         <label><span>Replications</span><input type="text" id="replications" inputMode="numeric" value={settings.replications} onInput={(event) => set({replications: event.currentTarget.value})} /></label>
         <label><span>Seed</span><input type="text" id="seed" inputMode="numeric" value={settings.seed} onInput={(event) => set({seed: event.currentTarget.value})} /></label>
         <span class="go">
-          <button type="button" class="primary" id="run" onClick={run} disabled={progress !== null || obstacle !== ''}>Run</button>
+          <Act class="primary" id="run" onClick={() => void run()} isOff={progress !== null || obstacle !== ''}>Run</Act>
           {progress !== null && <button type="button" id="cancel" onClick={() => bench.cancel()}>Cancel</button>}
           {progress !== null && <progress max="1" value={progress} aria-label="Progress of the simulation">{percent(progress)}</progress>}
         </span>
@@ -187,7 +184,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
         options={options}
       />
       {bound !== null && <p class="quiet">The dashed line is the proven bound, {perSecond(bound)}: under PS no policy completes more.</p>}
-      <Scroller label="Results of the simulation">
+      <Fit label="Results of the simulation">
         <table class="plain" id="simulated">
           <thead>
             <tr>
@@ -216,11 +213,12 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
             })}
           </tbody>
         </table>
-      </Scroller>
+      </Fit>
       <p class="quiet">
         {plural(first.replications, 'replication')} of {plural(first.completions, 'completion')}, {first.distribution} sizes, seed {first.seed}.
         “Busy” is by resource: {comparison.resources.join(', ')}.
       </p>
+      <SaveComparison comparison={comparison} />
       {notes.map((note) => <p class="quiet" key={note}>Note: {note}</p>)}
     </div>
   );

@@ -2,9 +2,13 @@
 import {useRef, useState} from 'preact/hooks';
 import type {Aim} from './address';
 import type {Library} from './library';
-import {presetDraft, readFile, type Notice} from './opening';
-import {presets, wishes, type Preset} from './presets';
+import {linesOf} from './answers';
+import {presetDraft, readDraft, textOfFile, type Notice} from './opening';
+import {Act} from './parts';
+import {guided, presets, type Preset} from './presets';
+import {fileName, jsonOf, save} from './saving';
 import type {Draft} from './scenario';
+import {cellsOf} from './sheet';
 
 interface ToolbarProps {
   library: Library;
@@ -20,15 +24,12 @@ interface ToolbarProps {
   onRedo: () => void;
   /** The aim is that of a preset. */
   onOpen: (draft: Draft, aim?: Partial<Aim>) => void;
+  /** A table of rates. */
+  onTable: (name: string, cells: string[][]) => void;
   onNotice: (notice: Notice) => void;
-}
-
-function save(name: string, content: string, type: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([content], {type}));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  /** Keeps the scenario, to compare others with it. */
+  onKeep: () => void;
+  onTour: () => void;
 }
 
 type Theme = 'auto' | 'light' | 'dark';
@@ -38,24 +39,28 @@ export function Toolbar(props: ToolbarProps) {
   const chooser = useRef<HTMLInputElement>(null);
   const [copied, setCopied] = useState('');
   const [theme, setTheme] = useState<Theme>('auto');
-  const all = [...presets, ...wishes];
+  const all = [...presets, ...guided];
   const preset = all.find(({id}) => id === draft.preset);
-  const fileName = (draft.name || 'scenario').replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '').toLowerCase() || 'scenario';
+  const file = fileName(draft.name);
 
   const choose = (id: string) => props.onOpen(presetDraft(library, id, 1 + Math.floor(Math.random() * 1e6)), all.find((known) => known.id === id)?.aim);
-  const open = async (file: File) => {
-    const read = await readFile(library, file);
-    if (Array.isArray(read)) props.onNotice({title: `“${file.name}” could not be opened.`, lines: read});
-    else props.onOpen(read);
+  const open = async (chosen: File) => {
+    const refuse = (lines: string[]) => props.onNotice({title: `“${chosen.name}” could not be opened.`, lines});
+    const content = await textOfFile(chosen);
+    if (Array.isArray(content)) return refuse(content);
+    const [name = '', ending = ''] = chosen.name.split(/\.(\w+)$/);
+    if (/[ct]sv/i.test(ending)) return props.onTable(name, cellsOf(content));
+    const read = readDraft(library, content, ending.toLowerCase() === 'json' ? 'json' : 'toml');
+    return Array.isArray(read) ? refuse(linesOf(read)) : props.onOpen(read);
   };
   const copy = async () => {
     if (hash === null) {
-      props.onNotice({title: 'There is no link to this scenario.', lines: ['It is too large for an address: save it as a file.']});
+      props.onNotice({title: 'This scenario has no link.', lines: ['It is too large for an address. Save it as a file.']});
       return;
     }
     try {
       await navigator.clipboard.writeText(location.href.replace(/#.*$/s, '') + hash);
-      setCopied('The link is copied.');
+      setCopied('Link copied.');
     } catch {
       setCopied('The link is in the address bar.');
     }
@@ -82,7 +87,7 @@ export function Toolbar(props: ToolbarProps) {
               {preset === undefined ? 'choose a scenario…' : `${preset.label}, edited`}
             </option>
             {presets.map(optionOf)}
-            <optgroup label="Say what you want">{wishes.map(optionOf)}</optgroup>
+            <optgroup label="Say what you want">{guided.map(optionOf)}</optgroup>
           </select>
         </label>
         {draft.preset.startsWith('random') && (
@@ -91,30 +96,18 @@ export function Toolbar(props: ToolbarProps) {
           </button>
         )}
         <span class="group">
-          <button type="button" onClick={props.onUndo} disabled={!props.canUndo} aria-keyshortcuts="Control+Z">
-            Undo
-          </button>
-          <button type="button" onClick={props.onRedo} disabled={!props.canRedo} aria-keyshortcuts="Control+Shift+Z">
-            Redo
-          </button>
+          <Act onClick={props.onUndo} isOff={!props.canUndo} aria-keyshortcuts="Control+Z">Undo</Act>
+          <Act onClick={props.onRedo} isOff={!props.canRedo} aria-keyshortcuts="Control+Shift+Z">Redo</Act>
         </span>
         <span class="group">
-          <button type="button" onClick={() => chooser.current?.click()}>
-            Open…
-          </button>
-          <button type="button" disabled={!isValid} onClick={() => save(`${fileName}.toml`, toml, 'application/toml')}>
-            Save TOML
-          </button>
-          <button
-            type="button"
-            disabled={!isValid}
-            onClick={() => save(`${fileName}.json`, `${JSON.stringify(JSON.parse(text), null, 2)}\n`, 'application/json')}
-          >
-            Save JSON
-          </button>
-          <button type="button" disabled={!isValid} onClick={copy}>
-            Copy link
-          </button>
+          <button type="button" onClick={() => chooser.current?.click()}>Open…</button>
+          <Act isOff={!isValid} onClick={() => save(`${file}.toml`, toml, 'application/toml')}>Save TOML</Act>
+          <Act isOff={!isValid} onClick={() => save(`${file}.json`, jsonOf(JSON.parse(text)), 'application/json')}>Save JSON</Act>
+          <Act isOff={!isValid} onClick={copy}>Copy link</Act>
+        </span>
+        <span class="group">
+          <Act id="keep-machine" isOff={!isValid} title="Keep this machine, and compare it with what you edit or open next" onClick={props.onKeep}>Compare</Act>
+          <button type="button" id="tour" onClick={props.onTour}>Tour</button>
         </span>
         <label>
           <span class="quiet">Colours</span>
@@ -128,13 +121,13 @@ export function Toolbar(props: ToolbarProps) {
           ref={chooser}
           id="file"
           type="file"
-          accept=".toml,.json"
+          accept=".toml,.json,.csv,.tsv"
           hidden
           aria-label="Open a scenario file"
           onChange={(event) => {
-            const [file] = event.currentTarget.files ?? [];
+            const [chosen] = event.currentTarget.files ?? [];
             event.currentTarget.value = '';
-            if (file !== undefined) void open(file);
+            if (chosen !== undefined) void open(chosen);
           }}
         />
       </div>

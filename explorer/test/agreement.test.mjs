@@ -92,14 +92,14 @@ for (const [name, scenario] of scenarios) {
   test(`simulate: ${name}`, async () => {
     const {page} = tab;
     await show(name, scenario, 'throughput');
-    const spec = [['exponential', ''], ['bounded-pareto', ''], ['lognormal', 'cv=2'], ['uniform', '']][scenarios.findIndex(([other]) => other === name) % 4];
+    const spec = [['exponential', ''], ['bounded-pareto', ''], ['lognormal', '2'], ['uniform', '']][scenarios.findIndex(([other]) => other === name) % 4];
     await page.selectOption('#distribution', spec[0]);
-    if (spec[1] !== '') await page.fill('.settings input[placeholder^="cv"]', spec[1]);
+    if (spec[1] !== '') await page.fill('#parameter-cv', spec[1]);
     await page.fill('#replications', '1');
     await page.fill('#seed', '7');
     await page.click('#run');
     await simulated(page);
-    const sizes = spec[1] === '' ? spec[0] : spec.join(':');
+    const sizes = spec[1] === '' ? spec[0] : `${spec[0]}:cv=${spec[1]}`;
     for (const policy of ['map', 'jsq', 'random', 'best-fit']) {
       const expected = allot('simulate', scenario, '--policy', policy, '--distribution', sizes, '--replications', '1', '--seed', '7');
       assert.equal(expected.completions, 100_000);

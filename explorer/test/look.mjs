@@ -11,12 +11,16 @@ export async function violations(page) {
 }
 
 /** Run in the page: complaints about what people could not read, reach or hear. */
-export const look = () => {
+export const look = async () => {
   const found = [];
+  // What does not fit is stacked in the next frame.
+  for (let frame = 0; frame < 3; ++frame) await new Promise(requestAnimationFrame);
   const box = (element) => element.getBoundingClientRect();
   const visible = (element) => box(element).width > 0 && box(element).height > 0 && getComputedStyle(element).visibility !== 'hidden';
   const root = document.documentElement;
   if (root.scrollWidth > root.clientWidth) found.push(`the page is ${root.scrollWidth} px wide in a window of ${root.clientWidth}`);
+  for (const table of document.querySelectorAll('.fit'))
+    if (table.scrollWidth > table.clientWidth + 1) found.push(`${table.getAttribute('aria-label')}: columns are out of sight`);
   for (const control of document.querySelectorAll('button, select, input:not([type=hidden]):not([hidden])')) {
     if (control.getAttribute('aria-hidden') === 'true' || !visible(control)) continue;
     const name = control.getAttribute('aria-label') || control.labels?.[0]?.textContent || control.textContent;

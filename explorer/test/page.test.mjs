@@ -179,16 +179,16 @@ describe('editing', () => {
 });
 
 describe('steps, sliders and undo', () => {
-  test('arrow keys step a rate by its second digit, an empty one to the median of its row', async () => {
+  test('Alt and an arrow key step a rate by its second digit, an empty one to the median of its row', async () => {
     await open(tab);
     await page.fill(rate(0, 0), '3e-8');
-    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Alt+ArrowUp');
     assert.equal(await page.inputValue(rate(0, 0)), '3.1e-8');
     await page.fill(rate(1, 0), '7');
     await page.fill(rate(1, 1), '');
-    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Alt+ArrowUp');
     assert.equal(await page.inputValue(rate(1, 1)), '7');
-    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Alt+ArrowDown');
     assert.equal(await page.inputValue(rate(1, 1)), '6.9');
   });
 
@@ -196,7 +196,7 @@ describe('steps, sliders and undo', () => {
     await open(tab);
     const before = await page.inputValue(rate(0, 0));
     await page.focus(rate(0, 0));
-    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Alt+ArrowUp');
     assert.notEqual(await page.inputValue(rate(0, 0)), before);
     await page.keyboard.press('Control+z');
     assert.equal(await page.inputValue(rate(0, 0)), before);
@@ -295,7 +295,7 @@ describe('files and links', () => {
       ['broken.toml', example('workstation.toml').replace('count = ', 'count = -'), /line \d+: .*count/],
       ['broken.json', '{"resources": [', /line|column|:/],
       ['empty.json', '', /./],
-      ['notes.txt', 'hello', /\.toml or \.json/],
+      ['notes.txt', 'hello', /\.toml, \.json or \.csv/],
       ['binary.toml', '\u0000\u0001\u0002', /./],
       ['latin.toml', Buffer.from('name = "caf\u00e9"', 'latin1'), /UTF-8/],
     ]) {
@@ -533,7 +533,7 @@ describe('seeing', () => {
     assert.ok(await page.isChecked('input[name=view][value=throughput]'));
     assert.ok((await throughput()) > 0);
     assert.ok(await page.isDisabled('input[name=view][value=priority]'));
-    await page.check('.check:has-text("priorities") input');
+    await page.check('.check:has-text("shares") input');
     await page.check('input[name=view][value=priority]');
     await page.waitForSelector('#bargain');
   });
@@ -602,7 +602,7 @@ describe('simulating', () => {
   test('settings that make no sense are answered with what is wrong', async () => {
     await open(tab);
     await page.selectOption('#distribution', 'lognormal');
-    await page.fill('input[placeholder^="cv"]', 'cv=-2');
+    await page.fill('#parameter-cv', '-2');
     await page.click('#run');
     await page.waitForFunction(() => /cv/.test(document.querySelector('#simulation-message').textContent));
     await page.selectOption('#distribution', 'exponential');
@@ -648,7 +648,7 @@ describe('simulating', () => {
     await page.selectOption('#theme', 'dark');
     await page.waitForFunction((old) => document.querySelectorAll('.stage canvas')[1].toDataURL() !== old, light);
     await page.locator('.stage select').nth(0).selectOption('mis');
-    await page.uncheck('.check:has-text("priorities") input');
+    await page.uncheck('.check:has-text("shares") input');
     await page.waitForSelector('.stage >> nth=0 >> [role=alert]');
     await page.click('#step');
     assert.equal(await page.locator('.stage').nth(0).getAttribute('data-completions'), null);
@@ -657,7 +657,7 @@ describe('simulating', () => {
 });
 
 describe('everybody', () => {
-  for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 360, 740]]) {
+  for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 390, 844], ['small phone', 360, 740]]) {
     for (const colorScheme of ['light', 'dark']) {
       test(`can read it on a ${name}, ${colorScheme}`, async () => {
         await page.setViewportSize({width, height});
@@ -688,7 +688,7 @@ describe('everybody', () => {
     assert.equal(await page.evaluate(() => document.activeElement.id), 'results');
     await page.focus('[id="tasks.0.rates.0"]');
     const before = await throughput();
-    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Alt+ArrowUp');
     assert.ok((await throughput()) > before);
     await page.focus('.assignment .cell >> nth=0');
     await page.keyboard.press('Enter');
@@ -696,13 +696,14 @@ describe('everybody', () => {
     await page.keyboard.press('Control+z');
     assert.equal(await throughput(), before);
     const unreachable = await page.evaluate(() =>
-      [...document.querySelectorAll('button, select, input')].filter((e) => e.tabIndex < 0 && e.getAttribute('aria-hidden') !== 'true').map((e) => e.outerHTML.slice(0, 80)));
+      [...document.querySelectorAll('button, select, input:not([hidden])')]
+        .filter((e) => e.tabIndex < 0 && !e.matches('[aria-hidden=true], [data-pointer]') && e.closest('[data-at]') === null).map((e) => e.outerHTML.slice(0, 80)));
     assert.deepEqual(unreachable, []);
   });
 
   test('can read the licences of what is inside', async () => {
     await open(tab);
-    await page.click('text=Licences of what is inside');
+    await page.click('text=Licences of the software inside');
     // They are drawn after the event that opens them.
     await page.waitForSelector('footer details pre');
     const text = await page.textContent('footer');

@@ -363,7 +363,7 @@ describe('value against the least-served type', () => {
     const curve = await points();
     await page.focus('#level');
     await page.keyboard.press('End');
-    assert.match(await page.textContent('#price-of-fairness'), /At least 60 tasks\/s for its priority for everybody: .*% less than the most/);
+    assert.match(await page.textContent('#price-of-fairness'), /At least 60 tasks\/s relative to its share for every type: .*% less than the most/);
     await page.click('#make-floors');
     await settled(page);
     assert.deepEqual((await scenarioInAddress(page)).tasks.map(({floor}) => Math.round(floor)), [120, 60, 60]);
@@ -521,8 +521,6 @@ describe('everybody', () => {
           if (id !== 'load') await page.waitForFunction(() => document.querySelector('#fairness')?.dataset.points.length > 2);
           assert.deepEqual(await page.evaluate(look), [], id);
           assert.deepEqual(await violations(page), [], id);
-          const hidden = await page.$$eval('#results .scroll', (boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute('aria-label')));
-          assert.deepEqual(hidden, [], `columns that are out of sight, ${id}`);
         }
       });
     }

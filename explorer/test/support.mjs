@@ -1,6 +1,6 @@
 // A browser with the page open, as a person would have it; and the command, to compare numbers with.
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -27,7 +27,13 @@ export function allotGenerate(...options) {
   return execFileSync(command, ['generate', ...options, '--json'], {encoding: 'utf8'});
 }
 
-/** The same where the command may say that nothing is feasible. */
+/** Runs the command for the files that it writes, whatever it thinks of how it went. */
+export function runAllot(...options) {
+  const {error} = spawnSync(command, options, {cwd: scratch, stdio: 'ignore'});
+  if (error !== undefined) throw error;
+}
+
+/** Like `allot`, where the command may say that nothing is feasible. */
 export function allotOrInfeasible(subcommand, scenario, ...options) {
   try {
     return allot(subcommand, scenario, ...options);
@@ -69,13 +75,15 @@ async function throttle(page) {
 }
 
 /** A tab that keeps a list of everything that should not have happened. */
-export async function newTab(browser, options = {}) {
+export async function newTab(browser, {withTour = false, ...options} = {}) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, acceptDownloads: true, ...options});
   // Random presets are drawn by chance; here by the same chance each time.
   await context.addInitScript(() => {
     let state = 12345;
     Math.random = () => (state = (state * 16807) % 2147483647) / 2147483647;
   });
+  // The tour is for those who come for the first time.
+  if (!withTour) await context.addInitScript(() => { if (location.protocol === 'file:') localStorage.setItem('allot-tour', 'seen'); });
   const page = await context.newPage();
   page.setDefaultTimeout(kPatience);
   await throttle(page);
@@ -105,7 +113,7 @@ export async function settled(page) {
 
 /** The simulation that was started is done. */
 export async function simulated(page) {
-  await page.waitForSelector('#run:enabled');
+  await page.waitForSelector('#run:not([aria-disabled=true])');
   await page.waitForSelector('#outcome:not(.stale) #simulated');
 }
 

@@ -9,7 +9,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace allot::testing {
+namespace allot::testing::analyze_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -153,4 +153,4 @@ TEST(AnalyzeCommand, ASystemWithoutThreadsHasNoResponseTime) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::analyze_test

@@ -12,7 +12,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace allot::testing {
+namespace allot::testing::command_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -592,4 +592,4 @@ TEST(Command, RefusesControlCharactersInNamesWithoutPrintingThem) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::command_test

@@ -8,7 +8,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace allot::testing {
+namespace allot::testing::messages_test {
 namespace {
 
 using ::testing::AllOf;
@@ -158,4 +158,4 @@ TEST(Messages, HelpForProgramsNamesEveryOptionThatHelpForPeopleDoes) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::messages_test

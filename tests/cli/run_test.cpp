@@ -344,7 +344,7 @@ TEST_F(Run, TheTimeLimitEndsWithSevenAndTheRestCanBeDoneLater) {
   EXPECT_EQ(Json::parse(finished.out)["outcome"], "time-limit");
   EXPECT_LT(Json::parse(finished.out)["done"], 300);
   EXPECT_EQ(shell("allot plot job.toml.journal").status, 0);
-  EXPECT_THAT(read("job.toml.journal.html"), HasSubstr("<td>time-limit</td>"));
+  EXPECT_THAT(read("job.toml.journal.html"), HasSubstr(">time-limit</td>"));
   EXPECT_EQ(shell("allot run job.toml --time-limit 10x").status, 2);
 }
 

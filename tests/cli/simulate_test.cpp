@@ -13,7 +13,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace allot::testing {
+namespace allot::testing::simulate_test {
 namespace {
 
 using ::testing::AllOf;
@@ -481,4 +481,4 @@ TEST(SimulateCommand, EndsAtOnceWhenInterruptedTwice) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::simulate_test

@@ -9,7 +9,7 @@
 
 #include "tests/cli/process.hpp"
 
-namespace allot::testing {
+namespace allot::testing::value_test {
 namespace {
 
 using ::testing::AllOf;
@@ -153,4 +153,4 @@ TEST(ValueInCommands, IsWhatWhatifGains) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::value_test

@@ -36,7 +36,7 @@ LAPTOP = {  # a hybrid processor: six fast cores of two threads each, eight smal
     **card(1, "0x8086"),
 }
 SERVER = {  # two sockets of 32 cores, two threads each, far apart in the list; a console that is no GPU
-    CPU + "online": "0-127\n", "proc/cpuinfo": "model name\t: AMD EPYC 7543 32-Core Processor\n",
+    CPU + "online": "0-127\n", "proc/meminfo": "MemTotal:       527988172 kB\nMemFree:  1 kB\n", "proc/cpuinfo": "model name\t: AMD EPYC 7543 32-Core Processor\n",
     **siblings([((k, k + 64), f"{k},{k + 64}") for k in range(64)]), **card(0, "0x1a03"),
 }
 BOARD = {  # three kinds of ARM cores, known by their capacity
@@ -50,7 +50,7 @@ GPU_NODE = {  # 16 cores, two kinds of NVIDIA cards, that nvidia-smi lists with 
                           "printf 'NVIDIA H200, 143771\\nNVIDIA H200, 143771\\nNVIDIA L4, 23034\\nNVIDIA L4, 23034\\n'\n",
 }
 DRIVER_ONLY = {  # a container with a quota of 2.5 processors, a driver without nvidia-smi, and a card of AMD
-    CPU + "online": "0-31\n", "sys/fs/cgroup/cpu.max": "250000 100000\n",
+    CPU + "online": "0-31\n", "proc/meminfo": "MemTotal:       65809420 kB\n", "sys/fs/cgroup/memory.max": "8589934592\n", "sys/fs/cgroup/cpu.max": "250000 100000\n",
     "proc/driver/nvidia/gpus/0000:01:00.0/information": "Model: \t\t NVIDIA GeForce RTX 3090\nIRQ:   \t\t 140\n",
     **card(0, "0x10de"), **card(1, "0x1002", 17163091968, "Radeon RX 7800 XT"),
 }
@@ -113,6 +113,17 @@ class Init(unittest.TestCase):
                 dry = json.loads(self.allot("run", "jobs.toml", "--dry-run", "--json").stdout)
                 self.assertTrue(dry)
 
+    def test_memory_is_that_of_the_machine_or_of_the_group(self):
+        for files, memory in ((SERVER, 527988172 << 10), (DRIVER_ONLY, 8 << 30), (BOARD, None)):
+            (self.folder / "scenario.toml").unlink(missing_ok=True)
+            found = json.loads(self.allot("init", "--root", self.machine(files), "--json").stdout)
+            self.assertEqual(found["memory"], memory)
+            text = (self.folder / "scenario.toml").read_text()
+            self.assertEqual(re.findall(r'^# name = "memory"\n# amount = (\d+)', text, re.MULTILINE), [str(memory >> 30)] if memory else [])
+            # Without the # it is a capacity.
+            (self.folder / "more.toml").write_text(re.sub(r"^# (\[\[cap|name = \"mem|amount)", r"\1", text, flags=re.MULTILINE))
+            self.allot("solve", "more.toml")
+
     def test_each_task_sees_the_card_of_its_slot(self):
         text = self.allot("init", "-", "--jobs", "--root", self.machine(GPU_NODE)).stdout
         self.assertEqual(re.findall(r'CUDA_VISIBLE_DEVICES = "(.*?)", CUDA_DEVICE_ORDER = "PCI_BUS_ID"', text), ["{%}", "2", "3"])
@@ -148,11 +159,18 @@ class Init(unittest.TestCase):
         self.allot("init", "-", "--json", expect=2)
 
     def test_editors_find_the_schema(self):
-        for words, title in (((), "scenario"), (("--jobs",), "job")):
-            text = self.allot("init", "-", *words).stdout
+        for words, title in ((("init", "-"), "scenario"), (("init", "-", "--jobs"), "job"), (("generate",), "scenario")):
+            text = self.allot(*words).stdout
             path = re.match(r"#:schema (/\S+\.schema\.json)\n", text).group(1)
             schema = json.loads(pathlib.Path(path).read_text())
             self.assertIn(title, schema["title"].lower())
+        generated = json.loads(self.allot("generate", "--json").stdout)
+        self.assertTrue(pathlib.Path(generated["$schema"]).exists())
+        (self.folder / "machine.json").write_text(json.dumps(generated))
+        self.allot("solve", "machine.json")
+        for wrong in ({"$schema": 3}, {"name": "a", "resources": [{"name": "c", "$schema": "x"}]}):
+            (self.folder / "machine.json").write_text(json.dumps({**generated, **wrong}))
+            self.assertIn("unknown key '$schema'", self.allot("solve", "machine.json", expect=3).stderr)
 
     def test_listings_that_make_no_sense_give_a_file_all_the_same(self):
         odd = {CPU + "online": "0-99999999999,x,7-3\n", "sys/devices/cpu_core/cpus": "a\n", "sys/fs/cgroup/cpu.max": "max 100000\n",

@@ -12,7 +12,7 @@
 #include "allot/solve/solver.hpp"
 #include "tests/support/oracle.hpp"
 
-namespace allot {
+namespace allot::cases_test {
 namespace {
 
 struct SolvedCase {
@@ -119,4 +119,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, SolvedCases, ::testing::ValuesIn(solved_cases())
 });
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::cases_test

@@ -11,7 +11,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::exact_test {
 namespace {
 
 using testing::random_system;
@@ -270,4 +270,4 @@ TEST(Exact, ProvesTheOptimumWhateverTheUnitOfTime) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::exact_test

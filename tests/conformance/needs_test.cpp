@@ -18,7 +18,7 @@
 #include "allot/solve/whatif.hpp"
 #include "tests/support/needs_oracle.hpp"
 
-namespace allot {
+namespace allot::needs_test {
 namespace {
 
 using testing::NeedsOracle;
@@ -336,4 +336,4 @@ TEST(Needs, WhatLumpyNeedsLeaveInServiceIsMarkedAndNotCalledProven) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::needs_test

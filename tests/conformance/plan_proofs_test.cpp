@@ -13,7 +13,7 @@
 #include "allot/solve/solver.hpp"
 #include "tests/support/service_witness.hpp"
 
-namespace allot {
+namespace allot::plan_proofs_test {
 namespace {
 
 using testing::random_scenario;
@@ -418,4 +418,4 @@ TEST(PlanProofs, AClaimThatIsALittleBetterIsRejected) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::plan_proofs_test

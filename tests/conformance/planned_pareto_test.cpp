@@ -13,7 +13,7 @@
 #include "tests/support/random_systems.hpp"
 #include "tests/support/service_witness.hpp"
 
-namespace allot {
+namespace allot::planned_pareto_test {
 namespace {
 
 using testing::random_scenario;
@@ -232,4 +232,4 @@ TEST(PlannedPareto, StopsWhenItMust) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::planned_pareto_test

@@ -11,7 +11,7 @@
 #include "allot/solve/solver.hpp"
 #include "tests/support/service_witness.hpp"
 
-namespace allot {
+namespace allot::planned_start_test {
 namespace {
 
 using testing::random_scenario;
@@ -150,4 +150,4 @@ TEST(PlannedStart, StoppedEarlyItKeepsEveryRowAndBoundsTheOptimum) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::planned_start_test

@@ -19,7 +19,7 @@
 #include "tests/support/random_systems.hpp"
 #include "tests/support/service_witness.hpp"
 
-namespace allot {
+namespace allot::planned_test {
 namespace {
 
 using testing::random_scenario;
@@ -555,4 +555,4 @@ TEST(Planned, TellsWhatRelaxingALimitBrings) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::planned_test

@@ -15,7 +15,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::proofs_test {
 namespace {
 
 using testing::kEverything;
@@ -283,4 +283,4 @@ TEST(Proofs, ARaisedThroughputALoweredBoundAndADroppedBranchAreRejected) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::proofs_test

@@ -15,7 +15,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::solver_test {
 namespace {
 
 using std::chrono::duration;
@@ -435,4 +435,4 @@ TEST(WarmStart, IsIgnoredWhenItDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::solver_test

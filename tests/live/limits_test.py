@@ -47,6 +47,19 @@ def descendants(process):
     return found
 
 
+def freeze(process):
+    """Stops the process and all below it, also what is started meanwhile; those that it stopped. Some may end before their turn."""
+    frozen = {}
+    while new := [one for one in descendants(process) if one not in frozen]:
+        for one in new:
+            try:
+                os.kill(one, signal.SIGSTOP)
+                frozen[one] = True
+            except ProcessLookupError:
+                frozen[one] = False
+    return [one for one, stopped in frozen.items() if stopped]
+
+
 class Limits(LiveTest):
     def deaf(self):
         path = self.write("deaf", DEAF)
@@ -77,9 +90,7 @@ class Limits(LiveTest):
         process = self.start("run", "job.toml", "--lane-timeout", "3")
         self.addCleanup(process.kill)
         self.assertTrue(wait_until(lambda: len(list(self.folder.glob("began-*"))) >= 3))
-        frozen = descendants(process.pid)
-        for one in frozen:
-            os.kill(one, signal.SIGSTOP)
+        frozen = freeze(process.pid)
         time.sleep(9)  # three times what counts as silence
         for one in reversed(frozen):  # the run is the last to wake, so that nobody is silent before its eyes
             try:

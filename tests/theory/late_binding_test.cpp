@@ -13,7 +13,7 @@
 #include "tests/support/service_witness.hpp"
 #include "tests/support/staged_control.hpp"
 
-namespace allot::testing {
+namespace allot::testing::late_binding_test {
 namespace {
 
 SimulationResult run(const Scenario& scenario, std::string_view policy, Objective objective,
@@ -253,4 +253,4 @@ TEST(LateBinding, CarriesALoadBelowItsHeadroomAndNoMore) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::late_binding_test

@@ -14,7 +14,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::lemma_test {
 namespace {
 
 System make_system(std::vector<TaskClass> tasks, std::size_t resources, std::vector<double> rates,
@@ -226,4 +226,4 @@ TEST(Lemma1, DoesNotHoldWhenThreadsChangeType) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::lemma_test

@@ -21,7 +21,7 @@
 #include "tests/support/random_needs.hpp"
 #include "tests/support/small_scenarios.hpp"
 
-namespace allot::testing {
+namespace allot::testing::needs_test {
 namespace {
 
 Scenario scenario_of(System system) { return {"", std::move(system), {}, {}, {}, {}, {}}; }
@@ -336,4 +336,4 @@ TEST(Needs, ThePartReachedOfWhatPackingsAllow) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::needs_test

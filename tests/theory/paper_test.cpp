@@ -13,7 +13,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::paper_test {
 namespace {
 
 Solution run(const char* solver, const System& system, Objective objective = Objective::kThroughput,
@@ -317,4 +317,4 @@ TEST(Paper, ExactDifferencesAreNoWorseThanThePrintedDerivative) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::paper_test

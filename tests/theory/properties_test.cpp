@@ -10,7 +10,7 @@
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot {
+namespace allot::properties_test {
 namespace {
 
 using testing::random_system;
@@ -225,4 +225,4 @@ TEST(Properties, SolversAreOrderedByConstruction) {
 }
 
 }  // namespace
-}  // namespace allot
+}  // namespace allot::properties_test

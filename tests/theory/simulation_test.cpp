@@ -16,7 +16,7 @@
 #include "allot/solve/solver.hpp"
 #include "tests/support/random_systems.hpp"
 
-namespace allot::testing {
+namespace allot::testing::simulation_test {
 namespace {
 
 SimulationResult run(const Scenario& scenario, std::string_view policy, const SimulateOptions& options,
@@ -476,4 +476,4 @@ TEST(ExactChain, AgreesWithSimulatedRounds) {
 }
 
 }  // namespace
-}  // namespace allot::testing
+}  // namespace allot::testing::simulation_test

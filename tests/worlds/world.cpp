@@ -19,10 +19,6 @@ namespace {
 constexpr std::uint64_t kMostTurns = 60'000;
 const Clock::time_point kBeginning{std::chrono::hours(1000)};
 
-Clock::duration seconds(double value) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
-}
-
 /// The run was killed: nothing of it is left but the disk.
 struct Killed {};
 /// Something does not hold, or the world does not end.
@@ -58,7 +54,7 @@ class OneRun final : public World, public RunObserver {
       if (scene.job.tasks[index(items[at].type)].output)
         files_.makers[output_path(scene.job, items[at], at + 1)] = at;
     }
-    if (run < scene.kills.size()) kill_at_ = now + seconds(scene.kills[run]);
+    if (run < scene.kills.size()) kill_at_ = now + to_duration(scene.kills[run]);
     options_ = scene.options;
     options_.crew.open_lane = [this](const std::vector<std::string>& launch, const LaneOptions&) {
       return std::make_unique<SimulatedLane>(town_, launch);
@@ -88,7 +84,7 @@ class OneRun final : public World, public RunObserver {
   void plan(Dispatcher& dispatcher) override {
     if (town_.now < next_plan_) return;
     dispatcher.solve(town_.now);
-    next_plan_ = town_.now + seconds(scene_.plan_delay);
+    next_plan_ = town_.now + to_duration(scene_.plan_delay);
   }
 
   void wait(Clock::time_point until) override {
@@ -97,7 +93,7 @@ class OneRun final : public World, public RunObserver {
     Clock::time_point next = until;
     for (const SimulatedLane* const lane : town_.lanes) next = std::min(next, lane->next());
     if (journal_.has_queued() && !journal_.failure()) {
-      if (!commit_at_) commit_at_ = town_.now + seconds(scene_.commit_delay);
+      if (!commit_at_) commit_at_ = town_.now + to_duration(scene_.commit_delay);
       next = std::min(next, *commit_at_);
     }
     if (signal_ < scene_.signals.size()) next = std::min(next, at(scene_.signals[signal_].at));
@@ -139,9 +135,9 @@ class OneRun final : public World, public RunObserver {
           break;
         case Signal::Kind::kPause:
           control.pause();
-          town_.now += seconds(signal.pause_s);
+          town_.now += to_duration(signal.pause_s);
           control.resume();
-          invariants_->slept(seconds(signal.pause_s));
+          invariants_->slept(to_duration(signal.pause_s));
           break;
       }
     }
@@ -162,18 +158,18 @@ class OneRun final : public World, public RunObserver {
   }
 
  private:
-  Clock::time_point at(double time) const { return begin_ + seconds(time); }
+  Clock::time_point at(double time) const { return begin_ + to_duration(time); }
 
   void freeze() {
     const Freeze& freeze = scene_.freezes[freeze_++];
     say("everything stands still for " + std::to_string(freeze.length) + " s" +
         (freeze.whole_machine ? "" : ", but for the workers"));
-    town_.now += seconds(freeze.length);
+    town_.now += to_duration(freeze.length);
     if (freeze.whole_machine) {
-      for (SimulatedLane* const lane : town_.lanes) lane->shift(seconds(freeze.length));
+      for (SimulatedLane* const lane : town_.lanes) lane->shift(to_duration(freeze.length));
     }
     // Where the workers went on, so did their limits.
-    invariants_->slept(freeze.whole_machine ? seconds(freeze.length) : Clock::duration{});
+    invariants_->slept(freeze.whole_machine ? to_duration(freeze.length) : Clock::duration{});
   }
 
   void say(const std::string& text) const {

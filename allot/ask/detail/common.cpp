@@ -9,12 +9,13 @@
 namespace allot::ask {
 
 Option seed_option(std::uint64_t& seed) {
-  return whole_option("seed", seed, 0, kAnySeed, "random seed; the same seed gives the same result");
+  return whole_option("seed", seed, 0, kAnySeed, "random seed; the same seed gives the same result")
+      .with_letter("s");
 }
 
 Option time_limit_option(std::optional<double>& seconds, std::string help) {
   const bool has_limit = seconds.has_value();
-  Option option = seconds_option("time_limit", seconds, std::move(help));
+  Option option = seconds_option("time_limit", seconds, std::move(help)).with_letter("t");
   if (!has_limit) option.absent = "no limit";
   return option;
 }
@@ -59,6 +60,7 @@ void require_priorities(const System& system, std::string_view what) {
 Option policy_option(PolicyChoice& policy) {
   const auto set = [&policy](const std::string& name) { policy.builtin = &policy_named("policy", name); };
   return Option{"policy", TextValue{"", set, false, false, true}, "policy to use, see 'allot list'"}
+      .with_letter("p")
       .shown_as("NAME")
       .suggesting(names_in(builtin_policies()))
       .required()

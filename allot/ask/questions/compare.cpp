@@ -22,6 +22,7 @@ std::vector<Option> CompareQuestion::options() {
   };
   std::vector<Option> options{
       Option{"policies", TextsValue{set, true, true}, "policies to compare; the first is the reference"}
+          .with_letter("p")
           .unless_said("all that apply to the scenario")
           .shown_as("A,B,...")
           .suggesting(names_in(builtin_policies()))

@@ -20,8 +20,8 @@ std::optional<Solution> by_weights(const System& system, SolveOptions options) {
 
 std::vector<Option> ParetoQuestion::options() {
   std::vector<Option> options;
-  options.push_back(
-      whole_option("points", points, 2, 1'000'000, "show at most N points, including both ends"));
+  options.push_back(whole_option("points", points, 2, 1'000'000, "show at most N points, including both ends")
+                        .with_letter("n"));
   options.push_back(
       ask::time_limit_option(time_limit_s, "stop after this time with the points found so far"));
   options.push_back(service.option());

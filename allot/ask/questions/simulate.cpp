@@ -31,11 +31,13 @@ void SimulationQuestion::add_simulation_options(std::vector<Option>& options) {
                         .shown_as("SPEC")
                         .suggesting(names_in(builtin_distributions())));
   options.push_back(whole_option("completions", how.completions, 1, kMostCompletions,
-                                 "completions per replication, after the warm-up"));
+                                 "completions per replication, after the warm-up")
+                        .with_letter("n"));
   options.push_back(whole_option("warmup", how.warmup, 0, kMostCompletions, "auto",
                                  "completions to discard first; 'auto' finds out by a pilot run"));
   options.push_back(whole_option("replications", how.replications, 1, 1'000'000,
-                                 "independent runs; with 1, the interval comes from batch means"));
+                                 "independent runs; with 1, the interval comes from batch means")
+                        .with_letter("r"));
   options.push_back(
       part_option("precision", how.precision,
                   "replicate until the 95% interval of the throughput is within P, e.g. 0.5% or 0.005"));
@@ -79,7 +81,7 @@ void SimulateQuestion::answer(const Attendance& attendance) {
   ask::check_told(std::span(&policy.builtin, 1), how.policy);
   SimulateOptions options = begun(attendance);
   TraceFile file(trace, scenario->system, false);
-  options.trace = file.sink();
+  if (file.sink() != nullptr) options.trace = file.sink();
   result = policy.builtin != nullptr ? simulate(*scenario, *policy.builtin, *sizes, options)
                                      : simulate(*scenario, policy.own, *sizes, options);
   file.close();

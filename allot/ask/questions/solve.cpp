@@ -139,7 +139,8 @@ std::vector<Option> SolveQuestion::options() {
       time_limit_s, "stop after this time with the best answer so far, e.g. 30 or 10m"));
   options.push_back(ask::seed_option(how.seed));
   options.push_back(flag_option("explain", explains,
-                                "show what moving a task would change, or what relaxing a limit would gain"));
+                                "show what moving a task would change, or what relaxing a limit would gain")
+                        .with_letter("e"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
   options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));

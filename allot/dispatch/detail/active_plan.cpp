@@ -59,8 +59,10 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   active->plan = std::make_shared<const Plan>(std::move(plan));
   active->policy = policy.get();
   active->shows_work = policy->looks_at_sizes();
-  active->is_small = system.type_count() * system.resource_count() <= kOnStack &&
-                     system.resource_count() <= kOnStack / 4 && 2 * active->memory.size() <= kOnStack / 4;
+  active->types = system.type_count();
+  active->resources = system.resource_count();
+  active->is_small = active->types * active->resources <= kOnStack && active->resources <= kOnStack / 4 &&
+                     2 * active->memory.size() <= kOnStack / 4;
   return active;
 }
 

@@ -16,7 +16,9 @@ inline constexpr std::size_t kOnStack = 1024;
 
 struct ActivePlan {
   std::shared_ptr<const Plan> plan;
-  const Policy* policy = nullptr;                  ///< the plan's
+  const Policy* policy = nullptr;  ///< the plan's, as all that follows
+  std::size_t types = 0;
+  std::size_t resources = 0;
   bool shows_work = false;                         ///< it looks at sizes
   bool is_small = false;                           ///< what a placement looks at fits on the stack
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's

@@ -23,11 +23,17 @@ struct Dispatcher::State {
   State& operator=(const State&) = delete;
 
   // ---- for every task: dispatcher.cpp
+  struct Mine;
   struct Scratch;
-  std::optional<ResourceId> choose(TaskType i, detail::Tally& tally) noexcept;
-  std::optional<ResourceId> choose(TaskType i, detail::ActivePlan& plan, const Scratch& scratch,
-                                   detail::Tally& tally) noexcept;
-  std::optional<ResourceId> shortest_open(TaskType i) noexcept;
+  ResourceId choose(TaskType i, const Mine& mine) noexcept;
+  ResourceId choose_in_large(TaskType i, detail::ActivePlan& plan, const Mine& mine) noexcept;
+  ResourceId choose_by_own_counts(TaskType i, const detail::ActivePlan& plan, Count* tasks,
+                                  const Mine& mine) noexcept;
+  ResourceId choose(TaskType i, detail::ActivePlan& plan, const Scratch& scratch, const Mine& mine) noexcept;
+  ResourceId ask(TaskType i, const detail::ActivePlan& plan, const Situation& situation, PolicyMemory memory,
+                 const Mine& mine) noexcept;
+  void look(const detail::ActivePlan& plan, const Scratch& scratch) noexcept;
+  ResourceId shortest_open(TaskType i) noexcept;
   std::uint64_t since_made(Clock::time_point now) const noexcept {
     const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - made).count();
     return ns > 0 ? static_cast<std::uint64_t>(ns) : 0;

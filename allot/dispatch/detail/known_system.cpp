@@ -1,6 +1,7 @@
 #include "allot/dispatch/detail/known_system.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -26,6 +27,15 @@ constexpr double kHopelessFirst = 300;
 constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
+/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load,
+/// and those after which it counts as closed again. Not by less than this part of it.
+constexpr std::uint32_t kRemembered = 0xffff;
+constexpr int kRestless = 4;
+constexpr int kCalm = 1;
+constexpr Count kSmall = 16;
+/// What is left of what has arrived after one more look; and so many times what arrives is planned for.
+constexpr double kOfLate = 1 - 1.0 / 128;
+constexpr double kRoomToGrow = 1.1;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
@@ -149,14 +159,14 @@ std::size_t KnownSystem::look(double now) {
   for (Tally& tally : counts.tallies()) {
     while (tally.samples.take(sample)) take(sample, now);
   }
-  if (follow_counts) look_at_counts();
+  if (follow_counts) look_at_counts(now);
   open_and_close(now);
   ask_for_trials();
   return static_cast<std::size_t>(completions - before);
 }
 
 /// While there is nothing at all there is nothing else to plan for.
-void KnownSystem::look_at_counts() {
+void KnownSystem::look_at_counts(double now) {
   seen_.assign(types.size(), 0);
   bool any = false;
   for (const TaskType i : type_ids()) {
@@ -164,6 +174,14 @@ void KnownSystem::look_at_counts() {
     tasks = counts.waiting(i).load(std::memory_order_relaxed);
     for (const ResourceId j : resource_ids()) tasks += counts.count(i, j).load(std::memory_order_relaxed);
     any |= tasks > 0;
+  }
+  const double passed = now - std::exchange(looked_, now);
+  watched_ = kOfLate * watched_ + passed;
+  for (const TaskType i : type_ids()) {
+    Population& population = populations[index(i)];
+    const Count before = std::exchange(population.in_flight, seen_[index(i)]);
+    population.arrived = kOfLate * population.arrived + std::exchange(population.ended_now, 0.0) +
+                         static_cast<double>(population.in_flight - before);
   }
   if (!any) return;
   for (const TaskType i : type_ids()) {
@@ -175,6 +193,7 @@ void KnownSystem::look_at_counts() {
     if (population.looks == 0 && tasks == 0) continue;
     population.seen[population.looks++ % Population::kLooks] = tasks;
     const Count most = *std::max_element(population.seen.begin(), population.seen.end());
+    if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
     const Count planned = population.planned;
     const Count slack = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
     const bool more = most > planned + slack;
@@ -185,6 +204,39 @@ void KnownSystem::look_at_counts() {
     population.differs = 0;
     changed = true;
   }
+  int turns = 0;
+  for (const Population& population : populations)
+    turns = std::max(turns, std::popcount(population.turns & kRemembered));
+  if (open) {
+    for (const Population& population : populations) {
+      const double move = population.arrived / (watched_ * population.planned_arrivals);
+      changed |= !(move > 0.8 && move < 1.25);
+    }
+  }
+  if (open ? turns > kCalm : turns < kRestless) return;
+  open = !open;
+  changed = true;
+}
+
+std::vector<double> KnownSystem::ceilings() {
+  std::vector<double> most;
+  if (!open || !(watched_ > 0)) return most;
+  for (Population& population : populations) {
+    population.planned_arrivals = population.arrived / watched_;
+    most.push_back(std::max(0.0, kRoomToGrow * population.planned_arrivals +
+                                     static_cast<double>(population.in_flight) / watched_));
+  }
+  return most;
+}
+
+/// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
+/// again, what comes next does not depend on what has ended.
+void KnownSystem::look_for_turns(Population& population, Count most) {
+  const Count before = std::exchange(population.most, most);
+  population.turns <<= 1;
+  if (std::abs(most - before) <= before / kSmall) return;
+  const bool grows = most > before;
+  if (grows != std::exchange(population.grew, grows)) population.turns |= 1;
 }
 
 /// A pair without a task has the speed that one more would have.
@@ -215,6 +267,7 @@ void KnownSystem::take(const Sample& sample, double now) {
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
   populations[index(sample.type)].ended = true;
+  populations[index(sample.type)].ended_now += 1;
   populations[index(sample.type)].just_ended |= now - end < kMoment;
   // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it
   // is.

@@ -30,6 +30,9 @@ struct KnownSystem {
   /// The system as it is to be planned for now.
   System system();
 
+  /// Under an open load: the most of each type that can complete per second; else empty.
+  std::vector<double> ceilings();
+
   /// Of a pair that is new.
   void make_pair(TaskType i, ResourceId j, const RatePrior& prior);
   /// Nothing more goes there, not even to try it.
@@ -58,6 +61,13 @@ struct KnownSystem {
     std::size_t differs = 0;           ///< looks in a row that would have planned for another number
     bool ended = false;                ///< a task has, since the look before
     bool just_ended = false;           ///< a moment before the look
+    Count in_flight = 0;               ///< at the latest look
+    double ended_now = 0;              ///< since then
+    double arrived = 0;                ///< tasks that have come, of late
+    double planned_arrivals = 0;       ///< per second, in the latest system
+    Count most = 0;                    ///< seen in the latest eight looks of their own
+    bool grew = false;                 ///< it was more than in the eight before, when it last differed
+    std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
   };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
@@ -90,6 +100,7 @@ struct KnownSystem {
   double busy_seconds = 0;
   std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
   bool changed = true;          ///< a new plan is asked for
+  bool open = false;            ///< tasks that end are not followed by tasks of their type: see Load::kOpen
   /// How tasks slow each other down; absent: not known since something has changed.
   std::optional<EvenSharing> sharing;
 
@@ -97,7 +108,8 @@ struct KnownSystem {
   /// Everything that can run anywhere, at rate 1.
   System shape() const;
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
-  void look_at_counts();
+  void look_at_counts(double now);
+  void look_for_turns(Population& population, Count most);
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
   void open_and_close(double now);
@@ -107,6 +119,8 @@ struct KnownSystem {
   double servers_kept_busy(TaskType i, ResourceId j) const;
 
   bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
+  double looked_ = 0;    ///< when
+  double watched_ = 0;   ///< seconds in which tasks have come of late
   SpeedHistory speeds_;
   std::vector<double> present_;  ///< scratch: tasks of each pair
   std::vector<Count> seen_;      ///< scratch: tasks of each type

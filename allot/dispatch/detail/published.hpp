@@ -10,39 +10,33 @@
 #include <utility>
 #include <vector>
 
+#include "allot/dispatch/detail/thread_slot.hpp"
+
 namespace allot::detail {
 
-/// What threads write often is spread over so many cache lines; each thread keeps to one.
-inline constexpr std::size_t kStripes = 16;
-inline constexpr std::size_t kCacheLine = 64;
-
-/// The stripe of the calling thread: the threads of a process take them in turn.
-inline std::size_t this_stripe() noexcept {
-  static std::atomic<std::size_t> next{0};
-  thread_local const std::size_t mine = next.fetch_add(1, std::memory_order_relaxed) % kStripes;
-  return mine;
-}
-
-/// Readers announce themselves in their stripe, look, and leave. A value that has been replaced is kept until
-/// every stripe was seen without a reader since: a reader that comes later finds the new value. (Announcing,
-/// looking, replacing and checking are sequentially consistent, so no reader can be missed.)
-template <typename Value>
+/// A thread with a slot of its own pins the value it reads, and leaves it pinned: while nobody has replaced
+/// it, the next look costs two loads. The others announce themselves in their slot, look, and leave. A value
+/// that has been replaced is kept until it is pinned nowhere, and every shared slot was seen without a reader
+/// since. (Pinning or announcing, looking, replacing and checking are sequentially consistent, so no reader
+/// can be missed.)
+template <typename Value, template <typename> typename Atomic = std::atomic>
 class Published {
  public:
   class Reader {
    public:
-    explicit Reader(const Published& published) noexcept : readers_(published.readers_[this_stripe()].count) {
-      readers_.fetch_add(1, std::memory_order_seq_cst);
-      value_ = published.value_.load(std::memory_order_seq_cst);
+    explicit Reader(const Published& published, std::size_t slot = this_slot()) noexcept
+        : readers_(is_own(slot) ? nullptr : &published.readers_[slot - kOwnSlots].count),
+          value_(readers_ == nullptr ? published.pin(slot) : published.announce(*readers_)) {}
+    ~Reader() {
+      if (readers_ != nullptr) readers_->fetch_sub(1, std::memory_order_release);
     }
-    ~Reader() { readers_.fetch_sub(1, std::memory_order_release); }
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
     Value& operator*() const noexcept { return *value_; }
     Value* operator->() const noexcept { return value_; }
 
    private:
-    std::atomic<std::uint32_t>& readers_;
+    Atomic<std::uint32_t>* readers_;  // null: the slot is the thread's own
     Value* value_;
   };
 
@@ -63,11 +57,7 @@ class Published {
   /// Frees what no reader can hold any more. One writer at a time.
   void reclaim() {
     for (std::size_t at = 0; at < retired_.size();) {
-      auto& [value, quiet] = retired_[at];
-      for (std::size_t s = 0; s < kStripes; ++s) {
-        if (readers_[s].count.load(std::memory_order_seq_cst) == 0) quiet.set(s);
-      }
-      if (!quiet.all()) {
+      if (is_held(retired_[at])) {
         ++at;
         continue;
       }
@@ -81,15 +71,45 @@ class Published {
 
  private:
   struct alignas(kCacheLine) Readers {
-    mutable std::atomic<std::uint32_t> count{0};
+    mutable Atomic<std::uint32_t> count{0};
+  };
+  struct alignas(kCacheLine) Pin {
+    mutable Atomic<Value*> value{nullptr};
   };
   struct Retired {
     std::unique_ptr<Value> value;
-    std::bitset<kStripes> quiet;  ///< stripes that were seen without a reader
+    std::bitset<kSharedSlots> quiet;  ///< shared slots that were seen without a reader
   };
 
-  std::array<Readers, kStripes> readers_;
-  std::atomic<Value*> value_;
+  /// What was pinned before is not free while it is pinned, so it is the present value if it looks like it.
+  Value* pin(std::size_t slot) const noexcept {
+    Atomic<Value*>& mine = pins_[slot].value;
+    Value* value = value_.load(std::memory_order_acquire);
+    if (value == mine.load(std::memory_order_relaxed)) return value;
+    for (;;) {
+      mine.store(value, std::memory_order_seq_cst);
+      Value* const now = value_.load(std::memory_order_seq_cst);
+      if (now == value) return value;
+      value = now;
+    }
+  }
+  Value* announce(Atomic<std::uint32_t>& readers) const noexcept {
+    readers.fetch_add(1, std::memory_order_seq_cst);
+    return value_.load(std::memory_order_seq_cst);
+  }
+  bool is_held(Retired& retired) const noexcept {
+    for (const Pin& pin : pins_) {
+      if (pin.value.load(std::memory_order_seq_cst) == retired.value.get()) return true;
+    }
+    for (std::size_t s = 0; s < kSharedSlots; ++s) {
+      if (readers_[s].count.load(std::memory_order_seq_cst) == 0) retired.quiet.set(s);
+    }
+    return !retired.quiet.all();
+  }
+
+  std::array<Readers, kSharedSlots> readers_;
+  std::array<Pin, kOwnSlots> pins_;
+  Atomic<Value*> value_;
   std::vector<Retired> retired_;
 };
 

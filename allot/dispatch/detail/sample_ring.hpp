@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "allot/base/ids.hpp"
+#include "allot/dispatch/detail/thread_slot.hpp"
 
 namespace allot::detail {
 
@@ -22,22 +23,27 @@ struct Sample {
 
 /// A queue of fixed size: any number of threads put in, one takes out, nobody waits. (Vyukov's bounded queue:
 /// each slot says by a running number whether it is free or full, and for which round.)
-class SampleRing {
+template <std::size_t kSize, template <typename> typename Atomic = std::atomic>
+class Ring {
  public:
-  static constexpr std::size_t kSize = 512;
+  static constexpr std::size_t kCapacity = kSize;
 
-  SampleRing() : slots_(new Slot[kSize]) {
+  Ring() : slots_(new Slot[kSize]) {
     for (std::size_t at = 0; at < kSize; ++at) slots_[at].turn.store(at, std::memory_order_relaxed);
   }
 
-  /// False when it is full.
-  bool put(const Sample& sample) noexcept {
+  /// False when it is full. `alone`: no other thread puts in.
+  bool put(const Sample& sample, bool alone = false) noexcept {
     std::uint64_t at = head_.load(std::memory_order_relaxed);
     for (;;) {
       Slot& slot = slots_[at % kSize];
       const std::uint64_t turn = slot.turn.load(std::memory_order_acquire);
       if (turn == at) {
-        if (!head_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) continue;
+        if (alone) {
+          head_.store(at + 1, std::memory_order_relaxed);
+        } else if (!head_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {
+          continue;
+        }
         slot.sample = sample;
         slot.turn.store(at + 1, std::memory_order_release);
         return true;
@@ -59,13 +65,15 @@ class SampleRing {
 
  private:
   struct Slot {
-    std::atomic<std::uint64_t> turn{0};
+    Atomic<std::uint64_t> turn{0};
     Sample sample;
   };
 
   std::unique_ptr<Slot[]> slots_;
-  alignas(64) std::atomic<std::uint64_t> head_{0};
-  alignas(64) std::uint64_t tail_ = 0;
+  alignas(kCacheLine) Atomic<std::uint64_t> head_{0};
+  alignas(kCacheLine) std::uint64_t tail_ = 0;
 };
+
+using SampleRing = Ring<512>;
 
 }  // namespace allot::detail

@@ -1,5 +1,6 @@
 #include "allot/policy/detail/target_policy.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -13,10 +14,11 @@ namespace {
 
 class TargetPolicy final : public Policy {
  public:
-  TargetPolicy(const System& system, FindTarget find, bool keeps_proportions)
+  TargetPolicy(const System& system, FindTarget find, Load load)
       : system_(system),
         find_(std::move(find)),
-        most_missing_(keeps_proportions ? 0 : std::numeric_limits<std::uint64_t>::max()),
+        load_(load),
+        most_missing_(load == Load::kDeclared ? std::numeric_limits<std::uint64_t>::max() : 0),
         targets_(system),
         nothing_(system.type_count(), system.resource_count()) {
     point_at(nothing_);
@@ -36,6 +38,7 @@ class TargetPolicy final : public Policy {
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
+    if (load_ == Load::kOpen) return soonest(i, situation, false);
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
     const Count* const present = situation.counts.data() + row;
@@ -49,7 +52,7 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : in_proportion(i, wanted, present);
+    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : soonest(i, situation, true);
   }
 
   const Assignment* target() const noexcept override {
@@ -63,16 +66,34 @@ class TargetPolicy final : public Policy {
   }
 
  private:
-  /// There are more tasks of the type than the target has, or many fewer: they go where they keep its
-  /// proportions, and home where it has none.
-  [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Count* wanted,
-                                             const Count* present) const noexcept {
-    ResourceId best = *system_.home(i);
-    for (const ResourceId j : system_.resources_for(i)) {
-      if (wanted[index(j)] * (present[index(best)] + 1) > wanted[index(best)] * (present[index(j)] + 1))
-        best = j;
+  /// There are more tasks of the type than the target has, or many fewer: they go where they are expected to
+  /// end first, among the places that the target has for the type, if any.
+  [[gnu::noinline]] ResourceId soonest(TaskType i, const Situation& situation,
+                                       bool by_target) const noexcept {
+    const auto allowed = system_.resources_for(i);
+    const Count* const wanted = wanted_ + index(i) * resources_;
+    by_target = by_target && std::any_of(allowed.begin(), allowed.end(),
+                                         [&](ResourceId j) { return wanted[index(j)] > 0; });
+    ResourceId best = allowed[0];
+    double least = std::numeric_limits<double>::infinity();
+    for (const ResourceId j : allowed) {
+      if (by_target && wanted[index(j)] == 0) continue;
+      const double end = system_.seconds_per_task(i, j) + seconds_to_wait(j, situation);
+      if (end >= least) continue;
+      best = j;
+      least = end;
     }
     return best;
+  }
+
+  /// Until a server is free, by the mean times of the tasks there.
+  double seconds_to_wait(ResourceId j, const Situation& situation) const noexcept {
+    const Count servers = system_.resource(j).servers;
+    if (situation.total(j) < servers) return 0;
+    double seconds = 0;
+    for (const TaskType l : system_.types())
+      seconds += static_cast<double>(situation.count(l, j)) * system_.seconds_per_task(l, j);
+    return seconds / static_cast<double>(servers);
   }
 
   void point_at(const Assignment& assignment) noexcept {
@@ -82,7 +103,8 @@ class TargetPolicy final : public Policy {
 
   System system_;
   FindTarget find_;
-  std::uint64_t most_missing_;  // besides one: more of them, or fewer, and proportions are kept
+  Load load_;
+  std::uint64_t most_missing_;  // besides one: more of them, or fewer, and the target is no guide
   ByPopulation<Target> targets_;
   Assignment nothing_;
   const Target* current_ = nullptr;
@@ -92,8 +114,8 @@ class TargetPolicy final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find, bool keeps_proportions) {
-  return std::make_unique<TargetPolicy>(system, std::move(find), keeps_proportions);
+std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find, Load load) {
+  return std::make_unique<TargetPolicy>(system, std::move(find), load);
 }
 
 FindTarget shared_evenly(const System& system, FindTarget find) {

@@ -27,10 +27,10 @@ using FindTarget = std::function<Target(const System&)>;
 
 /// A policy that places a task of type i at the resource with the largest shortfall target_ij - n_ij, and
 /// asks `find` for each population that it has not seen lately ("piece-wise optimal"). Holds no target, and
-/// so balances each type by its own counts, until the population is first set. `keeps_proportions`: see
+/// so balances each type by its own counts, until the population is first set. `load`: see
 /// PolicyOptions.
 std::unique_ptr<Policy> make_target_policy(const System& system, FindTarget find,
-                                           bool keeps_proportions = false);
+                                           Load load = Load::kDeclared);
 
 /// The same, but where even sharing has no formula for the system: then `find` is asked with all resources
 /// under ps, and the note says so.

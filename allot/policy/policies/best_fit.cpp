@@ -17,6 +17,9 @@ std::unique_ptr<Policy> make(const System&, const PolicyOptions&) { return std::
 }  // namespace
 
 extern const PolicyInfo best_fit;
-const PolicyInfo best_fit{"best-fit", "to the home resource of the task's type", make};
+const PolicyInfo best_fit{.name = "best-fit",
+                          .summary = "to the home resource of the task's type",
+                          .make = make,
+                          .looks_at = Looks::kNothing};
 
 }  // namespace allot::policies

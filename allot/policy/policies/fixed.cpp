@@ -47,13 +47,16 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       [assignment = *options.assignment](const System& populated) {
         return find_target(populated, assignment);
       },
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
 
 extern const PolicyInfo fixed;
-const PolicyInfo fixed{
-    .name = "fixed", .summary = "keeps to a given assignment", .make = make, .needs_assignment = true};
+const PolicyInfo fixed{.name = "fixed",
+                       .summary = "keeps to a given assignment",
+                       .make = make,
+                       .needs_assignment = true,
+                       .looks_at = Looks::kOwnCounts};
 
 }  // namespace allot::policies

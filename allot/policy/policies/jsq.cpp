@@ -24,6 +24,9 @@ std::unique_ptr<Policy> make(const System&, const PolicyOptions&) {
 }  // namespace
 
 extern const PolicyInfo jsq;
-const PolicyInfo jsq{"jsq", "joins the shortest queue: the resource with the fewest tasks", make};
+const PolicyInfo jsq{.name = "jsq",
+                     .summary = "joins the shortest queue: the resource with the fewest tasks",
+                     .make = make,
+                     .looks_at = Looks::kTotals};
 
 }  // namespace allot::policies

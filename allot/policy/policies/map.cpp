@@ -39,7 +39,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       detail::shared_evenly(
           system, [solver = std::make_shared<MapSolver>(), search, further = options.look_further](
                       const System& populated) { return find_target(*solver, populated, search, further); }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ const PolicyInfo map{.name = "map",
                      .summary = "keeps to the assignment of the solver map; solves again when counts change",
                      .make = make,
                      .can_look_further = true,
+                     .looks_at = Looks::kOwnCounts,
                      .runtime_summary = "the most tasks per second: the targets of MAP"};
 
 }  // namespace allot::policies

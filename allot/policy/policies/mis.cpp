@@ -16,7 +16,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
           [search](const System& populated) {
             return detail::target_of(solve(*find_solver("mis"), {populated, Objective::kPriority}, search));
           }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
@@ -26,6 +26,7 @@ const PolicyInfo mis{.name = "mis",
                      .summary = "keeps to the assignment of the solver mis, for the priorities",
                      .make = make,
                      .needs_shares = true,
+                     .looks_at = Looks::kOwnCounts,
                      .runtime_summary = "near the shares of ALLOT_SHARES: the targets of MIS"};
 
 }  // namespace allot::policies

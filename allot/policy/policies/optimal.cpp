@@ -16,12 +16,15 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       detail::shared_evenly(
           system,
           [search](const System& populated) { return detail::target_of(best_known(populated, search)); }),
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
 
 extern const PolicyInfo optimal;
-const PolicyInfo optimal{"optimal", "keeps to the best assignment known, usually proven optimal", make};
+const PolicyInfo optimal{.name = "optimal",
+                         .summary = "keeps to the best assignment known, usually proven optimal",
+                         .make = make,
+                         .looks_at = Looks::kOwnCounts};
 
 }  // namespace allot::policies

@@ -2,6 +2,7 @@
 // what the plan gives it there, and stays idle rather than run one that is far ahead of the plan.
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,6 +83,7 @@ class PlannedPolicy final : public Policy {
         plans_(system) {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     if (options.power_cap) problem_.power_cap = options.power_cap;
+    problem_.ceilings = options.ceilings;
     for (const TaskType i : system.types())
       has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
     arrives_.assign(system.type_count(), false);
@@ -92,7 +94,7 @@ class PlannedPolicy final : public Policy {
     // Stages of the same jobs cannot run ahead of one another for long, and who is alone is ahead of nobody.
     const bool is_alone = problem_.threads.size() == 1 && problem_.arrivals.empty() && !problem_.power_cap &&
                           std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity());
-    idling_helps_ = !is_alone || options.objective == Objective::kEnergy;
+    idling_helps_ = (!is_alone && options.load != Load::kOpen) || options.objective == Objective::kEnergy;
     for (const TaskType i : system.types()) counts_.push_back(system.count(i));
     plan();
   }
@@ -147,6 +149,11 @@ class PlannedPolicy final : public Policy {
   std::uint64_t plan_number() const noexcept { return plan_number_; }
   /// Whether a server may do better to idle than to run what is ahead of the plan.
   bool idling_helps() const noexcept { return idling_helps_; }
+  /// Whether work comes from outside: then a task may do better to wait for a faster server.
+  bool is_open() const noexcept { return !problem_.ceilings.empty(); }
+  double servers(ResourceId j) const noexcept {
+    return static_cast<double>(problem_.system.resource(j).servers);
+  }
 
  private:
   /// Finds or remembers the plan for the counts.
@@ -277,6 +284,7 @@ class PlannedBinding final : public LateBinding {
       orders_[j].set_weights(weights);
       orders_[j].expect(seconds);
     }
+    if (policy_.is_open()) find_faster();
   }
 
   void succeed(LateBinding& before) override {
@@ -291,6 +299,7 @@ class PlannedBinding final : public LateBinding {
   std::optional<TaskType> next(ResourceId j, const Situation& situation, RandomStream&) noexcept override {
     for (std::size_t i = 0; i < offer_.size(); ++i) {
       offer_[i] = policy_.share(task_type(i), j) > 0 ? situation.waiting[i] : 0;
+      if (offer_[i] > 0 && policy_.is_open() && !(gain_here(task_type(i), j, situation) > 1)) offer_[i] = 0;
     }
     const bool holds_tasks = policy_.holds_tasks();
     if (holds_tasks) {
@@ -416,10 +425,8 @@ class PlannedBinding final : public LateBinding {
     std::optional<TaskType> best;
     double most = 1;
     for (const TaskType i : situation.system->types()) {
-      const Count waiting = situation.waiting[index(i)];
-      if (waiting == 0 || !situation.system->can_run(i, j) || !(policy_.completions(i) > 0)) continue;
-      const double wait = static_cast<double>(waiting) / policy_.completions(i);
-      const double gain = wait / situation.system->seconds_per_task(i, j);
+      if (situation.waiting[index(i)] == 0 || !situation.system->can_run(i, j)) continue;
+      const double gain = gain_here(i, j, situation);
       if (gain > most) {
         most = gain;
         best = i;
@@ -428,7 +435,42 @@ class PlannedBinding final : public LateBinding {
     return best;
   }
 
+  /// Seconds until a task of the type would have ended elsewhere, for those that it takes here.
+  double gain_here(TaskType i, ResourceId j, const Situation& situation) const noexcept {
+    const auto waiting = static_cast<double>(situation.waiting[index(i)]);
+    const double here = situation.system->seconds_per_task(i, j);
+    if (!policy_.is_open()) return policy_.completions(i) > 0 ? waiting / policy_.completions(i) / here : 0;
+    const Faster& faster = faster_(i, j);
+    if (faster.rate == 0) return std::numeric_limits<double>::infinity();
+    return (waiting / faster.rate + faster.seconds) / here;
+  }
+
+  /// Where the plan has a type that is faster there than here: what they complete of it together, by their
+  /// parts, and the seconds of the fastest.
+  struct Faster {
+    double rate = 0;
+    double seconds = 0;
+  };
+  void find_faster() {
+    faster_.assign(policy_.types(), policy_.resources(), {});
+    std::vector<double> parts(policy_.resources(), 0.0);
+    for (const PlannedPair& pair : pairs_)
+      parts[index(pair.resource)] += policy_.share(pair.type, pair.resource);
+    for (const PlannedPair& pair : pairs_) {
+      const auto [i, k] = pair;
+      const double seconds = policy_.seconds_per_task(i, k);
+      const double rate = policy_.share(i, k) / parts[index(k)] * policy_.servers(k) / seconds;
+      for (const ResourceId j : faster_.resource_ids()) {
+        if (!(seconds < policy_.seconds_per_task(i, j))) continue;
+        Faster& faster = faster_(i, j);
+        faster.seconds = faster.rate == 0 ? seconds : std::min(faster.seconds, seconds);
+        faster.rate += rate;
+      }
+    }
+  }
+
   const PlannedPolicy& policy_;
+  PerPair<Faster> faster_;                         // under an open load
   std::vector<ServiceOrder> orders_;               // one per resource
   std::vector<PlannedPair> pairs_;                 // that have a part in the plan
   std::vector<Count> offer_;                       // scratch of `next`

@@ -43,6 +43,9 @@ std::unique_ptr<Policy> make(const System&, const PolicyOptions&) { return std::
 }  // namespace
 
 extern const PolicyInfo power_of_two;
-const PolicyInfo power_of_two{"power-of-two", "the shorter of two resources drawn at random", make};
+const PolicyInfo power_of_two{.name = "power-of-two",
+                              .summary = "the shorter of two resources drawn at random",
+                              .make = make,
+                              .looks_at = Looks::kTotals};
 
 }  // namespace allot::policies

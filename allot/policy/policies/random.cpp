@@ -99,6 +99,7 @@ extern const PolicyInfo random;
 const PolicyInfo random{.name = "random",
                         .summary = "at random among the resources that can run the task",
                         .make = make,
-                        .takes_probabilities = true};
+                        .takes_probabilities = true,
+                        .looks_at = Looks::kNothing};
 
 }  // namespace allot::policies

@@ -31,6 +31,9 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
 }  // namespace
 
 extern const PolicyInfo round_robin;
-const PolicyInfo round_robin{"round-robin", "each type cycles through the resources that can run it", make};
+const PolicyInfo round_robin{.name = "round-robin",
+                             .summary = "each type cycles through the resources that can run it",
+                             .make = make,
+                             .looks_at = Looks::kNothing};
 
 }  // namespace allot::policies

@@ -42,7 +42,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
       [shares = options.shares, stop = options.solve](const System& populated) {
         return find_target(populated, {.stop = stop, .shares = shares});
       },
-      options.keep_proportions);
+      options.load);
 }
 
 }  // namespace
@@ -53,6 +53,7 @@ const PolicyInfo weighted{.name = "weighted",
                           .make = make,
                           .needs_shares = true,
                           .holds_time_shares = true,
+                          .looks_at = Looks::kOwnCounts,
                           .runtime_summary = "exactly the shares of ALLOT_SHARES: weighted service"};
 
 }  // namespace allot::policies

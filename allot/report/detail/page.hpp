@@ -13,9 +13,9 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
 /// Everything before the content: colours for light and dark, styles for text, tables and figures, and a
 /// content security policy that allows these styles and nothing else: no script, no style elsewhere, nothing
 /// fetched.
-std::string page_head(const std::string& title, const std::string& more_style = {});
+std::string page_head(const std::string& title);
 
-/// A table that scrolls within itself where it is too large.
+/// A table that scrolls within itself where it is long; in a narrow window its rows are stacked.
 std::string table_html(const Table& table);
 
 /// Sweeps have none: no section, no file.

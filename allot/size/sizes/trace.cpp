@@ -35,8 +35,8 @@ class ExactSum {
 class Trace final : public detail::ByInversion {
  public:
   /// Sizes already scaled to mean 1.
-  Trace(std::string path, std::vector<double> sizes) noexcept
-      : path_(std::move(path)), sizes_(std::move(sizes)) {
+  Trace(std::string spec, std::vector<double> sizes) noexcept
+      : spec_(std::move(spec)), sizes_(std::move(sizes)) {
     ExactSum squares;
     for (const double size : sizes_) squares.add((size - 1) * (size - 1));
     variance_ = squares.value() / static_cast<double>(sizes_.size());
@@ -50,10 +50,10 @@ class Trace final : public detail::ByInversion {
     }
   }
   double variance() const noexcept override { return variance_; }
-  std::string spec() const override { return "trace:" + path_; }
+  std::string spec() const override { return spec_; }
 
  private:
-  std::string path_;
+  std::string spec_;
   std::vector<double> sizes_;
   double variance_;
 };
@@ -91,10 +91,11 @@ std::string in_quotes(std::string_view text) {
 /// Collects what is wrong, line by line.
 class BadLines {
  public:
+  explicit BadLines(std::string_view what = "line ") : what_(what) {}
   void add(std::size_t line, std::string_view text, std::string_view problem) {
     if (++count_ > kListedLines) return;
     if (!message_.empty()) message_ += "; ";
-    message_ += "line " + std::to_string(line) + ": " + in_quotes(text) + " ";
+    message_ += std::string(what_) + std::to_string(line) + ": " + in_quotes(text) + " ";
     message_ += problem;
   }
   void throw_if_any(const std::string& field) const {
@@ -104,6 +105,7 @@ class BadLines {
   }
 
  private:
+  std::string_view what_;
   std::size_t count_ = 0;
   std::string message_;
 };
@@ -112,6 +114,10 @@ struct Entry {
   double size;
   std::size_t line;
 };
+
+bool is_size(double size) {
+  return size >= std::numeric_limits<double>::min() && size <= std::numeric_limits<double>::max();
+}
 
 std::vector<Entry> read_entries(const std::string& field, std::string_view text) {
   std::vector<Entry> entries;
@@ -122,7 +128,7 @@ std::vector<Entry> read_entries(const std::string& field, std::string_view text)
     text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     if (number.empty()) continue;
     const double size = detail::parsed_number(number);
-    if (size >= std::numeric_limits<double>::min() && size <= std::numeric_limits<double>::max()) {
+    if (is_size(size)) {
       entries.push_back({size, line});
     } else {
       bad.add(line, number, "is not a positive, finite number");
@@ -157,10 +163,9 @@ std::vector<double> scaled(const std::string& field, const std::vector<Entry>& e
 
 std::unique_ptr<const Distribution> make_trace(std::string_view path_text) {
   if (path_text.empty()) throw InvalidModel("trace", "needs a file of sizes: trace:PATH");
-  std::string path(path_text);
-  const std::string field = "trace:" + path;
-  std::vector<double> sizes = scaled(field, read_entries(field, read_text(field, path)));
-  return std::make_unique<Trace>(std::move(path), std::move(sizes));
+  const std::string field = "trace:" + std::string(path_text);
+  std::vector<double> sizes = scaled(field, read_entries(field, read_text(field, std::string(path_text))));
+  return std::make_unique<Trace>(field, std::move(sizes));
 }
 
 }  // namespace
@@ -170,3 +175,20 @@ const DistributionInfo trace{"trace", "drawn from a file of measured sizes, one 
                              make_trace};
 
 }  // namespace allot::sizes
+
+namespace allot {
+
+std::unique_ptr<const Distribution> sampled_distribution(std::string name, std::vector<double> values) {
+  std::vector<sizes::Entry> entries;
+  sizes::BadLines bad("size ");
+  for (const double size : values) {
+    entries.push_back({size, entries.size() + 1});
+    if (!sizes::is_size(size))
+      bad.add(entries.size(), detail::shortest_number(size), "is not a positive, finite number");
+  }
+  bad.throw_if_any("distribution");
+  if (entries.empty()) throw InvalidModel("distribution", "holds no size");
+  return std::make_unique<sizes::Trace>(std::move(name), sizes::scaled("distribution", entries));
+}
+
+}  // namespace allot

@@ -42,6 +42,7 @@ class BoundedProgram {
     std::vector<double> columns;  ///< where `has_columns`
     std::vector<double> prices;  ///< per row: what one more unit of its limit would add; < 0 at a lower limit
     bool is_optimal() const noexcept { return status == LinearProgram::Status::kOptimal; }
+    bool is_infeasible() const noexcept { return status == LinearProgram::Status::kInfeasible; }
     /// Optimal, or the best that was found before the poll said stop, if that keeps all rows.
     bool has_columns() const noexcept { return is_optimal() || !columns.empty(); }
   };

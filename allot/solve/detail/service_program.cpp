@@ -13,6 +13,9 @@ namespace {
 /// Columns could be so many times what rows allow, so that none of them is ever at its limit.
 constexpr double kNeverReached = 2;
 
+/// What the time of a server counts, of the value that the type completes in it at home.
+constexpr double kTimeOfServers = 0.01;
+
 }  // namespace
 
 ServiceProgram::ServiceProgram(const Problem& problem) : problem_(problem), system_(problem.system) {
@@ -129,6 +132,8 @@ void ServiceProgram::add_limits() {
     if (task.floor.value_or(0) > 0) limit(Limit::Kind::kFloor, index(i), completions(false), *task.floor);
     if (task.max_response && task.count > 0)
       limit(Limit::Kind::kResponse, index(i), completions(true), *task.max_response);
+    if (!problem_.ceilings.empty() && task.count > 0)
+      program_.set_row(completions(true), -kInfinity, problem_.ceilings[index(i)]);
   }
   for (std::size_t k = 0; k < problem_.threads.size(); ++k) {
     if (!problem_.threads[k].max_response) continue;
@@ -251,6 +256,13 @@ std::vector<std::pair<std::size_t, double>> ServiceProgram::value_terms() const 
 void ServiceProgram::aim_at_value() {
   program_.clear_gains();
   for (const auto& [column, gain] : value_terms()) program_.set_gain(column, gain);
+  if (problem_.ceilings.empty()) return;
+  // Plans that complete all there is are equally good but for the time of servers that they take.
+  for (const Served& one : served_) {
+    if (!one.is_counted()) continue;
+    const double at_home = system_.value_rate(one.type, *system_.home(one.type));
+    program_.set_gain(one.column, system_.value_rate(one.type, one.resource) - kTimeOfServers * at_home);
+  }
 }
 
 void ServiceProgram::aim_at_column(std::size_t column) {

@@ -32,7 +32,6 @@ namespace {
 using detail::BoundedProgram;
 using detail::kInfinity;
 using detail::kSamePlan;
-using detail::LinearProgram;
 using detail::ServiceProgram;
 using Answer = BoundedProgram::Answer;
 using Party = ServiceProgram::Party;
@@ -57,7 +56,7 @@ class PlannedSearch {
     const Answer answer = optimise();
     if (answer.has_columns()) {
       take(answer);
-    } else if (answer.status == LinearProgram::Status::kInfeasible) {
+    } else if (answer.is_infeasible()) {
       explain_conflict();
     } else {
       if (problem_.objective == Objective::kThroughput && service_.has_closed_work() &&
@@ -126,7 +125,7 @@ class PlannedSearch {
 
   /// The answer is also that of the objective.
   Answer optimum(Answer answer) {
-    if (answer.status == LinearProgram::Status::kInfeasible) return answer;
+    if (answer.is_infeasible()) return answer;
     if (answer.has_columns()) solution_.objective_value = answer.value;
     if (answer.bound < kInfinity)
       solution_.objective_bound = std::max(answer.bound, solution_.objective_value);
@@ -161,7 +160,7 @@ class PlannedSearch {
     if (detail::missed_by(service_, at_load_, {}, 0).empty()) return true;
     service_.carry_load();  // floors and what idle servers take are not in proportion to the load
     Answer answer = maximise();
-    if (answer.status == LinearProgram::Status::kInfeasible) return false;
+    if (answer.is_infeasible()) return false;
     if (answer.has_columns()) at_load_ = std::move(answer.columns);
     return true;
   }
@@ -173,7 +172,7 @@ class PlannedSearch {
     proof_.reset();
     service_.carry_no_more_than_load();
     Answer none;
-    none.status = LinearProgram::Status::kInfeasible;
+    none.status = detail::LinearProgram::Status::kInfeasible;
     return none;
   }
 
@@ -334,7 +333,7 @@ class PlannedSearch {
     least_value_ = least;
     service_.aim_at_power(least);
     Answer answer = maximise();
-    if (answer.status == LinearProgram::Status::kInfeasible) return answer;
+    if (answer.is_infeasible()) return answer;
     if (answer.has_columns()) solution_.objective_value = service_.idle_power() - answer.value;
     solution_.objective_bound = service_.least_power(std::max(answer.bound, answer.value));
     if (options_.keep_proof) {
@@ -408,7 +407,7 @@ class PlannedSearch {
   /// Whether the program has a solution; no matter which.
   bool is_feasible() {
     program().clear_gains();
-    return maximise().status != LinearProgram::Status::kInfeasible;
+    return !maximise().is_infeasible();
   }
 
   /// Limits are dropped one after the other. Those without which nothing would be wrong are put back.

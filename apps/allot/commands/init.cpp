@@ -5,22 +5,20 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
+#include "allot/base/memory.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/json.hpp"
 #include "apps/allot/command.hpp"
+#include "apps/allot/installed.hpp"
 #include "apps/allot/machine.hpp"
 #include "apps/allot/options.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app::init_command {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Arguments {
   std::string file;
@@ -29,23 +27,10 @@ struct Arguments {
   bool json = false;
 };
 
-/// Where the JSON Schema was installed: beside the program, or where the build would install it.
-std::string schema(bool is_job) {
-  const std::string name = is_job ? "jobs.schema.json" : "scenario.schema.json";
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = program.parent_path().parent_path() / "share" / "allot" / name;
-  if (!error && fs::exists(beside, error)) return beside.string();
-  return std::string(ALLOT_DATA_FOLDER) + "/" + name;
-}
-
-std::string memory_text(std::uint64_t bytes) {
-  const double gib = static_cast<double>(bytes) / (1 << 30);
-  return gib >= 10 ? fmt::format("{:.0f} GiB", gib) : fmt::format("{:.1f} GiB", gib);
-}
-
 std::string gpu_remark(const GpuKind& gpu) {
-  return gpu.model + (gpu.memory > 0 ? ", " + memory_text(gpu.memory) + (gpu.count > 1 ? " each" : "") : "");
+  return gpu.model + (gpu.memory > 0 ? ", " + memory_text(static_cast<double>(gpu.memory)) +
+                                           (gpu.count > 1 ? " each" : "")
+                                     : "");
 }
 
 /// "line   # remark"
@@ -83,6 +68,11 @@ std::string resources_of(const Machine& machine, bool is_job) {
     } else {
       text += remarked("discipline = \"fcfs\"", "a card does one task after the other; 'ps': all at once");
     }
+  }
+  if (machine.memory > 0) {
+    text += "\n# Memory, to be held by tasks that name it in their needs; without the # it is used.\n";
+    text += "# [[capacities]]\n# name = \"memory\"\n" +
+            remarked("# amount = " + std::to_string(machine.memory >> 30), "GiB");
   }
   for (const Partition& partition : machine.partitions) {
     text += "\n# A partition of Slurm" + (partition.gres.empty() ? "" : ", with " + partition.gres) +
@@ -143,7 +133,7 @@ std::string job_text(const Machine& machine) {
 }
 
 std::string file_text(const Machine& machine, bool is_job) {
-  std::string text = "#:schema " + schema(is_job) + "\n";
+  std::string text = "#:schema " + schema_of(is_job ? "jobs" : "scenario") + "\n";
   text += is_job ? "# Work for this machine: 'allot run' does it, 'allot profile' measures it first.\n"
                  : "# This machine as allot sees it: 'allot solve' says where tasks belong.\n";
   if (!machine.processor.empty()) text += "# " + machine.processor + "\n";
@@ -189,6 +179,7 @@ std::string found_json(const Machine& machine, const std::string& file) {
     entry.add("memory", gpu.memory > 0 ? Json(gpu.memory) : Json());
   }
   document.add("gpus", std::move(gpus));
+  document.add("memory", machine.memory > 0 ? Json(machine.memory) : Json());
   Json::Array partitions;
   for (const Partition& partition : machine.partitions) {
     Json& entry = partitions.emplace_back();

@@ -245,7 +245,8 @@ std::vector<Option> options_of(Arguments& arguments) {
           .suggesting_in(task_types_in_journal)
           .shown_as("NAME"),
       whole_option("last", arguments.last, 0, 1'000'000'000,
-                   "show the last N rows (0: all); --json and --csv always print all"),
+                   "show the last N rows (0: all); --json and --csv always print all")
+          .with_letter("n"),
   };
 }
 

@@ -99,7 +99,8 @@ std::vector<Option> options_of(Arguments& arguments) {
       Option{"figure", TextValue{"", set_figure}, "run only this figure (a number) or experiment (a name)"}
           .shown_as("N"),
       whole_option("runs", arguments.effort.runs, 1, 1'000'000,
-                   "random systems per figure; the paper has 600, fewer are faster"),
+                   "random systems per figure; the paper has 600, fewer are faster")
+          .with_letter("n"),
       seed_option(arguments.effort.seed)};
   add_sweep_options(options, arguments.sweep, "out/reproduce");
   return options;

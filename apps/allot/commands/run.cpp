@@ -340,6 +340,7 @@ Option policy_option(std::string& policy) {
     policy = name;
   };
   return Option{"policy", TextValue{"", set}, "place tasks by this policy instead, see 'allot list'"}
+      .with_letter("p")
       .suggesting(names_in(builtin_policies()))
       .shown_as("NAME");
 }
@@ -372,7 +373,8 @@ std::vector<Option> options_of(RunArguments& a) {
       halt_option(a.halt),
       seconds_option(
           "time_limit", a.time_limit_s,
-          "start no more tasks after this time, e.g. 10m, and exit with status 7; run again to resume"),
+          "start no more tasks after this time, e.g. 10m, and exit with status 7; run again to resume")
+          .with_letter("t"),
       seconds_option("lane_timeout", a.lane_timeout_s,
                      "give up on a worker started by 'launch' that is silent for this long")
           .unless_said("15s"),
@@ -382,6 +384,8 @@ std::vector<Option> options_of(RunArguments& a) {
       word_option(
           "progress", a.progress, {"auto", "json", "none"},
           "auto: a live view on a terminal, else a line every 30 s (default); json: one object per second"),
+      Option{"quiet", FlagValue{false, [&a](bool) { a.progress = ProgressStyle::kNone; }}, "show no progress"}
+          .with_letter("q"),
       output_option("log", a.log,
                     "append a line for every attempt: CSV if the name ends in .csv, else JSON "
                     "lines"),

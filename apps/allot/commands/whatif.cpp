@@ -17,7 +17,8 @@ struct Arguments : Asked<WhatIfQuestion> {
   std::size_t top = 20;
   std::vector<Option> more() {
     return {
-        whole_option("top", top, 0, 1'000'000'000, "show the N largest gains (0: all); JSON always has all")};
+        whole_option("top", top, 0, 1'000'000'000, "show the N largest gains (0: all); JSON always has all")
+            .with_letter("n")};
   }
 };
 

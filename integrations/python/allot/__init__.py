@@ -30,9 +30,14 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 from . import _native, _questions
 from ._dispatch import Dispatcher
 from ._errors import Diagnostic, InvalidInput, Unavailable
-from ._inputs import ScenarioLike, scenario_of as _scenario
+from ._inputs import ScenarioLike as ScenarioLike
 from ._questions import *  # a function for each
-from ._questions import AssignmentLike as AssignmentLike, PolicyFunction as PolicyFunction
+from ._questions import (
+    AssignmentLike as AssignmentLike,
+    PolicyFunction as PolicyFunction,
+    PolicyName as PolicyName,
+    SolverName as SolverName,
+)
 from ._native import (
     Analysis,
     Comparison,
@@ -48,7 +53,16 @@ from ._native import (
     Ticket,
     WhatIf,
 )
-from ._records import Change, Difference, DispatchStatistics, PlanDoubt, Prediction, RateEstimate, RateEstimates
+from ._records import (
+    Change,
+    Difference,
+    DispatchStatistics,
+    ParetoPoint,
+    PlanDoubt,
+    Prediction,
+    RateEstimate,
+    RateEstimates,
+)
 from . import _views as _views  # gives the native classes their looks
 
 __all__ = [
@@ -63,6 +77,7 @@ __all__ = [
     "Estimates",
     "InvalidInput",
     "Pareto",
+    "ParetoPoint",
     "Plan",
     "PlanDoubt",
     "Prediction",
@@ -92,7 +107,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Scenario:
-    """The scenario of a .toml or .json file; InvalidInput with every problem of the file.
+    """The scenario of a .toml or .json file; InvalidInput with every problem of the file, FileNotFoundError without one.
 
     >>> import allot, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -176,24 +191,24 @@ def _names(kind: str) -> List[str]:
     return [entry["name"] for entry in listing()[kind]]
 
 
-def solvers() -> List[str]:
+def solvers() -> List[SolverName]:
     """The names of all solvers.
 
     >>> import allot
     >>> "map" in allot.solvers()
     True
     """
-    return _names("solvers")
+    return cast(List[SolverName], _names("solvers"))
 
 
-def policies() -> List[str]:
+def policies() -> List[PolicyName]:
     """The names of all built-in policies.
 
     >>> import allot
     >>> {"map", "jsq", "random"} <= set(allot.policies())
     True
     """
-    return _names("policies")
+    return cast(List[PolicyName], _names("policies"))
 
 
 def distributions() -> List[str]:

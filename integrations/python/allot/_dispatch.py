@@ -1,6 +1,8 @@
 """Live scheduling: the native dispatcher with what is pleasant in Python around it."""
 from __future__ import annotations
 
+import functools
+import threading
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 import numpy as np
@@ -9,6 +11,7 @@ from . import _native
 from ._errors import InvalidInput, Unavailable
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Scenario, Ticket
+from ._questions import PolicyFunction
 
 #: How fast one type is on each resource: a sequence, NaN or None where that is unknown and 0 where it cannot run; or by
 #: name (a mapping or a pandas Series), without those where it cannot run. None: all unknown.
@@ -90,12 +93,22 @@ class Dispatcher(_native.Dispatcher):
     Plans count the needs and capacities of a scenario, but nothing is held back when a task is placed: letting it wait
     until it has what it needs is up to the caller.
 
-    policy: one of `allot.policies()`; assignment, probabilities and shares are as in `simulate`. background: plan in a
+    policy: one of `allot.policies()`, or a function of the state and the task type, as in `simulate`: it is shown the
+    tasks in flight, and decides for one thread at a time; assignment, probabilities and shares are as in `simulate`. background: plan in a
     thread of its own, which never needs the interpreter; False: when `solve()` is called. solve_limit: seconds for one
     plan. look_every: seconds between two looks at what has completed. exploration: part of all busy time that may go
     into trying again what the plan does not use. memory: completions after which a sample counts 1/e. A pair that fails
     breaker_failures times in a row is left alone for breaker_hold seconds, then for longer. room: how many types and
     resources may be added later. seed: of policies that draw.
+
+    A dispatcher is a context: on leaving it is closed, and its planner ended.
+
+    >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
+    >>> with allot.Dispatcher(machine, policy=lambda state, task: "r1", exploration=0.0) as live:
+    ...     live.place("t0").resource
+    'r1'
+    >>> live.closed
+    True
 
     All methods may be called from any thread. `place` and `complete` never wait; whatever may wait or solves lets other
     Python threads run. After a fork, make a new one: the planner is not copied.
@@ -109,7 +122,7 @@ class Dispatcher(_native.Dispatcher):
         tasks: Union[Mapping[str, int], Sequence[str], None] = None,
         rates: Optional[RatesLike] = None,
         worth: float = 10.0,
-        policy: str = "map",
+        policy: Union[str, PolicyFunction] = "map",
         assignment: Optional[Any] = None,
         probabilities: Optional[Any] = None,
         shares: str = "exact",
@@ -136,10 +149,23 @@ class Dispatcher(_native.Dispatcher):
             anywhere = np.ones((len(types), len(devices)))
             machine = Scenario(anywhere, counts, tasks=types, resources=devices, servers=servers)
             known = rates
+        name = "jsq" if callable(policy) else policy  # which needs no plans
         super().__init__(
-            machine, known, worth, policy, assignment, probabilities, shares, background, solve_limit, look_every,
+            machine, known, worth, name, assignment, probabilities, shares, background, solve_limit, look_every,
             exploration, memory, breaker_failures, breaker_hold, room, seed,
         )
+        if callable(policy):
+            setattr(self, "place", functools.partial(self._decide, threading.Lock(), policy))
+
+    def _decide(self, one_at_a_time: threading.Lock, function: PolicyFunction, task: Union[str, int]) -> Optional[Ticket]:
+        with one_at_a_time:
+            return self._place_by(function, task)
+
+    def __enter__(self) -> Dispatcher:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
 
     def task(self, task: Union[str, int], resource: Union[str, int, None] = None) -> _Task:
         """A context in which a task runs: it is placed on entry and completed on exit, failed where an exception leaves.
@@ -204,6 +230,8 @@ class Dispatcher(_native.Dispatcher):
         self._add_resource(rates, {"name": name, "servers": servers, **fields})
 
     def __repr__(self) -> str:
+        if self.closed:
+            return "Dispatcher: closed"
         seen = self.statistics()
         placed = f"{seen.placed:,} placed, {seen.placed - seen.ended:,} in flight"
         return f"Dispatcher: {len(self.tasks)} task types, {len(self.resources)} resources, {placed}\n{self.plan()!r}"

@@ -1,24 +1,27 @@
 """Results as pandas frames. pandas is looked for when a frame is asked for, and only then."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 
 def pandas() -> Any:
     try:
-        import pandas as module  # type: ignore[import]
+        import pandas as module
     except ImportError as error:
         raise ImportError("to_frame() needs pandas; to_dict() needs nothing") from error
     return module
 
 
-def by_pair(scenario: Any, values: Any) -> Any:
+def by_pair(scenario: Any, values: Any) -> "DataFrame":
     """A row per task type, a column per resource."""
     frame = pandas().DataFrame(values.copy(), index=list(scenario.tasks), columns=list(scenario.resources))
     return frame.rename_axis(index="task", columns="resource")
 
 
-def pareto(frontier: Any) -> Any:
+def pareto(frontier: Any) -> "DataFrame":
     """The frontier as a pandas frame, a row per point."""
     columns = {"throughput": frontier.throughputs}
     if frontier.priority_errors is not None:
@@ -29,13 +32,13 @@ def pareto(frontier: Any) -> Any:
     return pandas().DataFrame(columns).rename_axis(index="point")
 
 
-def changes(result: Any) -> Any:
+def changes(result: Any) -> "DataFrame":
     """The changes as a pandas frame, a row each."""
     columns = ["change", "resource", "task", "throughput", "gain", "approximate", "value", "capacity", "price"]
     return pandas().DataFrame([tuple(change) for change in result.changes], columns=columns)
 
 
-def simulation(run: Any) -> Any:
+def simulation(run: Any) -> "DataFrame":
     """Throughput and response time as a pandas frame, a row per task type."""
     throughput = run.throughput_by_task
     response = run.response_time_by_task
@@ -50,7 +53,7 @@ def simulation(run: Any) -> Any:
     )
 
 
-def comparison(result: Any) -> Any:
+def comparison(result: Any) -> "DataFrame":
     """The policies as a pandas frame, a row each."""
     differences = {difference.policy: difference for difference in result.differences}
     rows = []
@@ -77,7 +80,7 @@ def comparison(result: Any) -> Any:
     return pandas().DataFrame(rows).set_index("policy")
 
 
-def rate_estimates(estimates: Any) -> Any:
+def rate_estimates(estimates: Any) -> "DataFrame":
     """The estimates as a pandas frame, a row per pair."""
     pairs = pandas().MultiIndex.from_product([estimates.tasks, estimates.resources], names=["task", "resource"])
     numbers = [name for name in estimates._fields if name not in ("tasks", "resources")]

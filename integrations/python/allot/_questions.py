@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Literal, Optional, Sequence, Union
 
 from . import _native
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Analysis, Comparison, Pareto, Scenario, Simulation, Solution, WhatIf, State
 
-#: A policy of one's own: the resource (by index or name) for a task of a type (by index) in a state.
-PolicyFunction = Callable[[State, int], Union[int, str]]
+#: A policy of one's own: the resource (by index or name) for a task of a type (by index) in a state; or, where it binds
+#: late, the type that a free server of a resource takes, or None.
+PolicyFunction = Callable[[State, int], Union[int, str, None]]
+SolverName = Literal["best-fit", "map", "local", "exhaustive", "slsqp", "exact", "best", "mis", "weighted", "planned"]
+PolicyName = Literal["best-fit", "random", "load-balance", "jsq", "map", "mis", "optimal", "weighted", "fixed", "round-robin", "power-of-two", "fastest-free", "min-completion-time", "planned"]
 #: An assignment: a matrix, a result that holds one, the content of a file with one, or its path.
 AssignmentLike = Any
 
@@ -18,20 +21,20 @@ __all__ = ["solve", "certify", "pareto", "whatif", "simulate", "compare", "analy
 
 def solve(
     scenario: ScenarioLike,
-    objective: Optional[str] = None,
-    solver: Optional[str] = None,
+    objective: Optional[Literal["throughput", "priority", "max-min", "proportional", "energy"]] = None,
+    solver: Optional[SolverName] = None,
     *,
-    service: Optional[str] = None,
+    service: Optional[Literal["even", "planned"]] = None,
     time_limit: Optional[float] = None,
     seed: int = 1,
     explain: bool = False,
     start: Optional[AssignmentLike] = None,
-    shares: str = "exact",
-    sensitivity: str = "exact",
-    map_moves: str = "bulk",
+    shares: Literal["exact", "floor"] = "exact",
+    sensitivity: Literal["exact", "derivative"] = "exact",
+    map_moves: Literal["bulk", "single"] = "bulk",
     max_states: float = 1000000000.0,
     slsqp_occupied: bool = True,
-    mis_moves: str = "both",
+    mis_moves: Literal["both", "forward"] = "both",
     keep: float = 0.9,
     progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
 ) -> Solution:
@@ -90,7 +93,7 @@ def solve(
 def certify(
     scenario: ScenarioLike,
     *,
-    service: Optional[str] = None,
+    service: Optional[Literal["even", "planned"]] = None,
     time_limit: Optional[float] = 10.0,
     seed: int = 1,
     gap: float = 1e-10,
@@ -125,7 +128,7 @@ def pareto(
     *,
     points: int = 20,
     time_limit: Optional[float] = None,
-    service: Optional[str] = None,
+    service: Optional[Literal["even", "planned"]] = None,
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> Pareto:
@@ -158,7 +161,7 @@ def whatif(
     scenario: ScenarioLike,
     *,
     time_limit: Optional[float] = None,
-    service: Optional[str] = None,
+    service: Optional[Literal["even", "planned"]] = None,
     seed: int = 1,
     progress: Optional[Callable[[float], None]] = None,
 ) -> WhatIf:
@@ -186,22 +189,22 @@ def whatif(
 
 def simulate(
     scenario: ScenarioLike,
-    policy: Union[str, PolicyFunction],
+    policy: Union[PolicyName, PolicyFunction],
     *,
-    distribution: str = "exponential",
+    distribution: Any = "exponential",
     completions: int = 100_000,
     warmup: Union[int, str, None] = None,
     replications: int = 10,
     precision: Optional[float] = None,
     max_replications: int = 1000,
-    start: str = "random",
+    start: Literal["random", "listed"] = "random",
     seed: int = 1,
     jobs: Optional[int] = None,
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
-    shares: str = "exact",
-    objective: str = "throughput",
-    trace: Optional[Union[str, "os.PathLike[str]"]] = None,
+    shares: Literal["exact", "floor"] = "exact",
+    objective: Literal["throughput", "priority", "max-min", "proportional", "energy"] = "throughput",
+    trace: Optional[Union[bool, str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
     threads: Optional[int] = None,
@@ -262,21 +265,21 @@ def simulate(
 
 def compare(
     scenario: ScenarioLike,
-    policies: Optional[Iterable[Union[str, PolicyFunction]]] = None,
+    policies: Optional[Iterable[Union[PolicyName, PolicyFunction]]] = None,
     *,
-    distribution: str = "exponential",
+    distribution: Any = "exponential",
     completions: int = 100_000,
     warmup: Union[int, str, None] = None,
     replications: int = 10,
     precision: Optional[float] = None,
     max_replications: int = 1000,
-    start: str = "random",
+    start: Literal["random", "listed"] = "random",
     seed: int = 1,
     jobs: Optional[int] = None,
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
-    shares: str = "exact",
-    objective: str = "throughput",
+    shares: Literal["exact", "floor"] = "exact",
+    objective: Literal["throughput", "priority", "max-min", "proportional", "energy"] = "throughput",
     trace: Optional[Union[str, "os.PathLike[str]"]] = None,
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[float], None]] = None,
@@ -339,14 +342,14 @@ def compare(
 
 def analyze(
     scenario: ScenarioLike,
-    policy: Union[str, PolicyFunction],
+    policy: Union[PolicyName, PolicyFunction],
     *,
     optimal_control: bool = False,
-    start: str = "random",
+    start: Literal["random", "listed"] = "random",
     max_states: int = 200_000,
     assignment: Optional[AssignmentLike] = None,
     probabilities: Optional[Any] = None,
-    shares: str = "exact",
+    shares: Literal["exact", "floor"] = "exact",
     time_limit: Optional[float] = None,
     progress: Optional[Callable[[int], None]] = None,
 ) -> Analysis:
@@ -392,7 +395,7 @@ def generate(
     gps: int = 2,
     sas: int = 1,
     threads: int = 18,
-    rule: str = "row",
+    rule: Literal["row", "column", "ordered", "none"] = "row",
     rates: Sequence[float] = (0.0, 1.0),
     priorities: bool = False,
     powers: bool = False,

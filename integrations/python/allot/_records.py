@@ -1,13 +1,16 @@
 """Rows of results."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _frames
 from ._native import Estimate
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -33,6 +36,26 @@ class Change(NamedTuple):
     value: float
     capacity: Optional[str] = None
     price: Optional[float] = None
+
+
+class ParetoPoint(NamedTuple):
+    """A point of a frontier. priority_error: None without priorities. assignment: None for planned service; time_shares,
+    rounds and least_served: None for any other.
+
+    >>> import allot
+    >>> frontier = allot.pareto(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[1, 3]))
+    >>> fastest, *_, fairest = frontier
+    >>> fastest.throughput > fairest.throughput, fastest.priority_error > fairest.priority_error
+    (True, True)
+    """
+
+    throughput: float
+    value: float
+    priority_error: Optional[float]
+    assignment: Optional[Counts]
+    time_shares: Optional[Floats]
+    rounds: Optional[Floats]
+    least_served: Optional[float]
 
 
 class Difference(NamedTuple):
@@ -134,7 +157,7 @@ class RateEstimates(NamedTuple):
         """Where anything but a guess is behind it."""
         return self.weight > 0
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "DataFrame":
         """A pandas frame, a row per pair."""
         return _frames.rate_estimates(self)
 
@@ -188,5 +211,5 @@ class PlanDoubt(NamedTuple):
 
 
 # Users know them by the package.
-for _record in (Change, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, PlanDoubt):
+for _record in (Change, ParetoPoint, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, PlanDoubt):
     _record.__module__ = "allot"

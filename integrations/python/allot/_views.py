@@ -5,9 +5,14 @@ The functions here become methods of the native classes.
 from __future__ import annotations
 
 import html
+import operator
+import os
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence
 
+import numpy as np
+
 from . import _frames, _native, _plots
+from ._errors import InvalidInput
 
 
 MOST_ROWS = 40
@@ -351,6 +356,53 @@ def _plot_plan(self: Any, ax: Optional[Any] = None) -> Any:
     return _plots.matrix(self.scenario, self.target, title, "tasks to keep there", "d", ax)
 
 
+def _save(self: Any, path: Any) -> None:
+    """Writes a scenario file, .toml or .json by its name, which `load` reads."""
+    suffix = os.path.splitext(os.fspath(path))[1]
+    if suffix not in (".toml", ".json"):
+        raise InvalidInput([("path", f"must end in .toml or .json, is {os.fspath(path)!r}")])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(self.to_text(suffix[1:]))
+
+
+def _trace(self: Any) -> Any:
+    """The events of the first replication, kept by `trace=True`, as a dict of arrays, which pandas.DataFrame takes; else
+    None. Columns: time, event ('place', 'start', 'complete'), task, thread, type, resource, size, response (NaN but for
+    'complete')."""
+    if self._trace is None:
+        return None
+    what, time, task, thread, kind, place, size, response = self._trace
+    return {
+        "time": time,
+        "event": np.array(["place", "start", "complete"])[what],
+        "task": task,
+        "thread": thread,
+        "type": np.array(self.scenario.tasks)[kind],
+        "resource": np.array(self.scenario.resources)[place],
+        "size": size,
+        "response": np.where(what == 2, response, np.nan),
+    }
+
+
+def _percentiles_by_task(self: Any, percent: Any) -> Any:
+    """Percentiles of the response time of each task type, in seconds, from the events that `trace=True` keeps: NaN where
+    nothing completed. For several percentages, a row each."""
+    if self._trace is None:
+        raise InvalidInput([("trace", "no events were kept: simulate with trace=True")])
+    what, _, _, _, kind, _, _, response = self._trace
+    columns = [response[(what == 2) & (kind == i)] for i in range(len(self.scenario.tasks))]
+    nothing = np.full(np.shape(percent), np.nan)
+    return np.stack([np.percentile(column, percent) if len(column) else nothing for column in columns], axis=-1)
+
+
+for _class, _method, _function in (
+    (_native.Scenario, "save", _save),
+    (_native.Simulation, "percentiles_by_task", _percentiles_by_task),
+):
+    _function.__name__, _function.__qualname__ = _method, f"{_class.__name__}.{_method}"
+    setattr(_class, _method, _function)
+setattr(_native.Simulation, "trace", property(_trace))
+
 _methods_of(_native.Scenario, _view_of_scenario, _frame_of_rates, _plot_scenario)
 _methods_of(_native.Solution, _view_of_solution, _frame_of_assignment, _plot_solution)
 _methods_of(_native.Pareto, _view_of_pareto, _frames.pareto, _plot_pareto)
@@ -369,5 +421,29 @@ def _repr_of_estimates(self: Any) -> str:
     return f"Estimates({', '.join(_estimate(*pair) for pair in zip(self.mean, self.half_width))})"
 
 
+def _format_of_estimate(self: Any, spec: str) -> str:
+    """The mean and, where it is known, the half-width, each by the format."""
+    if not spec:
+        return _estimate(self.mean, self.half_width)
+    return format(self.mean, spec) + ("" if self.half_width is None else f" ± {format(self.half_width, spec)}")
+
+
+def _comparison_of_estimates(name: str) -> Callable[[Any, Any], Any]:
+    """By the means; another estimate is equal if its half-width is as well."""
+    compare = getattr(operator, name)
+
+    def method(self: Any, other: Any, /) -> Any:
+        if isinstance(other, _native.Estimate):
+            is_equality = name in ("eq", "ne")
+            return compare(tuple(self), tuple(other)) if is_equality else compare(self.mean, other.mean)
+        return compare(self.mean, other) if isinstance(other, (int, float)) else NotImplemented
+
+    return method
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(_native.Estimate, f"__{_name}__", _comparison_of_estimates(_name))
+setattr(_native.Estimate, "__hash__", lambda self: hash(tuple(self)))
+setattr(_native.Estimate, "__format__", _format_of_estimate)
 setattr(_native.Estimate, "__repr__", _repr_of_estimate)
 setattr(_native.Estimates, "__repr__", _repr_of_estimates)

@@ -15,12 +15,14 @@
 #include "allot/base/version.hpp"
 #include "allot/dispatch/plan.hpp"
 #include "allot/simulate/simulation_json.hpp"
+#include "allot/simulate/trace.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/pareto.hpp"
 #include "allot/solve/solution_json.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
 #include "integrations/python/native/convert.hpp"
+#include "integrations/python/native/module.hpp"
 #include "integrations/python/native/result_fields.hpp"
 
 namespace allot::python {
@@ -35,7 +37,11 @@ concept Record = std::is_class_v<Value>;
 /// Appends values to a text of bytes.
 class Packer {
  public:
-  Packer() { pack(std::string_view(version())); }
+  /// Without times: of how long the work took there is nothing, so that equal answers are equal bytes.
+  explicit Packer(bool with_times = true) : with_times_(with_times) { pack(std::string_view(version())); }
+  bool keeps(std::string_view key) const noexcept {
+    return with_times_ || (!key.ends_with("seconds") && key != "completions_per_second");
+  }
   const std::string& bytes() const noexcept { return bytes_; }
 
   template <typename... Values>
@@ -73,6 +79,7 @@ class Packer {
     fields(*this, record);
   }
 
+  bool with_times_;
   std::string bytes_;
 };
 
@@ -87,6 +94,7 @@ class Unpacker {
       raise_invalid("pickle", "is of version " + made_by + ", this is " + std::string(version()));
   }
 
+  bool keeps(std::string_view /*key*/) const noexcept { return true; }
   template <typename... Values>
   void operator()(Values&... values) {
     (unpack(values), ...);
@@ -175,6 +183,9 @@ void fields(auto& archive, Change& c) {
 void fields(auto& archive, WhatIf& w) { archive(w.base, w.changes, w.outcome); }
 void fields(auto& archive, Estimate& e) { archive(e.mean, e.half_width); }
 void fields(auto& archive, ReplicationMark& m) { archive(m.number, m.complete); }
+void fields(auto& archive, TraceEvent& e) {
+  archive(e.what, e.time, e.task, e.thread, e.type, e.resource, e.size, e.response);
+}
 void fields(auto& archive, SimulationResult& r) {
   archive_fields(archive, simulation_fields(), r);
   archive(r.throughput, r.value, r.rounds, r.response_time, r.throughput_by_task, r.throughput_by_resource,
@@ -190,7 +201,8 @@ void fields(auto& archive, Analysis& a) {
 }
 /// But for its system.
 void fields(auto& archive, Plan& p) {
-  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.solve_seconds, p.stale);
+  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.stale);
+  if (archive.keeps("solve_seconds")) archive(p.solve_seconds);
 }
 
 template <typename Value>
@@ -207,7 +219,30 @@ void unpack(const py::bytes& bytes, Value& value) {
   unpacker(value);
 }
 
-/// Makes a result of a scenario picklable: `fields` says what it holds besides.
+/// Gives a class `==` by value: all that it holds but how long the work took. `scenario_of`: what it is
+/// about.
+template <typename Held, typename Value>
+void add_equality(py::class_<Held>& bound, Value value_of) {
+  bound.def(
+      "__eq__",
+      [value_of](const Held& self, const Held& other) {
+        const auto bytes = [&](const Held& held) {
+          Packer packer(false);
+          auto value = value_of(held);
+          packer(value);
+          return packer.bytes();
+        };
+        if constexpr (requires { *self.scenario; }) {
+          if (!(*self.scenario == *other.scenario)) return false;
+        }
+        return bytes(self) == bytes(other);
+      },
+      py::is_operator(), py::arg("other"),
+      signed_doc("__eq__(self, other, /)", "Whether all of it is the same, but for how long the work took.")
+          .c_str());
+}
+
+/// Makes a result of a scenario picklable, and comparable: `fields` says what it holds besides.
 template <typename Result>
 void add_pickle(py::class_<Result>& bound) {
   bound.def(py::pickle([](const Result& self) { return py::make_tuple(self.scenario, packed(self)); },
@@ -217,6 +252,7 @@ void add_pickle(py::class_<Result>& bound) {
                          result.scenario = state[0].template cast<ScenarioPointer>();
                          return result;
                        }));
+  add_equality(bound, [](const Result& self) { return self; });
 }
 
 }  // namespace allot::python

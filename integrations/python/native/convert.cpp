@@ -168,11 +168,14 @@ bool is_plain_array(py::handle value) {
   return Py_TYPE(value.ptr()) == py::detail::npy_api::get().PyArray_Type_;
 }
 
+bool is_series(py::handle value) {
+  return !is_plain_array(value) && !is_mapping(value) && py::hasattr(value, "index") &&
+         py::hasattr(value, "items") && py::hasattr(value, "to_numpy") && !py::hasattr(value, "columns");
+}
+
 std::optional<py::object> labelled(py::handle value) {
   if (is_mapping(value)) return value.attr("items")();
-  if (is_plain_array(value) || !py::hasattr(value, "index") || !py::hasattr(value, "items") ||
-      !py::hasattr(value, "to_numpy") || py::hasattr(value, "columns"))
-    return {};
+  if (!is_series(value)) return {};
   // Without labels of its own, a Series counts from 0.
   std::size_t at = 0;
   for (const py::handle label : value.attr("index").attr("tolist")()) {

@@ -64,6 +64,8 @@ Node to_node(py::handle value, const std::string& place);
 /// What has labels: pairs of label and value of a mapping or of a pandas Series; nothing for all others.
 std::optional<py::object> labelled(py::handle value);
 bool is_mapping(py::handle value);
+/// A pandas Series, or what has its attributes.
+bool is_series(py::handle value);
 /// A pandas frame, or what has its attributes.
 bool is_frame(py::handle value);
 /// NumPy's array itself, not a subclass, which may mean more than its numbers.
@@ -89,6 +91,17 @@ py::tuple to_names(const auto& entries) {
   py::tuple names(entries.size());
   for (std::size_t at = 0; at < entries.size(); ++at) names[at] = py::str(entries[at].name);
   return names;
+}
+
+/// Python's index, which may count from the end.
+template <typename Value>
+const Value& element(const std::vector<Value>& values, py::handle index) {
+  const Py_ssize_t given = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
+  if (given == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  const auto size = static_cast<Py_ssize_t>(values.size());
+  const Py_ssize_t at = given < 0 ? given + size : given;
+  if (at < 0 || at >= size) throw py::index_error("there are " + std::to_string(size));
+  return values[static_cast<std::size_t>(at)];
 }
 
 /// Invalid where the work varies over time, which `function` does not take.

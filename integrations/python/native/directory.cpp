@@ -28,6 +28,14 @@ std::size_t Directory::at(const char* option, py::handle value) const {
   raise_invalid(option, "there is no " + shown(value));
 }
 
+std::optional<py::object> Directory::labelled(py::handle value) const {
+  if (!is_series(value)) return python::labelled(value);
+  for (const py::handle label : value.attr("index").attr("tolist")()) {
+    if (positions_.contains(py::str(label))) return value.attr("items")();
+  }
+  return python::labelled(value);
+}
+
 std::vector<std::size_t> Directory::positions(const char* option, const py::object& labels) const {
   std::vector<std::size_t> result;
   for (const py::handle label : labels) {
@@ -94,7 +102,7 @@ Node arranged(Node row, const std::vector<std::size_t>& columns, std::size_t siz
 }
 
 Node row_from(const char* option, const py::object& value, const Directory& resources) {
-  if (!labelled(value)) return to_node(value, option);
+  if (!resources.labelled(value)) return to_node(value, option);
   Node result = zeros(resources.size());
   for (const auto& [j, entry] : resources.values(option, value, false))
     std::get<Node::Array>(result.content)[j] = to_node(entry, option);
@@ -116,7 +124,7 @@ Node matrix_from(const char* option, const py::object& value, const Directory& t
       rows[types[at]] = arranged(std::move(given[at]), columns, resources.size());
     return make_node(std::move(rows));
   }
-  if (labelled(value)) {
+  if (tasks.labelled(value)) {
     for (const auto& [i, row] : tasks.values(option, value, false))
       rows[i] = row_from(option, row, resources);
     return make_node(std::move(rows));

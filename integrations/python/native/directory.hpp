@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,10 @@ class Directory {
   /// a pandas Series; with `all`, it must have all names. Invalid, naming the option, otherwise.
   std::vector<std::pair<std::size_t, py::object>> values(const char* option, const py::object& values,
                                                          bool all) const;
+
+  /// Pairs of label and value of what has labels. A pandas Series that counts from 0 is a sequence, unless
+  /// these numbers are names here.
+  std::optional<py::object> labelled(py::handle value) const;
 
   /// Where each of some labels stands here. A label that is no string is meant as its text, or else as an
   /// index. Invalid for one that is not here, or is there twice.

@@ -159,6 +159,7 @@ void bind_plan(py::module_& module) {
                          unpack(state[1].cast<py::bytes>(), *plan);
                          return LivePlan{std::move(scenario), std::move(plan)};
                        }));
+  add_equality(bound, [](const LivePlan& self) { return *self.plan; });
 }
 
 /// Where tasks go, and how they end.
@@ -170,6 +171,7 @@ void add_placing(py::class_<LiveDispatcher>& bound) {
           "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
           "now: everything that could run it is drained, lost or disabled.")
           .c_str());
+  bound.def("_place_by", &LiveDispatcher::place_by, py::arg("function"), py::arg("task"));
   bound.def(
       "place_at", &LiveDispatcher::place_at, py::arg("task"), py::arg("resource"),
       signed_doc(
@@ -290,6 +292,12 @@ void bind_dispatch(py::module_& module) {
   bound.def_property_readonly(
       "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
       "The names of the resources.");
+  bound.def_property_readonly("closed", &LiveDispatcher::is_closed, "Whether it has been closed.");
+  bound.def(
+      "close", &LiveDispatcher::close,
+      signed_doc("close(self)",
+                 "Ends the planner. Every call after it raises RuntimeError; a second close does nothing.")
+          .c_str());
   add_placing(bound);
   add_changes(bound);
   add_plans(bound);

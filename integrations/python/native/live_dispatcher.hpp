@@ -21,6 +21,7 @@
 #include "integrations/python/native/convert.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/lifetime.hpp"
+#include "integrations/python/native/python_policy.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -138,7 +139,10 @@ inline const char* word(Breaker breaker) {
 class LiveDispatcher {
  public:
   LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
-      : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
+      : directories_(std::make_shared<Directories>()),
+        worth_(worth),
+        process_(getpid()),
+        random_(options.seed) {
     directories_->tasks = Directory(system.tasks());
     directories_->resources = Directory(system.resources());
     directories_->capacities = Directory(system.capacities());
@@ -147,7 +151,7 @@ class LiveDispatcher {
     options.policy_options.solve.flag = &attendant.stop();
     options.capacities = system.capacities();
     dispatcher_ = attendant.run([&] {
-      return std::make_unique<Dispatcher>(system.resources(), system.tasks(), std::move(priors),
+      return std::make_shared<Dispatcher>(system.resources(), system.tasks(), std::move(priors),
                                           std::move(options));
     });
   }
@@ -155,13 +159,23 @@ class LiveDispatcher {
   ~LiveDispatcher() {
     // A fork has no planner to wait for, and perhaps its locks.
     if (getpid() != process_) {
-      static_cast<void>(dispatcher_.release());
+      static_cast<void>(new std::shared_ptr<Dispatcher>(std::move(dispatcher_)));
       return;
     }
-    if (!dispatcher_) return;               // ended with the interpreter
+    if (!dispatcher_) return;               // closed, or ended with the interpreter
     const py::gil_scoped_release released;  // of the thread that ends the interpreter, if it is ending
     dispatcher_.reset();
   }
+
+  /// Ends the planner once no other thread is in a call; calls after it raise RuntimeError. Again: nothing.
+  void close() {
+    if (getpid() != process_ || !dispatcher_) return;
+    is_closed_ = true;
+    std::shared_ptr<Dispatcher> last = std::move(dispatcher_);
+    const Unlocked released;
+    last.reset();
+  }
+  bool is_closed() const noexcept { return is_closed_; }
 
   LiveDispatcher(const LiveDispatcher&) = delete;
   LiveDispatcher& operator=(const LiveDispatcher&) = delete;
@@ -173,14 +187,46 @@ class LiveDispatcher {
   std::optional<LiveTicket> place(py::handle task) {
     const TaskType i = type(task);
     const Clock::time_point now = Clock::now();
-    const std::optional<Ticket> ticket = live().place(i, now);
+    const std::optional<Ticket> ticket = live()->place(i, now);
     if (!ticket) return {};
     return LiveTicket{directories_, *ticket, now};
   }
 
+  /// Where a function of the state and the task type says; None when it can go nowhere now. The function is
+  /// shown the rates that the latest plan knows, and as work that is left what is expected of it. The caller
+  /// lets one thread in at a time, for the sake of the function's memory.
+  std::optional<LiveTicket> place_by(const py::object& function, py::handle task) {
+    const TaskType i = type(task);
+    const Clock::time_point now = Clock::now();
+    const std::shared_ptr<Dispatcher> dispatcher = live();
+    if (const std::optional<Ticket> trial = dispatcher->place_trial(i, now))
+      return LiveTicket{directories_, *trial, now};
+    const LivePlan latest = plan();
+    const System& system = latest.plan->system;
+    // A type that the plan does not know yet goes where the dispatcher says, and so does one that must
+    // leave the place that was chosen for it.
+    if (index(i) >= system.type_count() || system.resources_for(i).empty()) return place(task);
+    const std::vector<Count> in_flight = dispatcher->statistics().in_flight;
+    std::vector<Count> counts;
+    std::vector<Count> totals(system.resource_count());
+    std::vector<double> remaining(totals.size());
+    for (const TaskType k : system.types()) {
+      for (const ResourceId j : system.resource_ids()) {
+        counts.push_back(in_flight[index(k) * directories_->resources.size() + index(j)]);
+        totals[index(j)] += counts.back();
+        if (system.can_run(k, j))
+          remaining[index(j)] += static_cast<double>(counts.back()) / system.rate(k, j);
+      }
+    }
+    const Situation situation{.system = &system, .counts = counts, .totals = totals, .remaining = remaining};
+    const ResourceId j = decide(function, latest.scenario, i, situation, memory_, random_);
+    if (!dispatcher->allows(i, j)) return place(task);
+    return LiveTicket{directories_, dispatcher->place_at(i, j, now), now};
+  }
+
   LiveTicket place_at(py::handle task, py::handle resource) {
     const Clock::time_point now = Clock::now();
-    return {directories_, live().place_at(type(task), this->resource(resource), now), now};
+    return {directories_, live()->place_at(type(task), this->resource(resource), now), now};
   }
 
   void complete(py::handle given_back, const py::object& seconds, const py::object& ok) {
@@ -191,17 +237,17 @@ class LiveDispatcher {
                             : number("seconds", seconds, is_amount, "must be a number >= 0");
     const bool succeeded = flag("ok", ok);
     take_back(ticket);
-    live().complete(ticket.ticket, busy, succeeded, now);
+    live()->complete(ticket.ticket, busy, succeeded, now);
   }
 
   void cancel(py::handle given_back) {
     LiveTicket& ticket = ticket_of(given_back);
     take_back(ticket);
-    live().cancel(ticket.ticket);
+    live()->cancel(ticket.ticket);
   }
 
   bool allows(py::handle task, py::handle resource) const {
-    return live().allows(type(task), this->resource(resource));
+    return live()->allows(type(task), this->resource(resource));
   }
 
   // ---- what changes
@@ -213,7 +259,7 @@ class LiveDispatcher {
     for (const auto& [at, value] : values)
       changes.emplace_back(task_type(at), static_cast<Count>(whole("counts", value, 0, kMaxCount)));
     const Unlocked released;
-    for (const auto& [i, count] : changes) live().set_count(i, count);
+    for (const auto& [i, count] : changes) live()->set_count(i, count);
   }
 
   void set_priorities(const py::object& priorities) {
@@ -221,14 +267,14 @@ class LiveDispatcher {
     for (const auto& [at, value] : directories_->tasks.values("priorities", priorities, true))
       values[at] = number("priorities", value);
     const Unlocked released;
-    live().set_priorities(values);
+    live()->set_priorities(values);
   }
 
   void add_task(const py::object& rates, const py::dict& fields) {
     TaskClass added;
     set_fields(task_fields(), fields, added);
     const std::vector<RatePrior> priors = priors_of(rates, directories_->resources, worth_);
-    live().add_type(added, priors);
+    live()->add_type(added, priors);
     directories_->tasks.add(added.name);
   }
 
@@ -236,7 +282,7 @@ class LiveDispatcher {
     Resource added;
     set_fields(resource_fields(), fields, added);
     const std::vector<RatePrior> priors = priors_of(rates, directories_->tasks, worth_);
-    live().add_resource(added, priors);
+    live()->add_resource(added, priors);
     directories_->resources.add(added.name);
   }
 
@@ -310,20 +356,20 @@ class LiveDispatcher {
   void remove_task(py::handle task) {
     const TaskType i = type(task);
     const Unlocked released;
-    live().remove_type(i);
+    live()->remove_type(i);
   }
 
   void change(py::handle resource, void (Dispatcher::*method)(ResourceId)) {
     const ResourceId j = this->resource(resource);
     const Unlocked released;
-    (live().*method)(j);
+    (live().get()->*method)(j);
   }
 
   void disable(py::handle task, py::handle resource) {
     const TaskType i = type(task);
     const ResourceId j = this->resource(resource);
     const Unlocked released;
-    live().disable(i, j);
+    live()->disable(i, j);
   }
 
   void report_running(py::handle task, py::handle resource, const py::object& seconds) {
@@ -335,14 +381,14 @@ class LiveDispatcher {
     for (const py::handle value : seconds)
       busy.push_back(number("seconds", value, is_amount, "must be numbers >= 0"));
     const Unlocked released;
-    live().report_running(i, j, busy);
+    live()->report_running(i, j, busy);
   }
 
   // ---- what is known
 
   LivePlan plan() const {
     const Unlocked released;
-    std::shared_ptr<const Plan> plan = live().plan();
+    std::shared_ptr<const Plan> plan = live()->plan();
     auto scenario = std::make_shared<Scenario>(Scenario{"", plan->system, {}, {}, {}, {}});
     return {std::move(scenario), std::move(plan)};
   }
@@ -353,7 +399,7 @@ class LiveDispatcher {
     RateEstimate known;
     {
       const Unlocked released;
-      known = live().estimate(i, j);
+      known = live()->estimate(i, j);
     }
     return record("RateEstimate", known.seconds, known.seconds_low, known.seconds_high, known.rate,
                   known.rate_low, known.rate_high, known.weight, known.completions, known.failures,
@@ -367,7 +413,7 @@ class LiveDispatcher {
     {
       const Unlocked released;
       for (const TaskType i : IdRange<TaskType>(types)) {
-        for (const ResourceId j : IdRange<ResourceId>(resources)) known.push_back(live().estimate(i, j));
+        for (const ResourceId j : IdRange<ResourceId>(resources)) known.push_back(live()->estimate(i, j));
       }
     }
     const auto matrix = [&](auto get) {
@@ -394,7 +440,7 @@ class LiveDispatcher {
   }
 
   py::object statistics() const {
-    const DispatchStatistics seen = live().statistics();
+    const DispatchStatistics seen = live()->statistics();
     const std::size_t resources = directories_->resources.size();
     const auto matrix = [&](const auto& values) {
       py::array_t<Count> array({values.size() / resources, resources});
@@ -412,7 +458,7 @@ class LiveDispatcher {
     PlanDoubt doubt;
     {
       const Unlocked released;
-      doubt = live().doubt(tries);
+      doubt = live()->doubt(tries);
     }
     return record("PlanDoubt", doubt.draws, doubt.would_change, doubt.at_stake);
   }
@@ -420,15 +466,16 @@ class LiveDispatcher {
   bool solve(const py::object& always) {
     const bool in_any_case = flag("always", always);
     const Unlocked released;
-    return live().solve(Clock::now(), in_any_case);
+    return live()->solve(Clock::now(), in_any_case);
   }
 
  private:
-  /// Throws RuntimeError where there is none: in a fork, and at the interpreter's end.
-  Dispatcher& live() const {
+  /// Throws RuntimeError where there is none: in a fork, once closed, and at the interpreter's end.
+  std::shared_ptr<Dispatcher> live() const {
     if (getpid() != process_) raise_forked("this dispatcher", "make a new one in the child");
+    if (is_closed_) throw std::runtime_error("this dispatcher is closed");
     if (!dispatcher_) raise_ending();
-    return *dispatcher_;
+    return dispatcher_;
   }
 
   TaskType type(py::handle task) const { return task_type(directories_->tasks.at("task", task)); }
@@ -451,9 +498,11 @@ class LiveDispatcher {
   std::shared_ptr<Directories> directories_;
   double worth_;
   pid_t process_;
-  std::unique_ptr<Dispatcher> dispatcher_;
-  EndedInTime ended_in_time_{
-      [this] { return std::shared_ptr<void>(std::shared_ptr<Dispatcher>(std::move(dispatcher_))); }};
+  std::vector<std::uint32_t> memory_;  ///< of a policy that is a function
+  RandomStream random_;
+  std::shared_ptr<Dispatcher> dispatcher_;
+  bool is_closed_ = false;
+  EndedInTime ended_in_time_{[this] { return std::shared_ptr<void>(std::move(dispatcher_)); }};
 };
 
 }  // namespace allot::python

@@ -12,7 +12,7 @@ namespace {
 
 /// The file that a path names, the content of one, or a document of the matrix that the value is or holds.
 Document document_of(const char* option, const char* key, const py::object& value, const System& system) {
-  if (is_path(value)) return value_or_raise(read_document(path(option, value)));
+  if (is_path(value)) return value_or_raise(read_document(readable_path(option, value)));
   if (is_mapping(value) && value.contains(key)) return to_document(value);
   py::object matrix = value;
   for (const char* attribute : {"assignment", "target"}) {

@@ -85,6 +85,12 @@ void PolicyState::finish(PolicyMemory memory) {
   if (!memory.empty()) std::copy_n(memory_.data(), memory.size(), memory.begin());
 }
 
+const py::object& PolicyState::asked_for(const py::object& value, const char* name, const char* mark) {
+  if (!value.is_none()) return value;
+  throw py::attribute_error(std::string("state.") + name +
+                            " is there for a policy marked with @allot.policy(" + mark + "=True)");
+}
+
 double PolicyState::random() {
   if (!may_draw_)
     raise_invalid("policy", "the exact chain needs one that draws no random numbers; simulate this one");
@@ -284,6 +290,18 @@ std::vector<ChosenPolicy> chosen_policies(const py::object& values) {
   return chosen;
 }
 
+ResourceId decide(const py::object& function, const ScenarioPointer& scenario, TaskType i,
+                  const Situation& situation, std::vector<std::uint32_t>& memory, RandomStream& random) {
+  if (flag_attribute(function, "binds_late"))
+    raise_invalid("policy", "a dispatcher places tasks; a function that binds late is for simulations");
+  PythonHost host(function, "", scenario);
+  const std::unique_ptr<Policy> policy = host.policy().make(scenario->system, {});
+  memory.resize(policy->memory_size());
+  const ResourceId chosen = policy->place(i, situation, memory, random);
+  host.rethrow();
+  return chosen;
+}
+
 void bind_policy_state(py::module_& module) {
   module.def(
       "policy_name",
@@ -310,10 +328,11 @@ void bind_policy_state(py::module_& module) {
   state.def_property_readonly("totals", &PolicyState::totals, "Tasks at each resource.");
   state.def_property_readonly(
       "remaining", &PolicyState::remaining,
-      "Seconds of work left at each resource, for a policy with looks_at_sizes; else None.");
+      "Seconds of work left at each resource, for a policy with looks_at_sizes; AttributeError for others.");
   state.def_property_readonly(
       "waiting", &PolicyState::waiting,
-      "Tasks of each type that wait for no resource in particular, for a policy with binds_late; else None.");
+      "Tasks of each type that wait for no resource in particular, for a policy with binds_late; "
+      "AttributeError for others.");
   state.def_property_readonly("now", &PolicyState::now,
                               "Seconds since the start of the run, for a policy with binds_late.");
   state.def_property_readonly(

@@ -37,8 +37,9 @@ class PolicyState {
   const py::array_t<double>& rates() const noexcept { return rates_; }
   const py::array_t<Count>& counts() const noexcept { return counts_; }
   const py::array_t<Count>& totals() const noexcept { return totals_; }
-  const py::object& remaining() const noexcept { return remaining_; }
-  const py::object& waiting() const noexcept { return waiting_; }
+  /// AttributeError for a policy that has not asked for it.
+  const py::object& remaining() const { return asked_for(remaining_, "remaining", "looks_at_sizes"); }
+  const py::object& waiting() const { return asked_for(waiting_, "waiting", "binds_late"); }
   double now() const noexcept { return now_; }
   const py::array_t<std::uint32_t>& memory() const noexcept { return memory_; }
   /// Uniform in (0, 1), from the stream of the policy. Raises RuntimeError outside of a decision, and is
@@ -46,6 +47,8 @@ class PolicyState {
   double random();
 
  private:
+  static const py::object& asked_for(const py::object& value, const char* name, const char* mark);
+
   ScenarioPointer scenario_;
   py::array_t<double> rates_;
   py::array_t<Count> counts_;
@@ -114,6 +117,11 @@ class PythonHost {
   NativeCall call_{&stop_};
   std::exception_ptr raised_;
 };
+
+/// One decision for a live host; throws what the function raised. `memory` is made as large as the function
+/// wants it. Invalid for a function that binds late.
+ResourceId decide(const py::object& function, const ScenarioPointer& scenario, TaskType i,
+                  const Situation& situation, std::vector<std::uint32_t>& memory, RandomStream& random);
 
 void bind_policy_state(py::module_& module);
 

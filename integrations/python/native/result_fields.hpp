@@ -31,7 +31,8 @@ void add_attributes(py::class_<Held>& bound, std::span<const ResultField<Result>
 template <typename Result>
 void archive_fields(auto& archive, std::span<const ResultField<Result>> fields, Result& result) {
   for (const ResultField<Result>& field : fields) {
-    if (field.kept != nullptr) std::visit([&](auto* value) { archive(*value); }, field.kept(result));
+    if (field.kept != nullptr && archive.keeps(field.key))
+      std::visit([&](auto* value) { archive(*value); }, field.kept(result));
   }
 }
 

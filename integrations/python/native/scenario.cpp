@@ -173,9 +173,13 @@ void add_texts(ScenarioClass& scenario) {
                                  "2\n")
                           .c_str());
   scenario.def_static(
-      "from_file", [](const py::object& file) { return value_or_raise(read_scenario(path("path", file))); },
+      "from_file",
+      [](const py::object& file) { return value_or_raise(read_scenario(readable_path("path", file))); },
       py::arg("path"),
-      signed_doc("from_file(path)", "From a .toml or .json file; '-' reads JSON from standard input.")
+      signed_doc(
+          "from_file(path)",
+          "From a .toml or .json file; '-' reads JSON from standard input. FileNotFoundError, or another\n"
+          "OSError, where it cannot be opened.")
           .c_str());
   scenario.def_static("from_text", &scenario_from_text, py::arg("text"), py::arg("format") = "toml",
                       signed_doc("from_text(text, format='toml')",
@@ -258,6 +262,19 @@ void add_copies(ScenarioClass& scenario) {
                  ">>> import allot\n"
                  ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
                  "14.0\n")
+          .c_str());
+  scenario.def(
+      "replace", &scenario_with,
+      signed_doc(
+          "replace(self, **changes)",
+          "A copy with other values: `rates`, `counts`, every other argument of the constructor, and the "
+          "parts of a\nscenario file: name, power_cap, threads, population, arrivals, measured. By "
+          "name, only those named change;\nNone takes values away. `tasks` and `resources` give new "
+          "names in the old order.\n\n"
+          ">>> import allot\n"
+          ">>> box = allot.Scenario([[8, 2], [2, 6]], [2, 2], priorities=[1, 3])\n"
+          ">>> box.replace(worths={'t1': 5}, servers=[4, 1], priorities=None).worths\n"
+          "array([1., 5.])\n")
           .c_str());
   scenario.def("with_counts", &with_counts, py::arg("counts"),
                signed_doc("with_counts(self, counts)",

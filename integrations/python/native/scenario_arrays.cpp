@@ -9,6 +9,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
+#include "allot/format/scenario_writer.hpp"
 #include "allot/model/fields.hpp"
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/values.hpp"
@@ -131,16 +132,20 @@ std::optional<System> plain_system(const RateTable& rates, const py::object& cou
   }
 }
 
-/// The labels of a frame as names; None where it has none of its own, but counts from 0.
-py::object names_of(const py::object& index) {
+/// Labels as names.
+py::list names_of(const py::object& labels) {
   py::list names;
-  bool counts = true;
-  for (const py::handle label : index.attr("tolist")()) {
-    counts = counts && PyLong_Check(label.ptr()) && label.equal(py::int_(names.size()));
-    names.append(py::str(label));
-  }
-  if (counts) return py::none();
+  for (const py::handle label : labels) names.append(py::str(label));
   return names;
+}
+
+/// Whether a frame has no labels of its own, but counts from 0.
+bool counts_from_zero(const py::object& labels) {
+  std::size_t at = 0;
+  for (const py::handle label : labels) {
+    if (!PyLong_Check(label.ptr()) || !label.equal(py::int_(at++))) return false;
+  }
+  return true;
 }
 
 /// One name each: as given, or made up.
@@ -210,7 +215,7 @@ void check_keywords(const py::kwargs& given) {
 
 /// A value per entry: one for all, one each, or by name.
 std::vector<Node> spread(const char* option, const py::object& values, const Directory& directory) {
-  if (labelled(values)) {
+  if (directory.labelled(values)) {
     std::vector<Node> nodes(directory.size());
     for (const auto& [at, value] : directory.values(option, values, false))
       nodes[at] = to_node(value, option);
@@ -284,18 +289,169 @@ void name_homes(Node::Array& tasks, const std::vector<Node>& resources) {
   }
 }
 
-/// The rows and columns of a frame in the order of the names that were given, where these are its own.
-py::object in_order(const py::object& frame, const char* axis, const py::object& own,
-                    const py::object& given) {
-  if (own.is_none() || given.is_none() || !py::isinstance<py::iterable>(given)) return frame;
+/// The rows or columns of a frame in the order of the names that were given, where these are its own.
+py::object in_order(const py::object& frame, const char* axis, const py::list& own, const py::object& given) {
+  if (given.is_none() || !py::isinstance<py::iterable>(given)) return frame;
   const py::list wanted(given);
-  if (!py::set(wanted).equal(py::set(own)) || wanted.size() != py::list(own).size()) return frame;
+  if (!py::set(wanted).equal(py::set(own)) || wanted.size() != own.size()) return frame;
   py::list order;
   for (const py::handle name : wanted) order.append(own.attr("index")(name));
   return frame.attr("take")(order, py::arg("axis") = axis);
 }
 
+/// What was given as rates, with the names that it brings along, where none were given.
+py::object named_rates(const py::object& rates, py::object& tasks, py::object& resources) {
+  if (is_frame(rates)) {
+    const py::object rows = rates.attr("index").attr("tolist")();
+    const py::object columns = rates.attr("columns").attr("tolist")();
+    const py::object matrix =
+        in_order(in_order(rates, "index", names_of(rows), tasks), "columns", names_of(columns), resources)
+            .attr("to_numpy")();
+    if (tasks.is_none() && !counts_from_zero(rows)) tasks = names_of(rows);
+    if (resources.is_none() && !counts_from_zero(columns)) resources = names_of(columns);
+    return matrix;
+  }
+  if (!is_mapping(rates)) return rates;
+  const py::dict by_task = py::module_::import("builtins").attr("dict")(rates);
+  if (tasks.is_none()) tasks = names_of(by_task);
+  if (resources.is_none()) {  // in the order in which they come up
+    const py::dict seen;
+    for (const auto& [task, row] : by_task) {
+      if (!is_mapping(row)) raise_invalid("rates", "of " + shown(task) + " must be a dict by resource");
+      for (const py::handle name : row) seen[py::str(name)] = true;
+    }
+    resources = py::list(seen);
+  }
+  Directory types;
+  for (const std::string& name : names_from("tasks", tasks)) types.add(name);
+  Directory devices;
+  for (const std::string& name : names_from("resources", resources)) devices.add(name);
+  std::vector<py::list> rows(types.size());
+  for (const auto& [i, given] : types.values("rates", by_task, true)) {
+    py::list row;
+    for (std::size_t j = 0; j < devices.size(); ++j) row.append(0.0);
+    for (const auto& [j, rate] : devices.values("rates", given, false)) row[j] = rate;
+    rows[i] = row;
+  }
+  py::list matrix;
+  for (const py::list& row : rows) matrix.append(row);
+  return matrix;
+}
+
+// ---- copies
+
+Node::Table& table_of(Node& node) { return std::get<Node::Table>(node.content); }
+
+/// Takes the value of a key away, or sets it.
+void set_entry(Node::Table& table, std::string_view key, Node value) {
+  std::erase_if(table, [&](const Entry& entry) { return entry.key == key; });
+  if (value.get<Node::Null>() == nullptr) table.push_back({std::string(key), std::move(value)});
+}
+
+Node::Array& list_of(Node::Table& root, std::string_view key) {
+  const auto found =
+      std::find_if(root.begin(), root.end(), [&](const Entry& entry) { return entry.key == key; });
+  return std::get<Node::Array>(found->value.content);
+}
+
+/// Other names, in the order of the old ones.
+template <typename Named>
+std::vector<Named> renamed(const char* option, std::vector<Named> entries, const py::kwargs& given) {
+  if (!given.contains(option)) return entries;
+  const std::vector<std::string> names = names_from(option, given[option]);
+  if (names.size() != entries.size())
+    raise_invalid(option, "must have " + std::to_string(entries.size()) + " values, has " +
+                              std::to_string(names.size()));
+  for (std::size_t at = 0; at < names.size(); ++at) entries[at].name = names[at];
+  return entries;
+}
+
+/// Sets the given columns of a list of tables.
+void set_columns(Node::Array& entries, std::span<const Column> columns, const py::kwargs& given,
+                 const Directory& directory, Found& found) {
+  for (const Column& column : columns) {
+    if (!given.contains(column.option)) continue;
+    attempt(found, 0, [&] {
+      const py::object values = given[column.option];
+      const bool by_name = !values.is_none() && directory.labelled(values).has_value();
+      std::vector<Node> nodes = spread(column.option, values, directory);
+      std::vector<bool> is_named(directory.size(), !by_name);
+      if (by_name) {
+        for (const auto& [at, value] : directory.values(column.option, values, false)) is_named[at] = true;
+      }
+      for (std::size_t at = 0; at < entries.size(); ++at) {
+        if (is_named[at]) set_entry(table_of(entries[at]), column.key, std::move(nodes[at]));
+      }
+      return 0;
+    });
+  }
+}
+
+/// Other rates; what was measured were those before, and nobody needs anything where he cannot run.
+void set_rates(Node::Table& root, const py::object& given, const Directory& types, const Directory& devices) {
+  const Node matrix = matrix_from("rates", given, types, devices);
+  const RateTable table = rates_of_rows(matrix);
+  if (table.types != types.size() || table.resources != devices.size())
+    raise_invalid("rates", "must be a matrix of numbers, " + std::to_string(types.size()) +
+                               " task types by " + std::to_string(devices.size()) + " resources");
+  set_entry(root, "measured", Node());
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    Node::Table& task = table_of(list_of(root, "tasks")[i]);
+    Node::Table row;
+    for (std::size_t j = 0; j < devices.size(); ++j)
+      row.push_back({std::string(devices.name(j)), (*table.rows[i].get<Node::Array>())[j]});
+    for (Entry& entry : task) {
+      if (entry.key != "needs") continue;
+      std::erase_if(table_of(entry.value), [&](const Entry& need) {
+        return std::any_of(row.begin(), row.end(), [&](const Entry& rate) {
+          return rate.key == need.key && as_number(rate.value) == 0.0;
+        });
+      });
+    }
+    set_entry(task, "rates", make_node(std::move(row)));
+  }
+}
+
 }  // namespace
+
+Scenario scenario_with(const Scenario& scenario, const py::kwargs& given) {
+  const std::vector<std::string_view> columns = keywords();
+  const std::vector<std::string_view> parts = keys_of(scenario_fields());
+  Scenario changed = scenario;
+  changed.system = changed.system.with_tasks(renamed("tasks", changed.system.tasks(), given));
+  changed.system = changed.system.with_resources(renamed("resources", changed.system.resources(), given));
+  const Directory types(changed.system.tasks());
+  const Directory devices(changed.system.resources());
+  Node root =
+      value_or_raise(parse_document(write_scenario(changed, FileFormat::kJson), FileFormat::kJson)).root();
+  Found found;
+  if (given.contains("rates"))
+    attempt(found, 0, [&] { return set_rates(table_of(root), given["rates"], types, devices), 0; });
+  const py::object counts = given_or_none(given, "counts");
+  set_columns(list_of(table_of(root), "resources"), columns_of(resource_fields(), counts, given), given,
+              devices, found);
+  Node::Array& tasks = list_of(table_of(root), "tasks");
+  set_columns(tasks, columns_of(task_fields(), counts, given), given, types, found);
+  name_homes(tasks, attempt(found, std::vector<Node>(),
+                            [&] { return to_names("resources", devices.names(), 'r', devices.size()); }));
+  for (const auto& [key, value] : given) {
+    const auto word = py::cast<std::string>(key);
+    if (word == "rates" || word == "counts" ||
+        (word != "capacities" && std::find(columns.begin(), columns.end(), word) != columns.end()))
+      continue;
+    if (std::find(parts.begin(), parts.end(), word) == parts.end())
+      throw py::type_error("replace() got an unexpected keyword argument '" + word + "'");
+    const auto given_value = py::reinterpret_borrow<py::object>(value);
+    set_entry(table_of(root), word, attempt(found, Node(), [&] {
+                return word == "capacities" ? to_capacities(given_value) : to_node(given_value, word);
+              }));
+  }
+  const Document document(FileFormat::kJson, "", std::move(root));
+  ReadResult<Scenario> result = read_scenario_node(document, document.root());
+  if (found.empty()) return value_or_raise(std::move(result));
+  if (!result) found.insert(found.end(), result.diagnostics().begin(), result.diagnostics().end());
+  raise_invalid(std::move(found));
+}
 
 std::string scenario_signature() {
   std::string signature = "__init__(self, rates, counts, *";
@@ -307,16 +463,7 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   check_keywords(given);
   py::object tasks = given_or_none(given, "tasks");
   py::object resources = given_or_none(given, "resources");
-  py::object matrix = rates;
-  if (is_frame(rates)) {  // it brings its names along
-    const py::object rows = names_of(rates.attr("index"));
-    const py::object columns = names_of(rates.attr("columns"));
-    matrix =
-        in_order(in_order(rates, "index", rows, tasks), "columns", columns, resources).attr("to_numpy")();
-    if (tasks.is_none()) tasks = rows;
-    if (resources.is_none()) resources = columns;
-  }
-  const RateTable table = to_rates(matrix);
+  const RateTable table = to_rates(named_rates(rates, tasks, resources));
   const std::vector<Column> resource_columns = columns_of(resource_fields(), counts, given);
   const std::vector<Column> task_columns = columns_of(task_fields(), counts, given);
   Found found;

@@ -17,6 +17,11 @@ namespace py = pybind11;
 /// columns by their names, of their values in the terms of a scenario file. TypeError for anything else.
 Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const py::kwargs& given);
 
+/// A copy with other values for what is `given`: rates, counts, any column, or a part of a scenario file such
+/// as `power_cap`. By name, only those named change; None takes them away. New names under `tasks` and
+/// `resources` stand in the old order.
+Scenario scenario_with(const Scenario& scenario, const py::kwargs& given);
+
 /// Its signature, as `inspect` reads it.
 std::string scenario_signature();
 

@@ -28,6 +28,44 @@ struct Part {
   }
 };
 
+/// Every event, in memory.
+struct KeptTrace final : TraceSink {
+  std::vector<TraceEvent> events;
+  void event(const TraceEvent& event) override { events.push_back(event); }
+};
+
+/// Sizes that are given as numbers, or by their quantiles as scipy.stats has them. Words are an option like
+/// any other.
+void set_sizes(SimulationQuestion& question, py::dict& keywords) {
+  constexpr int kQuantiles = 1 << 16;
+  const py::object given = keywords["distribution"];
+  if (py::isinstance<py::str>(given)) return;
+  keywords.attr("pop")("distribution");
+  const bool has_quantiles = py::hasattr(given, "ppf");
+  py::object values = given;
+  std::string name = "sizes of an array";
+  if (has_quantiles) {
+    const py::module_ numpy = py::module_::import("numpy");
+    values = given.attr("ppf")((numpy.attr("arange")(kQuantiles) + py::float_(0.5)) / py::int_(kQuantiles));
+    const py::object kind = py::getattr(given, "dist", given);
+    name = text("distribution", py::str(py::getattr(kind, "name", py::type::of(given).attr("__name__"))));
+  }
+  std::vector<double> sizes;
+  const Node node = to_node(values, "distribution");
+  const auto* const entries = node.get<Node::Array>();
+  if (entries == nullptr)
+    raise_invalid("distribution",
+                  "must be a name, an array of sizes, or have quantiles (ppf), is " + shown(given));
+  for (const Node& entry : *entries) {
+    const auto* const real = entry.get<double>();
+    const auto* const whole = entry.get<std::int64_t>();
+    if (real == nullptr && whole == nullptr)
+      raise_invalid("distribution", "must be numbers, one for each size");
+    sizes.push_back(real != nullptr ? *real : static_cast<double>(*whole));
+  }
+  question.sizes = sampled_distribution(std::move(name), std::move(sizes));
+}
+
 /// Policies that are functions run with the caller's lock, on one thread.
 SimulationResult simulate_function(const ChosenPolicy& policy, const ScenarioPointer& scenario,
                                    const Distribution& sizes, SimulateOptions options,
@@ -72,10 +110,15 @@ std::vector<ChosenPolicy> suitable(const Scenario& scenario, const PolicyOptions
 
 }  // namespace
 
-py::object ask_simulate(const ScenarioPointer& scenario, const py::dict& keywords,
-                        const py::object& progress) {
+py::object ask_simulate(const ScenarioPointer& scenario, const py::dict& given, const py::object& progress) {
   SimulateQuestion question;
+  py::dict keywords = given.attr("copy")();
+  set_sizes(question, keywords);
+  KeptTrace kept;
+  const bool keeps = PyBool_Check(given["trace"].ptr()) != 0;
+  if (keeps) keywords.attr("pop")("trace");
   const ChosenPolicy chosen = set_policy_options(question, scenario, keywords);
+  if (keeps && flag("trace", given["trace"])) question.how.trace = &kept;
   function_or_none("progress", progress);
   if (chosen.builtin != nullptr) {
     answer(question, progress);
@@ -93,13 +136,16 @@ py::object ask_simulate(const ScenarioPointer& scenario, const py::dict& keyword
     }
     host.rethrow();
   }
-  return py::cast(SimulationRun{scenario, std::move(question.result)});
+  SimulationRun run{scenario, std::move(question.result), {}};
+  if (question.how.trace != nullptr) run.trace = std::move(kept.events);
+  return py::cast(std::move(run));
 }
 
 /// Functions among the policies each have a host of their own, so one policy follows the other here.
-py::object ask_compare(const ScenarioPointer& scenario, const py::dict& keywords,
-                       const py::object& progress) {
+py::object ask_compare(const ScenarioPointer& scenario, const py::dict& given, const py::object& progress) {
   CompareQuestion question;
+  py::dict keywords = given.attr("copy")();
+  set_sizes(question, keywords);
   question.scenario = scenario;
   set_options(question, keywords, "policies");
   function_or_none("progress", progress);

@@ -38,17 +38,6 @@ Estimates response_times(const SimulationRun& run) {
   return out;
 }
 
-/// Python's index, which may count from the end.
-template <typename Value>
-const Value& element(const std::vector<Value>& values, py::handle index) {
-  const Py_ssize_t given = PyNumber_AsSsize_t(index.ptr(), PyExc_IndexError);
-  if (given == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  const auto size = static_cast<Py_ssize_t>(values.size());
-  const Py_ssize_t at = given < 0 ? given + size : given;
-  if (at < 0 || at >= size) throw py::index_error("there are " + std::to_string(size));
-  return values[static_cast<std::size_t>(at)];
-}
-
 void bind_estimates(py::module_& module) {
   py::class_<Estimate> one(module, "Estimate",
                            "A mean and the half-width of its 95% confidence interval.\n\n"
@@ -66,6 +55,9 @@ void bind_estimates(py::module_& module) {
                      [](const py::tuple& state) {
                        return Estimate{state[0].cast<double>(), state[1].cast<std::optional<double>>()};
                      }));
+  one.def(
+      "__iter__", [](const Estimate& self) { return py::iter(py::make_tuple(self.mean, self.half_width)); },
+      signed_doc("__iter__(self, /)", "The mean and the half-width: mean, half_width = estimate.").c_str());
   py::class_<Estimates> many(
       module, "Estimates",
       "Means and half-widths of their 95% confidence intervals, as arrays; NaN where there is none.\n\n"
@@ -106,6 +98,27 @@ void bind_estimates(py::module_& module) {
                         unpack(state, self);
                         return self;
                       }));
+  add_equality(many, [](const Estimates& self) { return self; });
+}
+
+/// Columns of the events, in the order of the struct.
+py::object trace_columns(const SimulationRun& run) {
+  if (!run.trace) return py::none();
+  const auto column = [&](auto get) {
+    py::array_t<decltype(get(TraceEvent{}))> array(static_cast<py::ssize_t>(run.trace->size()));
+    auto* out = array.mutable_data();
+    for (const TraceEvent& event : *run.trace) *out++ = get(event);
+    return read_only(std::move(array));
+  };
+  using Event = TraceEvent;
+  return py::make_tuple(column([](const Event& e) { return static_cast<std::int64_t>(e.what); }),
+                        column([](const Event& e) { return e.time; }),
+                        column([](const Event& e) { return static_cast<std::int64_t>(e.task); }),
+                        column([](const Event& e) { return static_cast<std::int64_t>(e.thread); }),
+                        column([](const Event& e) { return static_cast<std::int64_t>(index(e.type)); }),
+                        column([](const Event& e) { return static_cast<std::int64_t>(index(e.resource)); }),
+                        column([](const Event& e) { return e.size; }),
+                        column([](const Event& e) { return e.response; }));
 }
 
 void bind_simulation(py::module_& module) {
@@ -169,6 +182,7 @@ void bind_simulation(py::module_& module) {
         return to_array(std::vector<double>(run.result.utilization.size(), kUnknown));
       },
       "Mean busy servers / servers.");
+  bound.def_property_readonly("_trace", &trace_columns);
   const auto text = [](const SimulationRun& self) {
     return simulation_json(self.scenario->system, self.result);
   };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "allot/simulate/simulate.hpp"
+#include "allot/simulate/trace.hpp"
 #include "integrations/python/native/convert.hpp"
 
 namespace allot::python {
@@ -15,6 +16,7 @@ namespace allot::python {
 struct SimulationRun {
   ScenarioPointer scenario;
   SimulationResult result;
+  std::optional<std::vector<TraceEvent>> trace;  ///< where it was to be kept
 
   bool completes() const noexcept { return result.throughput.mean > 0; }
   /// False: the time limit came before anything was measured, so that nothing is known, not even a 0.
@@ -29,7 +31,7 @@ struct ComparisonRun {
 };
 
 /// What they hold besides the scenario, for the archive.
-void fields(auto& archive, SimulationRun& r) { archive(r.result); }
+void fields(auto& archive, SimulationRun& r) { archive(r.result, r.trace); }
 void fields(auto& archive, ComparisonRun& r) { archive(r.comparison, r.best, r.missing); }
 
 void bind_simulation_results(py::module_& module);

@@ -193,6 +193,40 @@ void bind_plans(py::class_<ParetoResult>& bound) {
       "Planned service: rounds per second of each group of threads, a list by point; else None.");
 }
 
+py::object point_of(const ParetoResult& result, const ParetoPoint& point) {
+  const ParetoFrontier& frontier = result.frontier;
+  const py::object none = py::none();
+  const auto planned = [&](const py::object& value) { return frontier.is_planned ? value : none; };
+  return py::module_::import("allot._records")
+      .attr("ParetoPoint")(point.throughput, point.value,
+                           frontier.has_priorities ? py::cast(point.priority_error) : none,
+                           frontier.is_planned ? none : py::object(to_matrix(point.assignment)),
+                           planned(to_matrix(point.time_shares, result.scenario->system.resource_count())),
+                           planned(to_array(point.rounds)), planned(py::cast(point.least_served)));
+}
+
+py::object change_of(const WhatIfResult& result, const Change& change) {
+  const System& system = result.scenario->system;
+  const auto name = [](bool is_there, const auto& get) {
+    return is_there ? py::object(py::str(get())) : py::object(py::none());
+  };
+  return py::module_::import("allot._records")
+      .attr("Change")(
+          to_string(change.what),
+          name(change.resource.has_value(), [&] { return system.resource(*change.resource).name; }),
+          name(change.task.has_value(), [&] { return system.task(*change.task).name; }), change.throughput,
+          change.gain, change.approximate, change.value,
+          name(change.what == Change::What::kCapacity,
+               [&] { return system.capacity_name(*change.capacity); }),
+          change.price);
+}
+
+py::list changes_of(const WhatIfResult& result) {
+  py::list changes;
+  for (const Change& change : result.what_if.changes) changes.append(change_of(result, change));
+  return changes;
+}
+
 void bind_pareto(py::module_& module) {
   py::class_<ParetoResult> bound(
       module, "Pareto",
@@ -209,6 +243,20 @@ void bind_pareto(py::module_& module) {
   bound.def(
       "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
       signed_doc("__len__(self, /)", "The number of points.").c_str());
+  bound.def(
+      "__getitem__",
+      [](const ParetoResult& self, const py::object& at) {
+        return point_of(self, element(self.frontier.points, at));
+      },
+      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.ParetoPoint at an index.").c_str());
+  bound.def(
+      "__iter__",
+      [](const ParetoResult& self) {
+        py::list points;
+        for (const ParetoPoint& point : self.frontier.points) points.append(point_of(self, point));
+        return py::iter(points);
+      },
+      signed_doc("__iter__(self, /)", "An allot.ParetoPoint each.").c_str());
   bound.def_property_readonly(
       "outcome", [](const ParetoResult& self) { return to_string(self.frontier.outcome); },
       "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
@@ -278,25 +326,17 @@ void bind_what_if(py::module_& module) {
   bound.def(
       "__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
       signed_doc("__len__(self, /)", "The number of changes.").c_str());
-  bound.def_property_readonly(
-      "changes",
-      [](const WhatIfResult& self) {
-        const System& system = self.scenario->system;
-        const py::object kind = py::module_::import("allot._records").attr("Change");
-        py::list changes;
-        for (const Change& change : self.what_if.changes) {
-          const py::object resource =
-              change.resource ? py::object(py::str(system.resource(*change.resource).name)) : py::none();
-          const py::object task =
-              change.task ? py::object(py::str(system.task(*change.task).name)) : py::none();
-          const py::object capacity = change.what == Change::What::kCapacity
-                                          ? py::object(py::str(system.capacity_name(*change.capacity)))
-                                          : py::none();
-          changes.append(kind(to_string(change.what), resource, task, change.throughput, change.gain,
-                              change.approximate, change.value, capacity, change.price));
-        }
-        return changes;
+  bound.def(
+      "__getitem__",
+      [](const WhatIfResult& self, const py::object& at) {
+        return change_of(self, element(self.what_if.changes, at));
       },
+      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.Change at an index.").c_str());
+  bound.def(
+      "__iter__", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
+      signed_doc("__iter__(self, /)", "An allot.Change each.").c_str());
+  bound.def_property_readonly(
+      "changes", &changes_of,
       "A list of allot.Change: change ('server', 'capacity', 'thread' or 'rate'), resource, task, "
       "throughput, "
       "gain, approximate, value, capacity, price.");

@@ -1,5 +1,7 @@
 #include "integrations/python/native/values.hpp"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -84,6 +86,13 @@ std::string path(const char* option, py::handle value) {
     raise_invalid(option, "must be the path of a file, is " + shown(value));
   }
   return py::reinterpret_steal<py::bytes>(encoded);
+}
+
+std::string readable_path(const char* option, py::handle value) {
+  std::string file = path(option, value);
+  if (file == "-" || ::access(file.c_str(), R_OK) == 0) return file;
+  PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, value.ptr());
+  throw py::error_already_set();
 }
 
 const py::object& function_or_none(const char* option, const py::object& value) {

@@ -32,6 +32,8 @@ std::string text(const char* option, py::handle value);
 /// The path of a file, in the encoding of the file system: a string, bytes or an os.PathLike.
 std::string path(const char* option, py::handle value);
 bool is_path(py::handle value);
+/// The same of a file to read. FileNotFoundError, PermissionError, where it cannot be opened; '-' can be.
+std::string readable_path(const char* option, py::handle value);
 
 /// A function, or None.
 const py::object& function_or_none(const char* option, const py::object& value);

@@ -280,8 +280,6 @@ def test_wrong_files_and_dicts(tmp_path):
         with pytest.raises(allot.InvalidInput) as caught:
             allot.load(path)
         assert [problem.replace(f"{tmp_path}/", "") for problem in map(str, caught.value.diagnostics)] == expected, name
-    with pytest.raises(allot.InvalidInput):
-        allot.load(tmp_path / "none.toml")
     with pytest.raises(allot.InvalidInput, match="unknown key"):
         allot.Scenario.from_dict({"resurces": []})
     with pytest.raises(allot.InvalidInput, match="a key must be a string"):

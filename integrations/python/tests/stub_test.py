@@ -93,6 +93,14 @@ def test_users_are_type_checked(tmp_path):
         "same = allot.Scenario.from_dict(types.MappingProxyType(more.to_dict()))\n"
         "allot.simulate(machine, 'map', warmup='auto', completions=10)\n"
         "dispatcher.set_counts(collections.OrderedDict(sort=2))\n"
+        "def best(scenario: allot.ScenarioLike, solver: allot.SolverName = 'map') -> float:\n"
+        "    return allot.solve(scenario, solver=solver).throughput\n"
+        "for name in allot.policies():\n"
+        "    allot.simulate(machine, name, completions=10)\n"
+        "by_name = allot.Scenario({'a': {'x': 1.0}}, 1).replace(worths=[2.0])\n"
+        "point: allot.ParetoPoint = allot.pareto(machine)[0]\n"
+        "with allot.Dispatcher(machine, policy=mine) as live:\n"
+        "    live.place(0)\n"
     )
     mypy(tmp_path, "mypy", "--strict", "--follow-imports=silent", str(right))
 
@@ -103,6 +111,9 @@ def test_users_are_type_checked(tmp_path):
         ("allot.policy(3)", "policy"),
         ("allot.Scenario([[1.0]], [1]).rates.nothing", "nothing"),
         ("allot.compare('x', 3)", "compare"),
+        ("allot.solve('x', 'speed')", "solve"),
+        ("allot.solve('x', solver='fastest')", "solve"),
+        ("allot.simulate('x', 'no-policy')", "simulate"),
     ],
 )
 def test_mistakes_of_users_are_found(tmp_path, line, words):

@@ -1,4 +1,4 @@
-#include "allot/report/trace_events.hpp"
+#include "allot/format/trace_events.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,10 +1,10 @@
-// What is wanted of each task type: worth, limits, load.
+// What is asked for each task type: worth, limits, load.
 import type {FieldInfo} from './fields';
 import {Details, Mark, Row} from './inputs';
 import {Chip} from './parts';
 import {withTask, type Draft} from './scenario';
 
-interface WishesProps {
+interface RequestsProps {
   draft: Draft;
   /** The numbers that are shown. */
   fields: FieldInfo[];
@@ -15,19 +15,19 @@ interface WishesProps {
 
 /** A file has arrivals in a table of their own. */
 export const arrivalsField: FieldInfo = {
-  key: 'arrivals', kind: 'number', unit: 'tasks/s', help: 'how many arrive per second from outside; they leave when done', default: null, words: [], least: 0,
+  key: 'arrivals', kind: 'number', unit: 'tasks/s', help: 'tasks that arrive per second from outside and leave when done', default: null, words: [], least: 0,
 };
 
-export function Wishes({draft, fields, withHome, marks, onChange}: WishesProps) {
+export function Requests({draft, fields, withHome, marks, onChange}: RequestsProps) {
   if (fields.length === 0 && !withHome) return null;
   return (
-    <div class="wishes">
-      <h3>What you want of each type</h3>
+    <div class="requests">
+      <h3>Worth, limits and arrivals</h3>
       {draft.tasks.map((task, i) => {
         const place = `tasks.${i}`;
         const set = (change: Partial<typeof task>, field: string) => onChange(withTask(draft, i, change), `${place}.${field}`);
         return (
-          <div class="wish" role="group" aria-label={`What you want of ${task.name}`} key={i}>
+          <div class="request" role="group" aria-label={`Worth, limits and arrivals of ${task.name}`} key={i}>
             <span class="who" title={task.name}><Chip type={i} /><span class="brief">{task.name}</span></span>
             <Details fields={fields} entry={{...task}} name={task.name} place={place} marks={marks} set={set} />
             {withHome && (

@@ -1,0 +1,113 @@
+// What an executor consists of. Its methods are in executor.cpp (tasks and ends) and executor_servers.cpp
+// (servers and time).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "allot/execute/executor.hpp"
+
+namespace allot {
+
+struct Executor::State {
+  /// What a server is at. Whoever hands it a turn changes it under the lock of the feed.
+  enum Phase : std::uint32_t {
+    kAwake,   ///< it works, or looks out for work
+    kAsleep,  ///< it is to be woken
+    kHanded,  ///< a turn is there
+    kStop,
+  };
+
+  /// Tasks that a server is given at once, at most.
+  static constexpr Count kMostTogether = 64;
+
+  /// A thread, and the turn it has.
+  struct alignas(64) Server {
+    std::atomic<std::uint32_t> phase{kAwake};
+    /// Those of `tasks` that have not begun: from (high half) to (low half). The server takes the first, and
+    /// who finds it held up takes all.
+    std::atomic<std::uint32_t> range{0};
+    std::atomic<std::uint64_t> turn_number{0};
+    TaskFeed::Turn turn;  ///< changed under the lock of the feed
+    std::array<Task*, kMostTogether> tasks{};
+    Server* wake_next = nullptr;
+    std::uint64_t seen_turn = 0;  ///< the timekeeper's
+    int core = -1;
+    std::thread thread;
+  };
+
+  State(const ExecutorSetup& setup, const ExecutorOptions& options);
+  ~State() { stop(); }
+
+  // ---- tasks
+  Task& make_task();
+  void recycle(Task* first, Task* last, std::size_t tasks) noexcept;
+  void start(Task& task, TaskType kind) noexcept;
+  std::size_t cancel_waiting(std::optional<TaskType> kind);
+  bool is_mine() const noexcept;
+
+  // ---- servers
+  void serve(std::size_t at, const ExecutorSetup::MakeState& make) noexcept;
+  bool await_turn(Server& me) noexcept;
+  void run_turn(Server& me, void* state) noexcept;
+  void feed_servers() noexcept;
+  void hand(const TaskFeed::Turn& turn, Server*& to_wake) noexcept;
+  static void wake(Server* chain) noexcept;
+  static Task* take_first(Server& me) noexcept;
+  static FeedTask* take_all(Server& held_up) noexcept;
+
+  // ---- time
+  void keep_time() noexcept;
+  void need_time() noexcept;
+  bool needs_time() const noexcept;
+  void relieve_held_up() noexcept;
+
+  // ---- ends
+  void ended(std::size_t tasks) noexcept;
+  bool wait_until(std::optional<Clock::time_point> end);
+  /// Those who waited for room go on once there is some of it.
+  std::size_t room() const noexcept {
+    return options.backlog - std::min(options.backlog, std::max<std::size_t>(1, options.backlog / 4));
+  }
+  void close() noexcept;
+  void stop() noexcept;
+
+  const ExecutorOptions options;
+  const std::vector<ExecutorSetup::OneKind> kinds;  ///< whose functions tasks look at
+  std::unique_ptr<TaskFeed> feed;
+  std::vector<std::size_t> first_server;  ///< by resource
+  std::deque<Server> servers;
+
+  alignas(64) std::atomic<std::size_t> pending{0};
+  std::atomic<bool> closed{false};
+  alignas(64) std::atomic<bool> has_lookout{false};  ///< a server without work looks out for some
+  alignas(64) std::atomic<Task*> returned{nullptr};
+  alignas(64) std::mutex store_mutex;  ///< over what follows
+  Task* free_tasks = nullptr;
+  std::deque<Task> store;  ///< which never moves them
+
+  std::mutex end_mutex;
+  std::condition_variable is_over;
+  std::condition_variable has_room;
+  std::atomic<int> wait_for_end{0};
+  std::atomic<int> wait_for_room{0};
+
+  std::mutex start_mutex;
+  std::condition_variable start_changed;
+  std::size_t started = 0;
+  std::exception_ptr start_error;
+
+  std::mutex time_mutex;
+  std::condition_variable time_changed;
+  std::atomic<bool> keeps_time{false};  ///< the timekeeper looks by itself
+  std::atomic<bool> hands_several{false};
+  bool stopping = false;
+  std::thread timekeeper;
+};
+
+}  // namespace allot

@@ -1,0 +1,276 @@
+// Runs functions on threads, each where the plan wants it.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <future>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "allot/execute/executor_setup.hpp"
+#include "allot/execute/task_feed.hpp"
+#include "allot/model/objective.hpp"
+
+namespace allot {
+
+/// What a task that was cancelled leaves in its future.
+class TaskCancelled : public std::runtime_error {
+ public:
+  TaskCancelled() : std::runtime_error("the task was cancelled before it began") {}
+};
+
+/// What `submit` throws once an executor is closed.
+class ExecutorClosed : public std::runtime_error {
+ public:
+  ExecutorClosed() : std::runtime_error("the executor takes no more tasks") {}
+};
+
+/// How a task ended.
+template <typename Result>
+class TaskResult {
+ public:
+  using Value = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
+  explicit TaskResult(std::exception_ptr error) : error_(std::move(error)) {}
+  explicit TaskResult(Value value) : value_(std::move(value)) {}
+
+  bool ok() const noexcept { return error_ == nullptr; }
+  /// Null when it ended well.
+  const std::exception_ptr& error() const noexcept { return error_; }
+  /// Throws what the task threw.
+  Result get() {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    if constexpr (!std::is_void_v<Result>) return std::move(*value_);
+  }
+
+ private:
+  std::exception_ptr error_;
+  std::optional<Value> value_;
+};
+
+struct ExecutorOptions {
+  std::string policy = "planned";  ///< one of `builtin_policies()`
+  /// Of `planned`: the most value (worths), or shares (priorities of all kinds).
+  Objective objective = Objective::kThroughput;
+  /// Tasks that are submitted and have not ended: `submit` waits while there are so many. 0: any number.
+  /// Tasks and callbacks that submit never wait: they might be what the others wait for.
+  std::size_t backlog = 0;
+  std::size_t trace_tasks = 0;  ///< see `FeedOptions`
+  /// All else. Its policy, objective and capacities are those of this struct and of the setup.
+  DispatcherOptions dispatcher;
+};
+
+/// Kinds of task with a function for each resource; servers, a thread each; and a plan of which server takes
+/// what. Rates are learnt from the tasks themselves.
+///
+/// Every method may be called from any thread, and from tasks and callbacks, but that these cannot wait for
+/// all tasks.
+class Executor {
+ public:
+  /// Starts the servers and waits until each has made its state. Throws InvalidModel when the setup cannot
+  /// be, and what a server's state throws.
+  explicit Executor(const ExecutorSetup& setup, const ExecutorOptions& options = {});
+  /// As `shutdown()`: what was submitted is run.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// A task: its arguments are copied or moved, and its function is called with them on some server. The
+  /// future has what it returns or throws, or TaskCancelled. Throws ExecutorClosed.
+  template <typename Result, typename... Arguments, typename... Given>
+  std::future<Result> submit(const TaskKind<Result(Arguments...)>& kind, Given&&... arguments) {
+    std::promise<Result> promise;
+    std::future<Result> future = promise.get_future();
+    put<Promised<Result, Arguments...>>(kind, std::move(promise), std::forward<Given>(arguments)...);
+    return future;
+  }
+  /// The same; if `stop` is asked for before the task begins, it is cancelled instead.
+  template <typename Result, typename... Arguments, typename... Given>
+  std::future<Result> submit(std::stop_token stop, const TaskKind<Result(Arguments...)>& kind,
+                             Given&&... arguments) {
+    std::promise<Result> promise;
+    std::future<Result> future = promise.get_future();
+    put<Stoppable<Result, Arguments...>>(kind, std::pair(std::move(promise), std::move(stop)),
+                                         std::forward<Given>(arguments)...);
+    return future;
+  }
+  /// When the task has ended, `callback(TaskResult<Result>)` is called on its server's thread, or where it
+  /// was cancelled. What the callback throws is lost.
+  template <typename Result, typename... Arguments, typename Callback, typename... Given>
+  void submit_then(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
+    put<WithCallback<Callback, Result, Arguments...>>(kind, std::move(callback),
+                                                      std::forward<Given>(arguments)...);
+  }
+
+  /// Waits until all that was submitted has ended. Throws std::logic_error in a task or a callback.
+  void wait();
+  /// The same for so long; whether all has ended.
+  bool wait_for(std::chrono::nanoseconds time);
+  /// Cancels what no server has taken yet, of one kind or of all. Returns how many.
+  std::size_t cancel_waiting(std::optional<TaskType> kind = std::nullopt);
+  template <typename Signature>
+  std::size_t cancel_waiting(const TaskKind<Signature>& kind) {
+    return cancel_waiting(std::optional(kind.id()));
+  }
+  /// Takes no more tasks, and waits until those it has have ended; in a task or a callback it does not wait.
+  void shutdown();
+  /// The same, and cancels what no server has taken yet.
+  void shutdown_now();
+
+  /// Tasks that are submitted and have not ended.
+  std::size_t pending() const noexcept;
+  FeedStatistics statistics() const { return feed().statistics(); }
+  /// OpenMetrics text.
+  std::string metrics() const { return feed().metrics(); }
+  /// The latest tasks as JSON for ui.perfetto.dev.
+  std::string trace() const { return feed().trace(); }
+  const TaskFeed& feed() const noexcept;
+  /// Plans, estimates, and what changes: see `Dispatcher`.
+  Dispatcher& dispatcher() noexcept;
+
+ private:
+  struct State;
+  enum class Step : std::uint8_t { kRun, kCancel };
+
+  /// A task with what it is called with, where that is not too large.
+  struct alignas(64) Task : FeedTask {
+    static constexpr std::size_t kRoom = 96;
+    /// Does the step, and destroys what is in the room. False: the function threw.
+    bool (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
+    alignas(16) std::byte room[kRoom];
+  };
+
+  template <typename Result, typename... Arguments>
+  struct Work {
+    using Function = typename TaskKind<Result(Arguments...)>::Function;
+    const Function* functions;  ///< the setup's, which the executor keeps
+    std::tuple<std::decay_t<Arguments>...> values;
+
+    Result call(ResourceId j, void* state) { return functions[index(j)](state, values); }
+  };
+
+  template <typename Result, typename... Arguments>
+  struct Promised : Work<Result, Arguments...> {
+    std::promise<Result> promise;
+    template <typename... Given>
+    Promised(const typename Work<Result, Arguments...>::Function* table, std::promise<Result> given,
+             Given&&... arguments)
+        : Work<Result, Arguments...>{table, typename TaskKind<Result(Arguments...)>::Values(
+                                                std::forward<Given>(arguments)...)},
+          promise(std::move(given)) {}
+    bool run(ResourceId j, void* state) noexcept {
+      try {
+        if constexpr (std::is_void_v<Result>) {
+          this->call(j, state);
+          promise.set_value();
+        } else {
+          promise.set_value(this->call(j, state));
+        }
+        return true;
+      } catch (...) {
+        promise.set_exception(std::current_exception());
+        return false;
+      }
+    }
+    void cancel() noexcept { promise.set_exception(std::make_exception_ptr(TaskCancelled())); }
+  };
+
+  template <typename Result, typename... Arguments>
+  struct Stoppable : Promised<Result, Arguments...> {
+    std::stop_token stop;
+    template <typename... Given>
+    Stoppable(const typename Work<Result, Arguments...>::Function* table,
+              std::pair<std::promise<Result>, std::stop_token> given, Given&&... arguments)
+        : Promised<Result, Arguments...>(table, std::move(given.first), std::forward<Given>(arguments)...),
+          stop(std::move(given.second)) {}
+    bool run(ResourceId j, void* state) noexcept {
+      if (!stop.stop_requested()) return Promised<Result, Arguments...>::run(j, state);
+      this->cancel();
+      return true;
+    }
+  };
+
+  template <typename Callback, typename Result, typename... Arguments>
+  struct WithCallback : Work<Result, Arguments...> {
+    Callback callback;
+    template <typename... Given>
+    WithCallback(const typename Work<Result, Arguments...>::Function* table, Callback given,
+                 Given&&... arguments)
+        : Work<Result, Arguments...>{table, typename TaskKind<Result(Arguments...)>::Values(
+                                                std::forward<Given>(arguments)...)},
+          callback(std::move(given)) {}
+    bool run(ResourceId j, void* state) noexcept {
+      std::optional<TaskResult<Result>> outcome;
+      try {
+        if constexpr (std::is_void_v<Result>) {
+          this->call(j, state);
+          outcome.emplace(std::monostate());
+        } else {
+          outcome.emplace(this->call(j, state));
+        }
+      } catch (...) {
+        outcome.emplace(std::current_exception());
+      }
+      const bool ok = outcome->ok();
+      tell(std::move(*outcome));
+      return ok;
+    }
+    void cancel() noexcept { tell(TaskResult<Result>(std::make_exception_ptr(TaskCancelled()))); }
+    void tell(TaskResult<Result> outcome) noexcept {
+      try {
+        callback(std::move(outcome));
+      } catch (...) {
+      }
+    }
+  };
+
+  template <typename Held>
+  static bool act(Held& work, Step step, ResourceId j, void* state) noexcept {
+    if (step == Step::kRun) return work.run(j, state);
+    work.cancel();
+    return true;
+  }
+
+  template <typename Held, typename Signature, typename... Given>
+  void put(const TaskKind<Signature>& kind, Given&&... given) {
+    Task& task = make_task();
+    try {
+      if constexpr (sizeof(Held) <= Task::kRoom && alignof(Held) <= 16) {
+        new (task.room) Held(kind.functions_->data(), std::forward<Given>(given)...);
+        task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
+          Held& work = *std::launder(reinterpret_cast<Held*>(one.room));
+          const bool ok = act(work, step, j, state);
+          work.~Held();
+          return ok;
+        };
+      } else {
+        new (task.room) Held*(new Held(kind.functions_->data(), std::forward<Given>(given)...));
+        task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
+          const std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
+          return act(*work, step, j, state);
+        };
+      }
+    } catch (...) {
+      drop_task(task);
+      throw;
+    }
+    start_task(task, kind.id());
+  }
+
+  Task& make_task();
+  void drop_task(Task& task) noexcept;
+  void start_task(Task& task, TaskType kind) noexcept;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace allot

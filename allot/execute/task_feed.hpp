@@ -1,0 +1,262 @@
+// What executors stand on: tasks come in, and free servers are told what to run. It has no threads and knows
+// no functions, so that it fits under a pool of threads, another runtime, or an interpreter.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "allot/base/clock.hpp"
+#include "allot/base/per.hpp"
+#include "allot/dispatch/dispatcher.hpp"
+#include "allot/dispatch/late_dispatch.hpp"
+#include "allot/dispatch/lines.hpp"
+
+namespace allot {
+
+/// A task while a feed has it. Hosts derive their own from it, and leave it where it is until it has ended or
+/// was cancelled.
+struct FeedTask : WaitingTask {
+  enum class State : std::uint8_t {
+    kOut,  ///< the feed does not have it
+    kWaiting,
+    kTaken,  ///< by a server
+  };
+  State state = State::kOut;  ///< the feed's, under its lock
+};
+
+struct FeedOptions {
+  /// The policy is `planned` where none is named.
+  DispatcherOptions dispatcher{.policy = "planned"};
+  /// Tasks so short that several of them take less than this are given to a server together, if it asks for
+  /// several.
+  std::chrono::nanoseconds together{50'000};
+  /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
+  std::size_t trace_tasks = 0;
+};
+
+/// Since the feed was made.
+struct FeedStatistics {
+  struct Pair {
+    std::uint64_t completed = 0;
+    std::uint64_t failed = 0;
+    Count running = 0;         ///< now
+    double busy_seconds = 0;   ///< of all that ended
+    bool is_possible = false;  ///< tasks of the kind can run there
+  };
+  PerPair<Pair> pairs;         ///< by kind and resource
+  std::vector<Count> waiting;  ///< now, by kind
+  std::vector<Count> busy;     ///< servers at work now, by resource
+  double seconds = 0;
+};
+
+/// Tasks of several kinds and the servers of several resources. A host puts tasks, and asks for each server
+/// that is free what it runs next:
+///
+///     feed.put(task, kind);                            // a task is ready; from any thread
+///     if (auto turn = feed.next(j)) {                  // a server of j takes it
+///       run(*turn->first, turn->server);               // yours
+///       feed.ended(*turn, busy_seconds);               // exactly once for each turn
+///     }
+///
+/// When a task was put and when a turn has ended, any resource may have something to run: `feed_servers`
+/// goes through all that have a free server. It is to be called again at `ask_again`, too.
+///
+/// A policy that binds late (`planned`) decides when a server is free. Under any other a task is bound to a
+/// resource before, but not long before: so many wait bound as the servers can soon run, and the others in
+/// the order in which they came. Tasks with needs take a policy that binds late.
+///
+/// A kind of which every task fails everywhere goes on all the same: its failures are its own.
+///
+/// Every method may be called from any thread. `put` takes no lock and never waits; all others take one for
+/// about a microsecond. Nothing is allocated for a task.
+class TaskFeed {
+ public:
+  /// `priors` is row-major, one per kind and resource: see `RatePrior`. Throws InvalidModel when the policy
+  /// is unknown or the system cannot be.
+  TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds, std::vector<RatePrior> priors,
+           FeedOptions options = {}, Clock::time_point now = Clock::now());
+  /// The same with everything that a scenario says of the machine; its rates are where learning starts.
+  explicit TaskFeed(const System& system, FeedOptions options = {}, Clock::time_point now = Clock::now());
+  ~TaskFeed();
+  TaskFeed(const TaskFeed&) = delete;
+  TaskFeed& operator=(const TaskFeed&) = delete;
+
+  /// Throw InvalidModel when there is none of that name.
+  TaskType kind(std::string_view name) const;
+  ResourceId resource(std::string_view name) const;
+  std::string kind_name(TaskType i) const;
+  std::string resource_name(ResourceId j) const { return resources_[index(j)].name; }
+  std::size_t kinds() const;
+  std::size_t resources() const noexcept { return resources_.size(); }
+  Count servers(ResourceId j) const noexcept { return resources_[index(j)].servers; }
+  /// A kind that comes later, see `Dispatcher::add_type`. Its tasks wait until there is a plan for it, some
+  /// milliseconds.
+  TaskType add_kind(const TaskClass& kind, std::vector<RatePrior> by_resource);
+
+  // ---- tasks
+
+  /// The task is ready. It must be in no feed.
+  void put(FeedTask& task, TaskType kind) noexcept;
+  /// Takes back a task that waits. False: a server has it, or the feed does not.
+  bool cancel(FeedTask& task);
+  /// Takes back all that wait, of one kind or of all: a chain by `next`.
+  FeedTask* cancel_waiting(std::optional<TaskType> kind = std::nullopt);
+
+  // ---- servers
+
+  /// What a server runs: a task, or several of one kind, one after the other.
+  struct Turn {
+    LateDispatch::Start start;  ///< its ticket has kind, resource and number of tasks
+    std::uint32_t server = 0;   ///< of the resource, from 0
+    FeedTask* first = nullptr;  ///< the others follow by `next`
+    std::uint64_t number = 0;   ///< of turns
+    Clock::time_point began;
+
+    TaskType kind() const noexcept { return start.ticket.type; }
+    ResourceId resource() const noexcept { return start.ticket.resource; }
+    Count tasks() const noexcept { return start.ticket.tasks; }
+  };
+
+  /// What a server of the resource takes now; none: no server is free, nothing waits, or what waits is for
+  /// others. At most `most` tasks; more than one only where they are short and many wait.
+  std::optional<Turn> next(ResourceId j, Clock::time_point now = Clock::now(), Count most = 1) {
+    const Lock lock(*this);
+    return next_turn(j, now, most);
+  }
+  /// Calls `hand(turn)` for every turn that can begin now, anywhere. `hand` is called under the lock: it
+  /// calls nothing of the feed but `put`.
+  template <typename Hand>
+  void feed_servers(Clock::time_point now, Count most, const Hand& hand) {
+    const Lock lock(*this);
+    feed_free(now, most, hand);
+  }
+  /// The turn has ended: its tasks are the host's again, and its server is free. `busy_seconds`: of all its
+  /// tasks together, waiting not included; `failed` of them count as failures.
+  void ended(const Turn& turn, double busy_seconds, Count failed = 0, Clock::time_point now = Clock::now()) {
+    const Lock lock(*this);
+    end_turn(turn, busy_seconds, failed, now);
+  }
+  /// Both at once: the server that has become free is asked for first.
+  template <typename Hand>
+  void ended(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now, Count most,
+             const Hand& hand) {
+    const Lock lock(*this);
+    end_turn(turn, busy_seconds, failed, now);
+    while (const std::optional<Turn> own = next_turn(turn.resource(), now, most)) hand(*own);
+    feed_free(now, most, hand);
+  }
+  /// Calls `recall(turn)`, under the lock, which returns the tasks of the turn that have not begun and will
+  /// not, as a chain: they wait again, as the first of their kind. For a host whose server is held up.
+  template <typename Recall>
+  void give_back(Turn& turn, const Recall& recall) {
+    const Lock lock(*this);
+    put_back(turn, recall(turn));
+  }
+
+  /// When to call `feed_servers` again although nothing has happened. Absent: tasks put and turns ended are
+  /// enough.
+  std::optional<Clock::time_point> ask_again(Clock::time_point now = Clock::now()) const;
+
+  /// Whether tasks were put that no server has heard of yet; and whether tasks waited although a server was
+  /// free when `feed_servers` was last done, so that time may tell. All are lock-free.
+  bool has_news() const noexcept { return inbox_.load(std::memory_order_seq_cst) != nullptr; }
+  bool waits_for_time() const noexcept { return waits_for_time_.load(std::memory_order_seq_cst); }
+  Count free_servers() const noexcept { return free_servers_.load(std::memory_order_seq_cst); }
+
+  // ---- what is known
+
+  FeedStatistics statistics(Clock::time_point now = Clock::now()) const;
+  /// The numbers as OpenMetrics text: names as in docs/reference/metrics.md.
+  std::string metrics(Clock::time_point now = Clock::now()) const;
+  /// The latest tasks as JSON for ui.perfetto.dev.
+  std::string trace() const;
+  /// Estimates, plans, and what changes: drained or lost resources, counts, shares.
+  Dispatcher& dispatcher() noexcept { return dispatcher_; }
+  const Dispatcher& dispatcher() const noexcept { return dispatcher_; }
+
+ private:
+  struct Slice {
+    TaskType kind{};
+    ResourceId resource{};
+    std::uint32_t server = 0;
+    bool failed = false;
+    Clock::time_point begin;
+    Clock::time_point end;
+  };
+  /// What is decided takes less time than a thread needs to fall asleep and wake up.
+  class Lock {
+   public:
+    explicit Lock(const TaskFeed& feed);
+    ~Lock() { mutex_.unlock(); }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+   private:
+    std::mutex& mutex_;
+  };
+
+  template <typename Hand>
+  void feed_free(Clock::time_point now, Count most, const Hand& hand) {
+    collect();
+    for (std::size_t j = 0; j < resources_.size() && lines_.waiting() > 0; ++j) {
+      while (const std::optional<Turn> turn = next_turn(resource_id(j), now, most)) hand(*turn);
+    }
+    leave_waiting();
+  }
+  double seconds(Clock::time_point now) const noexcept { return to_seconds(now - made_); }
+  std::int64_t nanoseconds(Clock::time_point at) const noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(at - made_).count();
+  }
+  void collect();
+  void tell_waiting();
+  void leave_waiting();
+  FeedTask& pop(TaskType i);
+  std::optional<Turn> next_turn(ResourceId j, Clock::time_point now, Count most);
+  bool take_late(Turn& turn, ResourceId j, Clock::time_point now, Count most);
+  bool take_bound(Turn& turn, ResourceId j, Clock::time_point now);
+  Count tasks_together(const Turn& turn, Count most) const noexcept;
+  std::optional<TaskType> rejected(ResourceId j) const;
+  bool is_rejected(TaskType i, ResourceId j) const;
+  void bind(Clock::time_point now);
+  void follow_plan();
+  void unbind_all();
+  void end_turn(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now);
+  void put_back(Turn& turn, FeedTask* tasks);
+  void leave_line(FeedTask& task);
+
+  const FeedOptions options_;
+  const std::vector<Resource> resources_;
+  const Clock::time_point made_;
+  Dispatcher dispatcher_;
+  Count servers_ = 0;  ///< of all resources
+
+  alignas(64) std::atomic<FeedTask*> inbox_{nullptr};  ///< the latest first
+  alignas(64) std::atomic<Count> free_servers_{0};
+  std::atomic<bool> waits_for_time_{false};
+
+  mutable std::mutex mutex_;  ///< over what follows
+  std::vector<TaskClass> kinds_;
+  std::optional<LateDispatch> late_;  ///< of a policy that binds late
+  Lines lines_;                       ///< where it does not, tasks are bound when they are soon to run
+  Count bound_ = 0;                   ///< tasks that wait bound to a resource
+  std::shared_ptr<const Plan> plan_;  ///< that the lines follow, of a policy that places
+  std::vector<Count> present_;        ///< scratch: tasks of each kind at a resource
+  std::vector<double> weights_;       ///< scratch
+  std::vector<std::vector<std::uint32_t>> free_;  ///< servers by resource, the latest last
+  PerPair<FeedStatistics::Pair> pairs_;
+  PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended
+  std::uint64_t turns_ = 0;
+  std::uint64_t hurried_ = 0;  ///< the plan that a better one was asked for
+  std::vector<Slice> slices_;  ///< a ring
+  std::uint64_t traced_ = 0;
+};
+
+}  // namespace allot

@@ -1,0 +1,11 @@
+// The style sheets of pages, from the files theme.css, stacked.css and page.css. The explorer has the first
+// two, too.
+#pragma once
+
+namespace allot::detail {
+
+extern const char* const kThemeCss;
+extern const char* const kStackedCss;
+extern const char* const kPageCss;
+
+}  // namespace allot::detail

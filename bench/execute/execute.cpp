@@ -1,0 +1,309 @@
+// What does the executor cost, and what does it gain?
+//
+// usage: bench_execute [--quick]
+//
+// 1. Empty tasks: CPU time of the whole process for a task, one thread submitting, two workers, the same
+// number
+//    in flight; against oneTBB's task_arena::enqueue. Runs alternate, and medians are compared.
+// 2. The box of the README, emulated by tasks that sleep: tasks per second as a part of what the plan
+//    promises; against round robin and first fit over two plain pools of threads.
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "allot/base/version.hpp"
+#include "allot/execute/executor.hpp"
+#include "allot/solve/solver.hpp"
+#include "bench/support/report.hpp"
+
+#ifdef ALLOT_HAS_TBB
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+#endif
+
+namespace {
+
+using namespace allot;
+
+constexpr std::size_t kInFlight = 1024;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::string text(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, value);
+  return buffer;
+}
+
+// ---- empty tasks
+
+/// Nanoseconds of CPU and of the clock for a task.
+struct Cost {
+  double cpu = 0;
+  double wall = 0;
+};
+
+template <typename Submit, typename Wait>
+Cost cost_of(std::size_t tasks, const Submit& submit, const Wait& wait) {
+  const double cpu = bench::cpu_seconds();
+  const Clock::time_point begin = Clock::now();
+  for (std::size_t k = 0; k < tasks; ++k) submit();
+  wait();
+  const double scale = 1e9 / static_cast<double>(tasks);
+  return {scale * (bench::cpu_seconds() - cpu), scale * to_seconds(Clock::now() - begin)};
+}
+
+class OurPool {
+ public:
+  OurPool() : executor_(setup_, {.backlog = kInFlight}) {}
+  Cost with_callbacks(std::size_t tasks) {
+    return cost_of(
+        tasks, [&] { executor_.submit_then(empty_, [](const TaskResult<void>&) {}); },
+        [&] { executor_.wait(); });
+  }
+  Cost with_futures(std::size_t tasks) {
+    return cost_of(
+        tasks, [&] { (void)executor_.submit(empty_); }, [&] { executor_.wait(); });
+  }
+
+ private:
+  ExecutorSetup setup_;
+  Place<void> cpu_ = setup_.resource({.name = "cpu", .servers = 2});
+  TaskKind<void()> empty_ = setup_.kind<void()>({.name = "empty"}, on(cpu_, [] {}));
+  Executor executor_;
+};
+
+/// The bound on the number in flight that oneTBB does not have, made as ours is.
+class Gate {
+ public:
+  void enter() {
+    if (inside_.fetch_add(1) < kInFlight) return;
+    inside_.fetch_sub(1);
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_add(1);
+    changed_.wait(lock, [this] { return inside_.load() <= kInFlight - kInFlight / 4; });
+    waiting_.fetch_sub(1);
+    inside_.fetch_add(1);
+  }
+  void leave() {
+    const std::size_t left = inside_.fetch_sub(1) - 1;
+    if (waiting_.load() == 0 || left > kInFlight - kInFlight / 4) return;
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+  void wait_until_empty() {
+    while (inside_.load() > 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+
+ private:
+  std::atomic<std::size_t> inside_{0};
+  std::atomic<int> waiting_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+#ifdef ALLOT_HAS_TBB
+class TbbPool {
+ public:
+  Cost run(std::size_t tasks) {
+    return cost_of(
+        tasks,
+        [&] {
+          gate_.enter();
+          arena_.enqueue([this] { gate_.leave(); });
+        },
+        [&] { gate_.wait_until_empty(); });
+  }
+
+ private:
+  tbb::global_control threads_{tbb::global_control::max_allowed_parallelism, 3};  // this one, and two workers
+  tbb::task_arena arena_{2, 0};
+  Gate gate_;
+};
+#endif
+
+void measure_empty_tasks(bool quick) {
+  const std::size_t tasks = quick ? 200'000 : 1'000'000;
+  const int runs = quick ? 5 : 11;
+  OurPool ours;
+#ifdef ALLOT_HAS_TBB
+  TbbPool tbb;
+#endif
+  struct Row {
+    std::string name;
+    std::vector<double> cpu, wall, ratio;
+  };
+  std::vector<Row> rows{{"oneTBB, task_arena::enqueue", {}, {}, {}},
+                        {"allot, callback", {}, {}, {}},
+                        {"allot, std::future", {}, {}, {}}};
+  for (int run = 0; run <= runs; ++run) {
+    std::vector<Cost> costs;
+#ifdef ALLOT_HAS_TBB
+    costs.push_back(tbb.run(tasks));
+#else
+    costs.push_back({});
+#endif
+    costs.push_back(ours.with_callbacks(tasks));
+    costs.push_back(ours.with_futures(tasks));
+    if (run == 0) continue;  // memory, rates
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      rows[r].cpu.push_back(costs[r].cpu);
+      rows[r].wall.push_back(costs[r].wall);
+      rows[r].ratio.push_back(costs[r].cpu / costs[0].cpu);
+    }
+  }
+  std::printf("Empty tasks, %zu in flight, 1 thread submitting, 2 workers (medians of %d runs of %s):\n\n",
+              kInFlight, runs, bench::whole_text(static_cast<double>(tasks)).c_str());
+  std::vector<std::vector<std::string>> table{{"", "CPU ns a task", "ns a task", "CPU, against oneTBB"}};
+  for (const Row& row : rows) {
+    table.push_back({row.name, text("%.0f", median(row.cpu)), text("%.0f", median(row.wall)),
+                     text("%.2f", median(row.ratio))});
+  }
+  bench::print_table(table);
+}
+
+// ---- the box
+
+constexpr double kRates[2][2] = {{45, 480}, {14, 120}};
+constexpr int kServers[2] = {6, 1};
+constexpr int kCount = 6;  // tasks of each kind in flight
+
+void emulate(std::size_t kind, std::size_t resource) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(1 / kRates[kind][resource]));
+}
+
+double planned_throughput() {
+  const System box({{.name = "cpu", .servers = kServers[0]}, {.name = "gpu", .servers = kServers[1]}},
+                   {{.name = "resize", .count = kCount}, {.name = "detect", .count = kCount}},
+                   Rates(2, 2, {kRates[0][0], kRates[0][1], kRates[1][0], kRates[1][1]}));
+  return solve(*find_solver("planned"), {box}).performance.throughput;
+}
+
+/// Completions per second after a while.
+double measured(const std::atomic<std::size_t>& done, double warm_up, double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(warm_up));
+  const std::size_t before = done.load();
+  const Clock::time_point begin = Clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  return static_cast<double>(done.load() - before) / to_seconds(Clock::now() - begin);
+}
+
+/// Nothing is known of the rates.
+double our_throughput(double warm_up, double seconds) {
+  ExecutorSetup setup;
+  const auto cpu = setup.resource({.name = "cpu", .servers = kServers[0]});
+  const auto gpu = setup.resource({.name = "gpu", .servers = kServers[1]});
+  std::vector<TaskKind<void()>> kinds;
+  for (std::size_t i = 0; i < 2; ++i) {
+    kinds.push_back(setup.kind<void()>({.name = i == 0 ? "resize" : "detect"},
+                                       on(cpu, [i] { emulate(i, 0); }), on(gpu, [i] { emulate(i, 1); })));
+  }
+  Executor executor(setup);
+  std::atomic<std::size_t> done{0};
+  std::atomic<bool> stop{false};
+  std::function<void(std::size_t)> submit = [&](std::size_t i) {
+    executor.submit_then(kinds[i], [&, i](const TaskResult<void>&) {
+      ++done;
+      if (!stop) submit(i);
+    });
+  };
+  for (int n = 0; n < kCount; ++n) {
+    for (std::size_t i = 0; i < 2; ++i) submit(i);
+  }
+  const double result = measured(done, warm_up, seconds);
+  stop = true;
+  executor.wait();
+  return result;
+}
+
+/// Two pools of threads as people write them. Round robin: a task goes to each pool in turn. First fit: to
+/// the first that has a thread free, else to the one whose thread is free next.
+double plain_throughput(bool round_robin, double warm_up, double seconds) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::size_t> queues[2];  // first fit: all wait in the first one
+  bool stop = false;
+  std::size_t next_pool = 0;
+  std::atomic<std::size_t> done{0};
+  const auto submit = [&](std::size_t kind) {
+    queues[round_robin ? next_pool++ % 2 : 0].push_back(kind);
+    changed.notify_all();
+  };
+  const auto serve = [&](std::size_t pool) {
+    std::unique_lock lock(mutex);
+    std::deque<std::size_t>& queue = queues[round_robin ? pool : 0];
+    for (;;) {
+      changed.wait(lock, [&] { return stop || !queue.empty(); });
+      if (stop) return;
+      const std::size_t kind = queue.front();
+      queue.pop_front();
+      lock.unlock();
+      emulate(kind, pool);
+      lock.lock();
+      ++done;
+      submit(kind);
+    }
+  };
+  {
+    const std::lock_guard lock(mutex);
+    for (int n = 0; n < kCount; ++n) {
+      for (std::size_t i = 0; i < 2; ++i) submit(i);
+    }
+  }
+  std::vector<std::thread> threads;
+  for (std::size_t pool = 0; pool < 2; ++pool) {
+    for (int k = 0; k < kServers[pool]; ++k) threads.emplace_back(serve, pool);
+  }
+  const double result = measured(done, warm_up, seconds);
+  {
+    const std::lock_guard lock(mutex);
+    stop = true;
+  }
+  changed.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  return result;
+}
+
+void measure_box(bool quick) {
+  const double warm_up = quick ? 2 : 4;
+  const double seconds = quick ? 4 : 10;
+  const double plan = planned_throughput();
+  const double ours = our_throughput(warm_up, seconds);
+  std::printf(
+      "\nThe box (6 cores and a GPU, 45/480 and 14/120 tasks per second, 6 of each kind in flight):\n\n");
+  std::vector<std::vector<std::string>> table{{"", "tasks/s", "part of the plan", "ours against it"}};
+  const auto row = [&](const std::string& name, double throughput) {
+    table.push_back(
+        {name, text("%.1f", throughput), text("%.3f", throughput / plan), text("%.2f", ours / throughput)});
+  };
+  row("the plan", plan);
+  row("allot, rates learnt", ours);
+  row("first fit, two pools", plain_throughput(false, warm_up, seconds));
+  row("round robin, two pools", plain_throughput(true, warm_up, seconds));
+  bench::print_table(table);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
+  if (argc > 1 && !quick) {
+    std::fprintf(stderr, "usage: bench_execute [--quick]\n");
+    return 2;
+  }
+  std::printf("allot %s, %s, %u hardware threads\n\n", std::string(version()).c_str(),
+              bench::processor().c_str(), std::thread::hardware_concurrency());
+  measure_empty_tasks(quick);
+  measure_box(quick);
+}
