@@ -57,7 +57,7 @@ std::string TaskFeed::metrics(Clock::time_point now) const {
       if (estimate.known()) out.sample({{"type", kind}, {"resource", resource}}, estimate.*value);
     });
   };
-  rates("rate", "Tasks per second on one server, as learnt; absent while unknown.", &RateEstimate::rate);
+  rates("rate", "Tasks per second on one server, learned so far; absent while unknown.", &RateEstimate::rate);
   rates("rate_low", "Low end of the 95% interval of the rate.", &RateEstimate::rate_low);
   rates("rate_high", "High end of the 95% interval of the rate.", &RateEstimate::rate_high);
   out.family("planned_throughput", "gauge", "Tasks per second that the plan promises.");

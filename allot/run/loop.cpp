@@ -140,7 +140,7 @@ bool RunLoop::over() {
     if (!removals_.empty() || !stranded()) return false;
     if (!std::exchange(is_stranded_, true)) {
       observer_.note(std::to_string(backlog_.left()) +
-                     " tasks are left that only resources without a worker can run; run again to go on");
+                     " tasks are left that only resources without a worker can run; run again to resume");
     }
   }
   return !waits_for_launchers();

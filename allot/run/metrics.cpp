@@ -61,11 +61,11 @@ void add_pace(MetricsText& out, const RunView& view) {
     if (value) out.sample({}, *value);
   };
   time("left_seconds", view.left_s,
-       "Time until all is done, by the rates as learnt; absent while some are unknown.");
+       "Time until everything is done, by the rates learned so far; absent while some are unknown.");
   time("left_low_seconds", view.left_low_s, "The same, at the fast ends of the 95% intervals of the rates.");
   time("left_high_seconds", view.left_high_s, "The same, at the slow ends.");
   time("left_bound_seconds", view.bound_s,
-       "The least time in which any schedule could do what is left, by the rates as learnt.");
+       "Minimum time in which any schedule could finish, by the rates learned so far.");
 }
 
 void add_resources(MetricsText& out, const RunView& view, const std::vector<double>& busy_s) {
@@ -165,7 +165,7 @@ std::string RunMetrics::text(const RunView& view, bool is_over) {
             out.sample({{"type", type}, {"resource", resource}}, static_cast<double>(value(pair)));
         });
   };
-  rates("rate", "Tasks per second on one slot, as learnt; absent while unknown.",
+  rates("rate", "Tasks per second on one slot, learned so far; absent while unknown.",
         [](const PairView& pair) { return *pair.rate; });
   rates("rate_low", "Low end of the 95% interval of the rate.",
         [](const PairView& pair) { return pair.low; });

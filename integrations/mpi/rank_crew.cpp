@@ -14,7 +14,7 @@ namespace {
 constexpr char kEnded[] =
     "\nerror: the job was ended from outside: a rank died, or somebody stopped it. Every unit that was "
     "finished is "
-    "kept;\nthe same command goes on from there.\n";
+    "kept;\nrun the same command to resume.\n";
 
 /// mpirun sends this to all ranks when one has died, or when it is stopped itself; the store is sound at any
 /// moment.

@@ -287,8 +287,8 @@ Exit run(RunArguments& arguments, Console& console) {
     if (error.kind() == JournalProblem::kChanged) {
       while (text.ends_with('\n')) text.pop_back();
       text +=
-          "\nWhat is recorded as done would not be done again. '--accept-changed' goes on with the new "
-          "definition, '--redo PATTERN' does what it matches again, '--fresh' begins anew.";
+          "\nWhat is recorded as done would not be done again. '--accept-changed' resumes with the new "
+          "definition, '--redo PATTERN' repeats matching tasks, '--fresh' starts over.";
     }
     throw Failure(exit_of(error.kind()), text);
   }

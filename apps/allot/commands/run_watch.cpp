@@ -76,7 +76,7 @@ void RunWatch::woken(RunControl& control) {
   for (int number = signals_.next(); number != 0; number = signals_.next()) answer(number, control);
   if (deadline_ && Clock::now() >= *deadline_) {
     deadline_.reset();
-    view_.note("the time limit is over: running tasks finish, nothing new is started; run again to go on");
+    view_.note("time limit reached: running tasks finish, no new ones start; run again to resume");
     control.time_is_up();
   }
 }
@@ -117,14 +117,14 @@ void RunWatch::ended(const AttemptEnd& end, const JobItem& item, bool is_final, 
 void RunWatch::answer(int number, RunControl& control) {
   if (number == SIGTSTP) {
     control.pause();
-    view_.note("stopped, with all running tasks; 'fg' goes on");
+    view_.note("stopped, with all running tasks; 'fg' resumes");
     ::kill(::getpid(), SIGSTOP);
     control.resume();
     return;
   }
   if (signal_ == 0 || number == SIGTERM) signal_ = number;
   if (number == SIGTERM) {
-    view_.note("terminated: running tasks have 5 s to end; run again to go on");
+    view_.note("terminated: running tasks have 5 s to end; run again to resume");
     control.terminate();
     return;
   }

@@ -142,14 +142,14 @@ std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& a
   } catch (const StoreError& error) {
     progress.clear();
     throw Failure(Exit::kFailed,
-                  shown(error.what()) + "\nWhat was done before is kept; the same command goes on.");
+                  shown(error.what()) + "\nWhat was done is kept; run the same command to resume.");
   }
   progress.clear();
   tell_failures(job, outcome, console);
   if (outcome.stopped) {
-    console.note(fmt::format(
-        "interrupted: {} of {} units are done and kept in {}; the same command goes on from there.",
-        outcome.found + outcome.done, outcome.all, shown(arguments.folder)));
+    console.note(
+        fmt::format("interrupted: {} of {} units are done and kept in {}; run the same command to resume.",
+                    outcome.found + outcome.done, outcome.all, shown(arguments.folder)));
     throw Failure(Exit::kInterrupted, "");
   }
   return outcome;

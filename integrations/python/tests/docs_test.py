@@ -67,10 +67,14 @@ def test_the_guide(monkeypatch, tmp_path):
     assert run("python.md", "\n".join(sessions)) >= 20
 
 
-def test_the_guide_to_needs():
-    text = (SOURCE / "docs/guides/needs.md").read_text(encoding="utf-8")
-    sessions = re.findall(r"```pycon\n(.*?)```", text, re.DOTALL)
-    assert run("needs.md", "\n".join(sessions)) >= 4
+PAGES = [path for path in sorted(SOURCE.glob("docs/**/*.md")) if "```pycon" in path.read_text(encoding="utf-8") and path.name != "python.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_sessions_of_other_pages(page, monkeypatch):
+    monkeypatch.chdir(SOURCE)
+    sessions = re.findall(r"```pycon\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert run(page.name, "\n".join(sessions)) >= 4
 
 
 def test_the_tutorial_ends_in_a_picture(tmp_path):
