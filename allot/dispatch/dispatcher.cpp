@@ -163,8 +163,10 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 // ---- the choice
 
 /// What the policy says. Nowhere if the pair was closed since the plan was made.
-inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan, const Situation& situation,
-                                         PolicyMemory memory, const Mine& mine) noexcept {
+[[gnu::always_inline]] inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan,
+                                                                const Situation& situation,
+                                                                PolicyMemory memory,
+                                                                const Mine& mine) noexcept {
   ResourceId j{};
   if (detail::is_own(mine.slot)) {
     j = plan.policy->place(i, situation, memory, mine.tally->random);
@@ -176,8 +178,10 @@ inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan, con
 }
 
 /// Threads that decide at the same time do not overshoot a target together: see `Places`.
-inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i, const ActivePlan& plan, Count* tasks,
-                                                          const Mine& mine) noexcept {
+[[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i,
+                                                                                 const ActivePlan& plan,
+                                                                                 Count* tasks,
+                                                                                 const Mine& mine) noexcept {
   // Totals are not looked at, but there are so many.
   const Situation situation{
       &plan.plan->system, {tasks, plan.types * plan.resources}, {tasks, plan.resources}, {}};
@@ -185,7 +189,7 @@ inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i, const Acti
                             [&] { return ask(i, plan, situation, {}, mine); });
 }
 
-ResourceId Dispatcher::State::choose(TaskType i, const Mine& mine) noexcept {
+[[gnu::always_inline]] inline ResourceId Dispatcher::State::choose(TaskType i, const Mine& mine) noexcept {
   const Published<ActivePlan>::Reader plan(active, mine.slot);
   // A type that came later than the plan, or that could go nowhere then.
   if (index(i) >= plan->types || plan->plan->system.resources_for(i).empty()) return shortest_open(i);
@@ -209,7 +213,8 @@ ResourceId Dispatcher::State::choose(TaskType i, const Mine& mine) noexcept {
   return chosen != kNowhere ? chosen : shortest_open(i);
 }
 
-ResourceId Dispatcher::State::choose_in_large(TaskType i, ActivePlan& plan, const Mine& mine) noexcept {
+[[gnu::noinline]] ResourceId Dispatcher::State::choose_in_large(TaskType i, ActivePlan& plan,
+                                                                const Mine& mine) noexcept {
   thread_local std::vector<Count> tasks;
   thread_local std::vector<Count> totals;
   thread_local std::vector<double> work;
@@ -226,8 +231,8 @@ ResourceId Dispatcher::State::choose_in_large(TaskType i, ActivePlan& plan, cons
 
 /// Looks, asks the policy, and takes the place if nobody has taken the policy's turn meanwhile, or changed
 /// the count that it saw. After some tries the place is taken as it is.
-ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
-                                     const Mine& mine) noexcept {
+[[gnu::noinline]] ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
+                                                       const Mine& mine) noexcept {
   const std::size_t remembered = plan.memory.size();
   Situation situation{&plan.plan->system,
                       {scratch.counts, plan.types * plan.resources},
@@ -282,7 +287,7 @@ void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noe
 }
 
 /// Where no plan says: the fewest tasks per server, among all that are open to the type.
-ResourceId Dispatcher::State::shortest_open(TaskType i) noexcept {
+[[gnu::noinline]] ResourceId Dispatcher::State::shortest_open(TaskType i) noexcept {
   const std::size_t types = counts.types.load(std::memory_order_acquire);
   const std::size_t resources = counts.resources.load(std::memory_order_acquire);
   ResourceId best = kNowhere;
