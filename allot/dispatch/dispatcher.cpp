@@ -174,17 +174,17 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
     RandomStream random(options.seed, mine.slot, mine.add(mine.tally->draws, 1));
     j = plan.policy->place(i, situation, memory, random);
   }
+  if (j == kLookFurther) return j;
   return counts.access(i, j) == Access::kOpen ? j : kNowhere;
 }
 
-/// Threads that decide at the same time do not overshoot a target together: see `Places`.
+/// Threads that decide at the same time do not overshoot a target together: see `Places`. `kLookFurther`
+/// where the policy wants to see all counts.
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i,
                                                                                  const ActivePlan& plan,
                                                                                  Count* tasks,
                                                                                  const Mine& mine) noexcept {
-  // Totals are not looked at, but there are so many.
-  const Situation situation{
-      &plan.plan->system, {tasks, plan.types * plan.resources}, {tasks, plan.resources}, {}};
+  const Situation situation{&plan.plan->system, {tasks, plan.types * plan.resources}, {}, {}};
   return counts.places.take(i, {tasks + index(i) * plan.resources, plan.resources}, mine.slot,
                             [&] { return ask(i, plan, situation, {}, mine); });
 }
@@ -193,12 +193,11 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   const Published<ActivePlan>::Reader plan(active, mine.slot);
   // A type that came later than the plan, or that could go nowhere then.
   if (index(i) >= plan->types || plan->plan->system.resources_for(i).empty()) return shortest_open(i);
-  ResourceId chosen{};
+  ResourceId chosen = kLookFurther;
   if (plan->is_small) {
     std::array<Count, kOnStack> tasks;
-    if (policy.looks_at == Looks::kOwnCounts) {
-      chosen = choose_by_own_counts(i, *plan, tasks.data(), mine);
-    } else {
+    if (policy.looks_at == Looks::kOwnCounts) chosen = choose_by_own_counts(i, *plan, tasks.data(), mine);
+    if (chosen == kLookFurther) {
       std::array<Count, kOnStack / 4> totals;
       std::array<double, kOnStack / 4> work;
       std::array<std::uint32_t, kOnStack / 4> memory;
@@ -220,7 +219,10 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   thread_local std::vector<double> work;
   thread_local std::vector<std::uint32_t> memory;
   tasks.resize(std::max(tasks.size(), plan.types * plan.resources));
-  if (policy.looks_at == Looks::kOwnCounts) return choose_by_own_counts(i, plan, tasks.data(), mine);
+  if (policy.looks_at == Looks::kOwnCounts) {
+    const ResourceId chosen = choose_by_own_counts(i, plan, tasks.data(), mine);
+    if (chosen != kLookFurther) return chosen;
+  }
   totals.resize(std::max(totals.size(), plan.resources));
   work.resize(std::max(work.size(), plan.resources));
   memory.resize(std::max(memory.size(), 2 * plan.memory.size()));
@@ -270,10 +272,13 @@ void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noe
     }
     return;
   }
+  const bool some_are_held = policy.looks_at == Looks::kOwnCounts;
   for (const TaskType l : IdRange<TaskType>(plan.types)) {
-    const std::atomic<Count>* row = &counts.places.cell(l, resource_id(0));
-    for (Count* total = totals; total < totals + resources; ++total, ++row, ++to)
-      *total += *to = row->load(std::memory_order_relaxed);
+    for (const ResourceId j : IdRange<ResourceId>(resources)) {
+      const auto& cell = counts.places.cell(l, j);
+      *to = some_are_held ? counts.places.count(l, j) : cell.load(std::memory_order_relaxed);
+      totals[index(j)] += *to++;
+    }
   }
   if (!plan.shows_work) return;
   const System& system = plan.plan->system;

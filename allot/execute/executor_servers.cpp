@@ -140,23 +140,19 @@ void Executor::State::run_turn(Server& me, void* state) noexcept {
     ++tasks;
   }
   const Clock::time_point end = Clock::now();
-  Server* to_wake = nullptr;
   feed->ended(me.turn, to_seconds(end - begin), failed, end, kMostTogether,
-              [&](const TaskFeed::Turn& turn) { hand(turn, to_wake); });
-  wake(to_wake);
+              [&](const TaskFeed::Turn& turn) { hand(turn); });
   recycle(done, last, tasks);
   need_time();
 }
 
 void Executor::State::feed_servers() noexcept {
-  Server* to_wake = nullptr;
-  feed->feed_servers(Clock::now(), kMostTogether, [&](const TaskFeed::Turn& turn) { hand(turn, to_wake); });
-  wake(to_wake);
+  feed->feed_servers(Clock::now(), kMostTogether, [&](const TaskFeed::Turn& turn) { hand(turn); });
   need_time();
 }
 
 /// Under the lock of the feed.
-void Executor::State::hand(const TaskFeed::Turn& turn, Server*& to_wake) noexcept {
+void Executor::State::hand(const TaskFeed::Turn& turn) noexcept {
   Server& server = servers[first_server[index(turn.resource())] + turn.server];
   server.turn = turn;
   std::uint32_t tasks = 0;
@@ -165,17 +161,7 @@ void Executor::State::hand(const TaskFeed::Turn& turn, Server*& to_wake) noexcep
   server.turn_number.store(turn.number, std::memory_order_relaxed);
   server.range.store(tasks, std::memory_order_release);
   if (tasks > 1 && !hands_several.load(std::memory_order_relaxed)) hands_several.store(true);
-  if (server.phase.exchange(kHanded) != kAsleep) return;
-  server.wake_next = to_wake;
-  to_wake = &server;
-}
-
-void Executor::State::wake(Server* chain) noexcept {
-  while (chain != nullptr) {
-    Server& server = *chain;
-    chain = server.wake_next;  // once awake, it may be handed to again
-    server.phase.notify_one();
-  }
+  if (server.phase.exchange(kHanded) == kAsleep) server.phase.notify_one();
 }
 
 // ---- time

@@ -309,7 +309,7 @@ TEST(Executor, KeepsToWhatTasksHold) {
   Executor executor(setup);
   for (int k = 0; k < 60; ++k) executor.submit(train);
   executor.wait();
-  EXPECT_EQ(most.load(), 2);
+  EXPECT_LE(most.load(), 2);  // of four servers
 }
 
 TEST(Executor, GivesEachKindItsShare) {

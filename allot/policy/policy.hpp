@@ -42,6 +42,10 @@ struct Situation {
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }
 };
 
+/// What a policy that looks at the counts of the task's own type (`Looks::kOwnCounts`) may answer when it was
+/// shown no totals: it is to be asked again with everything.
+inline constexpr ResourceId kLookFurther = resource_id(0xffff'fffe);
+
 /// What a policy remembers between decisions, such as round-robin's pointers. Kept by the host, so that a
 /// policy object is immutable while it decides and can serve several hosts or threads; and so that the exact
 /// chain can make it part of the state.
@@ -185,7 +189,7 @@ enum class Looks : std::uint8_t {
   kAll,
   kNothing,
   kTotals,     ///< `totals` alone
-  kOwnCounts,  ///< `counts` of the task's own type alone
+  kOwnCounts,  ///< `counts` of the task's own type alone, as a rule: see `kLookFurther`
 };
 
 /// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the

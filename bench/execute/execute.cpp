@@ -199,8 +199,13 @@ double measured(const std::atomic<std::size_t>& done, double warm_up, double sec
   return static_cast<double>(done.load() - before) / to_seconds(Clock::now() - begin);
 }
 
+struct Reached {
+  double throughput = 0;
+  double promised = 0;  ///< by the plan, with the rates as learnt
+};
+
 /// Nothing is known of the rates.
-double our_throughput(double warm_up, double seconds) {
+Reached our_throughput(double warm_up, double seconds) {
   ExecutorSetup setup;
   const auto cpu = setup.resource({.name = "cpu", .servers = kServers[0]});
   const auto gpu = setup.resource({.name = "gpu", .servers = kServers[1]});
@@ -222,9 +227,10 @@ double our_throughput(double warm_up, double seconds) {
     for (std::size_t i = 0; i < 2; ++i) submit(i);
   }
   const double result = measured(done, warm_up, seconds);
+  const double promised = executor.dispatcher().plan()->predicted->throughput;
   stop = true;
   executor.wait();
-  return result;
+  return {result, promised};
 }
 
 /// Two pools of threads as people write them. Round robin: a task goes to each pool in turn. First fit: to
@@ -279,11 +285,11 @@ void measure_box(bool quick) {
   const double warm_up = quick ? 2 : 4;
   const double seconds = quick ? 4 : 10;
   const double plan = planned_throughput();
-  const double ours = our_throughput(warm_up, seconds);
+  const auto [ours, promised] = our_throughput(warm_up, seconds);
   std::printf(
       "\nThe box (6 cores and a GPU, 45/480 and 14/120 tasks per second, 6 of each kind in flight):\n\n");
   std::vector<std::vector<std::string>> table{{"", "tasks/s", "part of the plan", "ours against it"}};
-  const auto row = [&](const std::string& name, double throughput) {
+  const auto row = [&, our_tasks = ours](const std::string& name, double throughput) {
     table.push_back(
         {name, text("%.1f", throughput), text("%.3f", throughput / plan), text("%.2f", ours / throughput)});
   };

@@ -66,7 +66,8 @@ class Places {
   }
 
   /// One more task of the type, where `decide()` says when `row` has the tasks of the type at each resource;
-  /// none if it says `kNowhere`. After some tries it is counted however many others have come meanwhile.
+  /// none if what it says is no resource. After some tries it is counted however many others have come
+  /// meanwhile.
   template <typename Decide>
   ResourceId take(TaskType i, std::span<Count> row, std::size_t slot, const Decide& decide) noexcept {
     if (is_own(slot)) {
@@ -75,7 +76,7 @@ class Places {
         read(i, row);
         --row[place - 1];
         const ResourceId j = decide();
-        if (index(j) + 1 == place && swap_for_nothing(mine, place)) return j;
+        if (index(j) + 1 == place ? swap_for_nothing(mine, place) : index(j) >= row.size()) return j;
       }
     }
     return take_any(i, row, decide);
@@ -93,7 +94,7 @@ class Places {
         if (seen[s] != 0) --row[seen[s] - 1];
       }
       const ResourceId j = decide();
-      if (j == kNowhere) return j;
+      if (index(j) >= row.size()) return j;
       // All take the held place of the lowest slot: of two that saw the same places, one decides again.
       std::size_t holder = 0;
       while (holder < used && seen[holder] != index(j) + 1) ++holder;

@@ -35,7 +35,6 @@ struct Executor::State {
     std::atomic<std::uint64_t> turn_number{0};
     TaskFeed::Turn turn;  ///< changed under the lock of the feed
     std::array<Task*, kMostTogether> tasks{};
-    Server* wake_next = nullptr;
     std::uint64_t seen_turn = 0;  ///< the timekeeper's
     int core = -1;
     std::thread thread;
@@ -56,8 +55,7 @@ struct Executor::State {
   bool await_turn(Server& me) noexcept;
   void run_turn(Server& me, void* state) noexcept;
   void feed_servers() noexcept;
-  void hand(const TaskFeed::Turn& turn, Server*& to_wake) noexcept;
-  static void wake(Server* chain) noexcept;
+  void hand(const TaskFeed::Turn& turn) noexcept;
   static Task* take_first(Server& me) noexcept;
   static FeedTask* take_all(Server& held_up) noexcept;
 

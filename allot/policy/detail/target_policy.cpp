@@ -44,7 +44,7 @@ class TargetPolicy final : public Policy {
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
-    if (load_ == Load::kOpen) return soonest(i, situation);
+    if (load_ == Load::kOpen) return situation.totals.empty() ? kLookFurther : soonest(i, situation);
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
     const Count* const present = situation.counts.data() + row;
@@ -58,7 +58,8 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : in_proportion(i, situation);
+    if (static_cast<std::uint64_t>(most) - 1 <= most_missing_) return best;
+    return situation.totals.empty() ? kLookFurther : in_proportion(i, situation);
   }
 
   const Assignment* target() const noexcept override {
