@@ -56,10 +56,10 @@ docs: ## build the documentation site: build/site/index.html
 	@tools/site --doxygen --python build/release/integrations/python
 
 setup: ## install what building, testing and checking needs
-	@tools/setup build mpi test shells browser explorer slurm python site starpu bench fuzz format lint
+	@tools/setup build mpi test shells browser explorer slurm python dask site starpu bench fuzz format lint
 
 test: ## everything a change must pass: checks, tests, sanitizers, a little fuzzing
-	@tools/setup build mpi test shells browser explorer slurm python site starpu bench fuzz format
+	@tools/setup build mpi test shells browser explorer slurm python dask site starpu bench fuzz format
 	$(call heading,format)
 	@tools/format --check
 	$(call heading,includes)
@@ -101,7 +101,7 @@ test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes o
 	@ctest --preset tsan
 
 bench: ## run the benchmarks, with the rivals they are compared with
-	@tools/setup build mpi test bench python starpu rivals
+	@tools/setup build mpi test bench python dask starpu rivals
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@for program in build/release/bench/*; do \
@@ -114,6 +114,8 @@ bench: ## run the benchmarks, with the rivals they are compared with
 	$(call heading,Python)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/crossing.py $(command)
 	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/rivals.py
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/executor.py
+	@PYTHONPATH=build/release/integrations/python /usr/bin/python3 bench/python/dask.py
 
 figures: build ## run all experiments in full (minutes) and put the current figures and verdicts into docs
 	@$(command) reproduce --out out/reproduce

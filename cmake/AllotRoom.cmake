@@ -14,7 +14,7 @@ file(STRINGS "${PROJECT_SOURCE_DIR}/allot/rooms.txt" ALLOT_ROOMS REGEX "^[a-z]")
 list(TRANSFORM ALLOT_ROOMS REPLACE " .*" "")
 
 # Rooms that no speed depends on (AllotCompile.cmake).
-set(ALLOT_EDGE_ROOMS ask format jobs report run sweep worker)
+set(ALLOT_EDGE_ROOMS ask check format jobs report run sweep worker)
 
 function(allot_room NAME)
   cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "SOURCES;TESTS;TEST_FILES;LIBRARIES")

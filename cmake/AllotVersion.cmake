@@ -2,7 +2,8 @@
 # the file only when the answer has changed, so that a new commit recompiles one small file.
 if(CMAKE_SCRIPT_MODE_FILE)
   # An archive of git has the commit in this file.
-  file(READ "${source_dir}/cmake/commit.txt" commit LIMIT 12)
+  file(STRINGS "${source_dir}/cmake/commit.txt" commit)
+  string(SUBSTRING "${commit}" 0 12 commit)
   if(NOT commit MATCHES "^[0-9a-f]+$")
     set(commit "unknown")
   endif()

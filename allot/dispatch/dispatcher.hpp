@@ -53,9 +53,9 @@ struct DispatcherOptions {
 
 /// Hosts a policy, the same object that the simulator runs, for tasks that really run somewhere.
 ///
-/// `place` and `complete` may be called from any number of threads: no lock, no allocation (but once per
-/// thread for systems of more than 1,024 pairs), no solver, and a clock is read only where no time is passed
-/// in. All other methods are thread-safe too, take a lock, and do not hold up the first two.
+/// `place` and `complete` may be called from any number of threads: no lock, no allocation (but at a thread's
+/// first call), no solver, and a clock is read only where no time is passed in. All other methods are
+/// thread-safe too, take a lock, and do not hold up the first two.
 ///
 /// Estimates and plans are made by the planner, from the completions since it last looked. Until a new plan
 /// is out, tasks are placed by the one before; what concerns safety (drained, lost, disabled) counts at once.

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "allot/base/clock.hpp"
 #include "allot/base/error.hpp"
 
 namespace allot {
@@ -17,8 +18,8 @@ constexpr Count kMostPassedBy = 8;
 
 }  // namespace
 
-LateDispatch::LateDispatch(Dispatcher& dispatcher, Clock::time_point now)
-    : dispatcher_(dispatcher), made_(now), random_(dispatcher.options().seed) {
+LateDispatch::LateDispatch(Dispatcher& dispatcher, Clock::time_point now, Clock::duration moment)
+    : dispatcher_(dispatcher), made_(now), moment_(to_seconds(moment)), random_(dispatcher.options().seed) {
   const PolicyInfo* const policy = find_policy(dispatcher.options().policy);
   if (!policy->binds_late)
     throw InvalidModel("policy", "'" + dispatcher.options().policy + "' places tasks: it does not bind late");
@@ -44,6 +45,7 @@ void LateDispatch::make_room(std::size_t types, std::size_t resources) {
   needs_.grow(types, resources);
   waiting_.resize(types, 0);
   trials_of_.resize(types, 0);
+  unserved_since_.resize(types);
   done_.resize(types, 0.0);
 }
 
@@ -81,6 +83,7 @@ bool LateDispatch::follow_plan() {
 void LateDispatch::set_waiting(TaskType i, Count tasks) {
   make_room(index(i) + 1, 0);
   if (has_shares_ && waiting_[index(i)] == 0 && tasks > 0 && in_flight(i) == 0) catch_up(i);
+  if (tasks == 0) unserved_since_[index(i)].reset();
   waiting_[index(i)] = tasks;
   tell_waiting(i);
 }
@@ -232,8 +235,13 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
     situation.ready = std::span(waiting_).first(system.type_count());
     situation.free = free_;
   }
-  const std::optional<TaskType> type = binding_->next(j, situation, random_);
-  const std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
+  std::optional<TaskType> type = binding_->next(j, situation, random_);
+  if (const auto until = binding_->idle_until(j); !type && until && *until - situation.now < moment_) {
+    situation.now = *until;
+    type = binding_->next(j, situation, random_);
+  }
+  std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
+  if (!type && !other && moment_ > 0) other = unserved(j, situation.now);
   if (!type && !other) return std::nullopt;
   if (system.has_needs()) for_trials([](Trial& trial) { ++trial.passed_by; });
   return begun(dispatcher_.place_at(type ? *type : *other, j, now), type.has_value());
@@ -254,6 +262,20 @@ std::optional<TaskType> LateDispatch::unplanned(ResourceId j) const noexcept {
   return has_part ? best : std::nullopt;
 }
 
+/// A type that the plan gives nothing, and that has waited for long enough. To idle for as long as a task
+/// takes, and then to run it, is at most twice as bad as what would have been best.
+std::optional<TaskType> LateDispatch::unserved(ResourceId j, double now) noexcept {
+  const System& system = plan_->system;
+  for (const TaskType i : system.types()) {
+    if (offer_[index(i)] == 0 || (plan_->predicted && plan_->predicted->throughput_by_task[index(i)] > 0))
+      continue;
+    std::optional<double>& since = unserved_since_[index(i)];
+    if (!since) since = now;
+    if (now - *since >= std::max(moment_, system.seconds_per_task(i, j))) return i;
+  }
+  return std::nullopt;
+}
+
 // ---- in service
 
 LateDispatch::Start LateDispatch::take_at(TaskType i, ResourceId j, Clock::time_point now) {
@@ -270,6 +292,7 @@ void LateDispatch::resize(Start& start, Count tasks) {
 
 LateDispatch::Start LateDispatch::begun(const Ticket& ticket, bool in_order) {
   ++in_service_(ticket.type, ticket.resource);
+  unserved_since_[index(ticket.type)].reset();
   if (Count& waiting = waiting_[index(ticket.type)]; waiting > 0) --waiting;
   tell_waiting(ticket.type);
   return {ticket, in_order, speed(ticket.type, ticket.resource)};

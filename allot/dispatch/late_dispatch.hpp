@@ -39,8 +39,12 @@ namespace allot {
 /// O(pairs) for a decision where tasks have needs, else O(types); no allocation but when there is a new plan.
 class LateDispatch {
  public:
-  /// The dispatcher must outlive it. Throws InvalidModel unless its policy binds late.
-  explicit LateDispatch(Dispatcher& dispatcher, Clock::time_point now = Clock::now());
+  /// The dispatcher must outlive it. `moment` is for hosts whose tasks may be very short, or wait for one
+  /// another: a server stays idle on purpose for longer than this, or not at all; and a type that the plan
+  /// gives nothing takes a server that is free once it has waited for as long as its task takes there, and
+  /// for a moment. 0: neither. Throws InvalidModel unless its policy binds late.
+  explicit LateDispatch(Dispatcher& dispatcher, Clock::time_point now = Clock::now(),
+                        Clock::duration moment = {});
 
   /// A task that a server has taken.
   struct Start {
@@ -128,6 +132,7 @@ class LateDispatch {
   bool find_offers(ResourceId j, Clock::time_point now);
   std::optional<Start> choose(ResourceId j, Clock::time_point now);
   std::optional<TaskType> unplanned(ResourceId j) const noexcept;
+  std::optional<TaskType> unserved(ResourceId j, double now) noexcept;
   Start begun(const Ticket& ticket, bool in_order);
   double speed(TaskType i, ResourceId j);
   void leave(const Start& start, std::optional<double> busy_seconds);
@@ -138,13 +143,16 @@ class LateDispatch {
 
   Dispatcher& dispatcher_;
   Clock::time_point made_;
+  double moment_;
   RandomStream random_;
   std::shared_ptr<const Plan> plan_;
   std::unique_ptr<LateBinding> binding_;  ///< of the plan's policy
   std::vector<Count> waiting_;            ///< by type
   PerPair<Count> in_service_;
   PerPair<Trial> trials_;
-  std::vector<Count> trials_of_;      ///< by type
+  std::vector<Count> trials_of_;  ///< by type
+  std::vector<std::optional<double>>
+      unserved_since_;                ///< by type; absent: it is served, or has not been seen
   PerPair<std::vector<Draw>> needs_;  ///< of tasks of the pair, also of one that is closed now
   std::optional<Filling> sharing_;    ///< where tasks share anything
   bool has_shares_ = false;           ///< types that are ahead of their share wait

@@ -14,9 +14,17 @@ void Line::put(WaitingTask& task) {
   if (chain == chains_.end() || chain->urgency != task.urgency) {
     chain = chains_.insert(chain, {task.urgency, nullptr, nullptr});
   }
-  // Nearly always the latest; one that is given back goes where it was.
+  // Nearly always the latest; one that is given back goes where it was, which is near the front.
   WaitingTask* before = chain->last;
-  while (before != nullptr && before->arrival > task.arrival) before = before->previous;
+  WaitingTask* after = chain->first;
+  while (before != nullptr && before->arrival > task.arrival) {
+    if (after->arrival > task.arrival) {
+      before = after->previous;
+      break;
+    }
+    before = before->previous;
+    after = after->next;
+  }
   task.previous = before;
   task.next = before == nullptr ? chain->first : before->next;
   (before == nullptr ? chain->first : before->next) = &task;

@@ -37,7 +37,7 @@ Executor::State::State(const ExecutorSetup& setup, const ExecutorOptions& given)
   for (const auto& kind : kinds) {
     for (const auto& [j, rate] : kind.rates) priors[types.size() * resources.size() + index(j)] = rate;
     types.push_back(kind.type);
-    if (types.back().count == 0) types.back().count = count;
+    types.back().count = std::max<Count>(types.back().count, 1);
     for (const auto& need : kind.capacity_needs)
       types.back().needs.push_back(
           {need.resource, capacity_id(resources.size() + need.capacity), need.amount});

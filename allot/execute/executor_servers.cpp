@@ -27,11 +27,11 @@ inline void take_it_easy(int times) noexcept {
   }
 }
 
-void stay_on([[maybe_unused]] int core) {
+void stay_on([[maybe_unused]] std::size_t core) {
 #if defined(__linux__)
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  CPU_SET(static_cast<std::size_t>(core), &cores);
+  if (core < CPU_SETSIZE) CPU_SET(core, &cores);
   sched_setaffinity(0, sizeof cores, &cores);  // where it is not allowed, the thread runs anywhere
 #endif
 }
@@ -48,7 +48,7 @@ bool Executor::State::is_mine() const noexcept { return t_executor == this; }
 void Executor::State::serve(std::size_t at, const ExecutorSetup::MakeState& make) noexcept {
   Server& me = servers[at];
   t_executor = this;
-  if (me.core >= 0) stay_on(me.core);
+  if (me.core >= 0) stay_on(static_cast<std::size_t>(me.core));
   std::shared_ptr<void> state;
   std::exception_ptr error;
   try {

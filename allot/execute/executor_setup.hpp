@@ -103,7 +103,7 @@ class ExecutorSetup {
   }
 
   /// A kind with a function for each place where it can run, `on(place, function)`. Its `count` is how many
-  /// are expected at once, before any are seen; 0: as many as there are servers.
+  /// are expected at once, before any are seen; 0: one.
   template <typename Signature, typename... Functions>
   TaskKind<Signature> kind(TaskClass kind, Functions... functions) {
     static_assert(sizeof...(Functions) > 0, "a kind needs a function, on(place, function)");

@@ -15,6 +15,8 @@ namespace {
 constexpr int kLockAttempts = 200;
 /// A new plan, or a rate to be learnt, is noticed after so long where nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
+/// A server that is ahead of the plan by less goes on.
+constexpr std::chrono::microseconds kMoment{500};
 /// Tasks that wait bound to a resource, for each server.
 constexpr Count kBoundPerServer = 4;
 /// How much of the mean the latest turn makes up.
@@ -81,7 +83,7 @@ TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds
       pairs_(i, j).is_possible = priors[index(i) * resources_.size() + index(j)].can_run;
   }
   if (find_policy(options_.dispatcher.policy)->binds_late) {
-    late_.emplace(dispatcher_, now);
+    late_.emplace(dispatcher_, now, kMoment);
   } else if (std::any_of(kinds_.begin(), kinds_.end(),
                          [](const TaskClass& kind) { return !kind.needs.empty(); })) {
     throw InvalidModel("policy", "tasks with needs take a policy that binds late, such as 'planned', not " +

@@ -249,5 +249,44 @@ TEST(Fixed, RefusesAnAssignmentThatCannotBe) {
   EXPECT_THROW(find_policy("fixed")->make(system, {}), InvalidModel);
 }
 
+/// `PolicyInfo::looks_at` is true: whatever else stands in the other counts, the decision is the same.
+TEST(Policies, LookAtNoMoreThanTheySay) {
+  std::size_t compared = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const System system =
+        random_system(seed, {.max_types = 4, .max_resources = 5, .fcfs = false, .priorities = true});
+    PolicyOptions options;
+    options.keep_proportions = seed % 2 == 0;
+    RandomStream random(seed);
+    for (const PolicyInfo* const info : suitable_policies(system, options)) {
+      if (info->looks_at == Looks::kAll || info->binds_late) continue;
+      SCOPED_TRACE(::testing::Message() << info->name << " seed=" << seed);
+      const auto policy = info->make(system, options);
+      policy->set_population(testing::population_of(system));
+      const Tasks tasks = random_tasks(system, random);
+      const std::size_t resources = system.resource_count();
+      for (const TaskType i : system.types()) {
+        std::vector<Count> counts = tasks.counts();
+        std::vector<Count> totals(tasks.situation().totals.begin(), tasks.situation().totals.end());
+        for (std::size_t at = 0; at < counts.size(); ++at) {
+          if (info->looks_at != Looks::kOwnCounts || at / resources != index(i))
+            counts[at] = static_cast<Count>(random.below(9));
+        }
+        for (Count& total : totals) {
+          if (info->looks_at != Looks::kTotals) total = static_cast<Count>(random.below(9));
+        }
+        std::vector<std::uint32_t> memory(policy->memory_size(), 0);
+        std::vector<std::uint32_t> same = memory;
+        RandomStream draws(seed, 1);
+        RandomStream again(seed, 1);
+        EXPECT_EQ(policy->place(i, tasks.situation(), memory, draws),
+                  policy->place(i, {&system, counts, totals, {}}, same, again));
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 1000U);
+}
+
 }  // namespace
 }  // namespace allot

@@ -144,12 +144,12 @@ class Policy {
 /// How the tasks that are there relate to the counts that a policy is told.
 enum class Load : std::uint8_t {
   kDeclared,  ///< they are those: a task that ends is followed by one of its type
-  /// Live, they are about those: where a target has too few of a type or lacks more than one, a task goes
-  /// where it ends first among the target's places for it.
+  /// Live, they are about those: where more than one task of a type is missing or too many, a target's
+  /// proportions are kept rather than the largest shortfall filled.
   kFollowed,
   /// Live, and the type of the next task does not depend on what has ended: it comes from outside, or from
   /// threads that take any type. The most value per second of what is there now is not the most in the long
-  /// run then.
+  /// run then, and a task goes where it ends first.
   kOpen,
 };
 

@@ -126,19 +126,19 @@ RunSummary RunLoop::summary() {
   summary.overhead_s = overhead_s_;
   summary.problem = io_problem_.value_or("");
   const bool all = summary.view.done + summary.view.failed == summary.view.total;
-  using Outcome = RunSummary::Outcome;
-  summary.outcome = io_problem_    ? Outcome::kIo
-                    : halted_      ? Outcome::kHalted
-                    : all          ? Outcome::kFinished
-                    : is_stranded_ ? Outcome::kStranded
-                    : out_of_time_ ? Outcome::kTimeLimit
-                                   : Outcome::kInterrupted;
+  using End = RunSummary::Outcome;
+  summary.outcome = io_problem_    ? End::kIo
+                    : halted_      ? End::kHalted
+                    : all          ? End::kFinished
+                    : is_stranded_ ? End::kStranded
+                    : out_of_time_ ? End::kTimeLimit
+                                   : End::kInterrupted;
   journal_.end_run(std::string(to_string(summary.outcome)), world_.unix_now());
   try {
     journal_.flush();
     remove_outputs();
   } catch (const JournalError& error) {
-    summary.outcome = Outcome::kIo;
+    summary.outcome = End::kIo;
     summary.problem = error.what();
   }
   return summary;

@@ -177,7 +177,7 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
             <span class="group">
               <button type="button" class="primary" id="play" disabled={!isReady} onClick={play}>{playing ? 'Pause' : 'Play'}</button>
               <button type="button" id="step" disabled={!isReady} onClick={step}>Step</button>
-              <button type="button" onClick={restart}>Start again, other tasks</button>
+              <button type="button" onClick={restart}>Restart with other tasks</button>
             </span>
             <label class="speed">
               <span>Speed</span>
@@ -195,7 +195,7 @@ export function Animation({library, benches, hasPriorities, text, map, certifica
               const replay = replays[at];
               const shown = figures[at] ?? null;
               const part = (shown?.throughput ?? 0) / reference;
-              const against = bound !== null ? 'the bound' : 'what MAP promises';
+              const against = bound !== null ? 'the bound' : 'what MAP predicts';
               const words =
                 shown === null
                   ? ''

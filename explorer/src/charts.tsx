@@ -63,7 +63,7 @@ export function ResponseChart({solution}: {solution: Solution}) {
       height: 60 + 28 * rows.length,
       marginBottom: 42,
       marginRight: 76,
-      x: numbersAxis('seconds from being placed to being done', width),
+      x: numbersAxis('mean response time, seconds', width),
       marks: [
         barX(rows, {x: (row) => row.seconds ?? 0, y: 'task', fill: (row) => typeColour(row.i), insetTop: 2, insetBottom: 2}),
         text(rows, {

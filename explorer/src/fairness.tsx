@@ -45,7 +45,7 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
     });
   }, [library, text, plan, even]);
 
-  const unit = isRounds ? 'rounds/s' : `tasks/s${priorities ? ' relative to its share' : ''}`;
+  const unit = isRounds ? 'rounds/s' : `tasks/s${priorities ? ' per unit of share' : ''}`;
   const options = useCallback(
     (width: number): PlotOptions => ({
       height: Math.min(320, Math.max(230, width / 2)),
@@ -54,7 +54,7 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
       marginBottom: 42,
       marginRight: 24,
       insetBottom: 16,
-      x: {...numbersAxis(`the least-served: ${unit} →`, width), nice: true, zero: true},
+      x: {...numbersAxis(`${unit} of the least-served →`, width), nice: true, zero: true},
       y: {...numbersAxis(`↑ ${axisWords[valueUnit]}`, width), ticks: 5, nice: true},
       marks: [
         line(points, {x: 'least', y: 'value', stroke: 'var(--accent)', strokeWidth: 1.5, curve: 'linear'}),
@@ -91,8 +91,8 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
         <>
           <p class="quiet">
             {points.length === 1
-              ? `Fairness costs nothing here: with the most value, no type gets less than ${number(last.least)} ${unit}.`
-              : `The most value if no type gets less than a given amount; no policy is above the curve. ◆ is this plan${marked.length > 1 ? ', ■ the best of even sharing' : ''}.`}
+              ? `Fairness costs nothing here: with the most value, every ${isRounds ? 'group' : 'type'} completes at least ${number(last.least)} ${unit}.`
+              : `The most value if every type completes at least a given amount; no policy is above the curve. ◆ is this plan${marked.length > 1 ? ', ■ the best of even sharing' : ''}.`}
           </p>
           {points.length > 1 && <Chart
             label={`The most value against what the least-served completes: from ${valueWords(first.value, valueUnit)} with no limit down to ${valueWords(last.value, valueUnit)} with at least ${number(last.least)} ${unit}. ${marked.map(({name, least, value}) => `${name}: ${valueWords(value, valueUnit)}, the least-served ${number(least)} ${unit}`).join('. ')}`}
@@ -112,8 +112,8 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
               </div>
               <p id="price-of-fairness" role="status">
                 {at === 0
-                  ? `The most value at all: ${valueWords(first.value, valueUnit)}.`
-                  : `At least ${number(point.least)} ${unit} for every type: ${valueWords(point.value, valueUnit)}, ${percent(1 - point.value / first.value)} less than the most.`}
+                  ? `The most value: ${valueWords(first.value, valueUnit)}.`
+                  : `Every ${isRounds ? 'group' : 'type'} completes at least ${number(point.least)} ${unit}: ${valueWords(point.value, valueUnit)}, ${percent(1 - point.value / first.value)} less than the most.`}
               </p>
               {at > 0 && !isRounds && <button type="button" id="make-floors" onClick={() => onLevel(point.least)}>Make these the floors</button>}
             </>

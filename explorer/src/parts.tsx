@@ -36,7 +36,8 @@ export function Saves({what, ways}: {what: string; ways: Record<string, () => un
 /** A box around a table. Where the table is too wide for it, its rows are stacked, every cell with the name of its column: no column is out of sight. */
 export function Fit({label, children}: {label: string; children: ComponentChildren}) {
   const box = useRef<HTMLDivElement>(null);
-  const columns = useRef(0);
+  /** The columns and their fields when it was last looked at whether they fit. */
+  const measured = useRef(0);
   const [isStacked, setStacked] = useState(false);
   useEffect(() => {
     const look = () => {
@@ -59,9 +60,10 @@ export function Fit({label, children}: {label: string; children: ComponentChildr
   }, []);
   useLayoutEffect(() => {
     const [head, ...rows] = box.current!.querySelectorAll('tr');
-    const names = [...(head?.cells ?? [])].map((cell) => cell.getAttribute('aria-label') ?? cell.textContent ?? '');
-    if (names.length !== columns.current) setStacked(false);
-    columns.current = names.length;
+    const names = [...(head?.cells ?? [])].map((cell) => cell.getAttribute('aria-label') ?? [...cell.childNodes].map((part) => part.textContent).join(' '));
+    const size = names.length + (head?.querySelectorAll('input').length ?? 0);
+    if (size !== measured.current) setStacked(false);
+    measured.current = size;
     if (!isStacked) return;
     for (const row of rows) [...row.cells].forEach((cell, k) => { cell.dataset.label = names[k]; });
   });

@@ -45,7 +45,7 @@ function Sequence({draft, k, marks, onChange}: PartProps & {k: number}) {
           <span class="visit" key={`${at} ${task}`}>
             {i >= 0 && <Chip type={i} />}
             <span class="brief" title={task}>{task}</span>
-            <button type="button" class="remove" aria-label={`Take ${task}, stage ${at + 1}, out of ${name}`} onClick={() => set(sequence.filter((_, other) => other !== at))}>
+            <button type="button" class="remove" aria-label={`Remove ${task}, stage ${at + 1}, from ${name}`} onClick={() => set(sequence.filter((_, other) => other !== at))}>
               ×
             </button>
           </span>

@@ -657,7 +657,7 @@ describe('simulating', () => {
 });
 
 describe('everybody', () => {
-  for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 390, 844], ['small phone', 360, 740]]) {
+  for (const [name, width, height] of [['desktop', 1280, 900], ['tablet', 800, 1000], ['phone', 390, 844]]) {
     for (const colorScheme of ['light', 'dark']) {
       test(`can read it on a ${name}, ${colorScheme}`, async () => {
         await page.setViewportSize({width, height});

@@ -217,7 +217,8 @@ describe('limits', () => {
     })));
     const expected = allotOrInfeasible('solve', await scenarioText());
     assert.deepEqual(await page.locator('#conflict li').allTextContents(), expected.conflict);
-    assert.match(await page.textContent('#conflict'), /No plan keeps all limits.*cannot hold together/s);
+    assert.match(await page.textContent('#answer'), /No plan keeps all limits/);
+    assert.match(await page.textContent('#conflict'), /cannot hold together/);
     await page.fill('[id="power_cap"]', '300');
     assert.equal(await page.locator('#conflict').count(), 0);
     assert.ok((await valueOf(page, '#throughput')) > 0);
@@ -265,7 +266,7 @@ describe('stages and open load', () => {
     await open(tab);
     await preset('stages');
     assert.match(await page.textContent('.headline'), /^220 rounds\/s/);
-    await page.click('[aria-label="Take decode, stage 1, out of frame"]');
+    await page.click('[aria-label="Remove decode, stage 1, from frame"]');
     await page.selectOption('[aria-label="Add a stage to frame"]', 'encode');
     await page.click('[aria-label="Threads of frame: one less"]');
     await page.fill('[id="groups.0.worth"]', '3');
@@ -363,7 +364,7 @@ describe('value against the least-served type', () => {
     const curve = await points();
     await page.focus('#level');
     await page.keyboard.press('End');
-    assert.match(await page.textContent('#price-of-fairness'), /At least 60 tasks\/s relative to its share for every type: .*% less than the most/);
+    assert.match(await page.textContent('#price-of-fairness'), /Every type completes at least 60 tasks\/s per unit of share: .*% less than the most/);
     await page.click('#make-floors');
     await settled(page);
     assert.deepEqual((await scenarioInAddress(page)).tasks.map(({floor}) => Math.round(floor)), [120, 60, 60]);

@@ -17,6 +17,8 @@ await tab.page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0
 const folder = process.argv[2] ?? join(root, 'docs/figures');
 await tab.page.screenshot({path: join(folder, 'explorer.png')});
 
+// Tall enough that nothing scrolls below the headline.
+await tab.page.setViewportSize({width: 1360, height: 2600});
 await tab.page.selectOption('#preset', 'workstation');
 await tab.page.check('input[name=service][value=planned]');
 await tab.page.check('input[name=objective][value=max-min]');

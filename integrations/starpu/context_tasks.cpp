@@ -14,7 +14,7 @@ namespace {
 
 /// Tasks that a worker of StarPU's has started at once, at the most: STARPU_MAX_PIPELINE.
 constexpr std::size_t kPipeline = 4;
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNotAgain = std::numeric_limits<double>::infinity();
 
 double seconds(Clock::time_point time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
@@ -208,7 +208,7 @@ starpu_task* Context::pop() {
     const bool nothing_new =
         me.asked.load(std::memory_order_relaxed) == changes_.load(std::memory_order_seq_cst);
     const double again = me.ask_again.load(std::memory_order_relaxed);
-    if (nothing_new && (again == kNever || seconds(Clock::now()) < again)) return nullptr;
+    if (nothing_new && (again == kNotAgain || seconds(Clock::now()) < again)) return nullptr;
   }
 
   const Locked lock(mutex_);
@@ -223,7 +223,7 @@ starpu_task* Context::pop() {
   waiting_.store(placement_.waiting(), std::memory_order_seq_cst);
   if (held == nullptr) {
     me.asked.store(version, std::memory_order_relaxed);
-    me.ask_again.store(placement_.idle_until(me.resource).value_or(kNever), std::memory_order_relaxed);
+    me.ask_again.store(placement_.idle_until(me.resource).value_or(kNotAgain), std::memory_order_relaxed);
     return nullptr;
   }
   const std::optional<unsigned> which = implementation(held->task, id);

@@ -28,14 +28,18 @@ constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
 /// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load,
-/// and those after which it counts as closed again. Not by less than this part of it.
+/// and those after which it counts as closed again; not by less than this part of it. So many times that it
+/// was more than before count like a turn.
 constexpr std::uint32_t kRemembered = 0xffff;
-constexpr int kRestless = 4;
+constexpr int kRestless = 3;
 constexpr int kCalm = 1;
 constexpr Count kSmall = 16;
+constexpr int kRisesForTurn = 4;
 /// What is left of what has arrived after one more look; and so many times what arrives is planned for.
 constexpr double kOfLate = 1 - 1.0 / 128;
 constexpr double kRoomToGrow = 1.1;
+/// Arrivals that moved by less than this part are the same.
+constexpr double kMovedArrivals = 0.2;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
@@ -204,16 +208,15 @@ void KnownSystem::look_at_counts(double now) {
     population.differs = 0;
     changed = true;
   }
-  int turns = 0;
-  for (const Population& population : populations)
-    turns = std::max(turns, std::popcount(population.turns & kRemembered));
-  if (open) {
-    for (const Population& population : populations) {
-      const double move = population.arrived / (watched_ * population.planned_arrivals);
-      changed |= !(move > 0.8 && move < 1.25);
-    }
+  int restless = 0;
+  for (const Population& population : populations) {
+    restless = std::max({restless, std::popcount(population.turns & kRemembered),
+                         std::popcount(population.rises & kRemembered) / kRisesForTurn});
+    const double arrivals = watched_ > 0 ? population.arrived / watched_ : 0;
+    const double most = std::max(arrivals, population.planned_arrivals);
+    changed |= open && std::abs(arrivals - population.planned_arrivals) > kMovedArrivals * most;
   }
-  if (open ? turns > kCalm : turns < kRestless) return;
+  if (open ? restless > kCalm : restless < kRestless) return;
   open = !open;
   changed = true;
 }
@@ -230,10 +233,11 @@ std::vector<double> KnownSystem::ceilings() {
 }
 
 /// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
-/// again, what comes next does not depend on what has ended.
+/// again, or up all the time, what comes next does not depend on what has ended.
 void KnownSystem::look_for_turns(Population& population, Count most) {
   const Count before = std::exchange(population.most, most);
   population.turns <<= 1;
+  population.rises = population.rises << 1 | (most > before ? 1 : 0);
   if (std::abs(most - before) <= before / kSmall) return;
   const bool grows = most > before;
   if (grows != std::exchange(population.grew, grows)) population.turns |= 1;

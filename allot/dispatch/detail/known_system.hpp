@@ -67,6 +67,7 @@ struct KnownSystem {
     double planned_arrivals = 0;       ///< per second, in the latest system
     Count most = 0;                    ///< seen in the latest eight looks of their own
     bool grew = false;                 ///< it was more than in the eight before, when it last differed
+    std::uint32_t rises = 0;           ///< when it was more than before: a bit for each eight looks
     std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
   };
 

@@ -19,13 +19,14 @@ namespace allot::detail {
 /// that has been replaced is kept until it is pinned nowhere, and every shared slot was seen without a reader
 /// since. (Pinning or announcing, looking, replacing and checking are sequentially consistent, so no reader
 /// can be missed.)
-template <typename Value, template <typename> typename Atomic = std::atomic>
+template <typename Value, template <typename> typename Atomic = std::atomic, std::size_t kOwn = kOwnSlots,
+          std::size_t kShared = kSharedSlots>
 class Published {
  public:
   class Reader {
    public:
     explicit Reader(const Published& published, std::size_t slot = this_slot()) noexcept
-        : readers_(is_own(slot) ? nullptr : &published.readers_[slot - kOwnSlots].count),
+        : readers_(slot < kOwn ? nullptr : &published.readers_[slot - kOwn].count),
           value_(readers_ == nullptr ? published.pin(slot) : published.announce(*readers_)) {}
     ~Reader() {
       if (readers_ != nullptr) readers_->fetch_sub(1, std::memory_order_release);
@@ -78,7 +79,7 @@ class Published {
   };
   struct Retired {
     std::unique_ptr<Value> value;
-    std::bitset<kSharedSlots> quiet;  ///< shared slots that were seen without a reader
+    std::bitset<kShared> quiet;  ///< shared slots that were seen without a reader
   };
 
   /// What was pinned before is not free while it is pinned, so it is the present value if it looks like it.
@@ -101,14 +102,14 @@ class Published {
     for (const Pin& pin : pins_) {
       if (pin.value.load(std::memory_order_seq_cst) == retired.value.get()) return true;
     }
-    for (std::size_t s = 0; s < kSharedSlots; ++s) {
+    for (std::size_t s = 0; s < kShared; ++s) {
       if (readers_[s].count.load(std::memory_order_seq_cst) == 0) retired.quiet.set(s);
     }
     return !retired.quiet.all();
   }
 
-  std::array<Readers, kSharedSlots> readers_;
-  std::array<Pin, kOwnSlots> pins_;
+  std::array<Readers, kShared> readers_;
+  std::array<Pin, kOwn> pins_;
   Atomic<Value*> value_;
   std::vector<Retired> retired_;
 };

@@ -23,7 +23,7 @@ struct Sample {
 
 /// A queue of fixed size: any number of threads put in, one takes out, nobody waits. (Vyukov's bounded queue:
 /// each slot says by a running number whether it is free or full, and for which round.)
-template <std::size_t kSize, template <typename> typename Atomic = std::atomic>
+template <typename Item, std::size_t kSize, template <typename> typename Atomic = std::atomic>
 class Ring {
  public:
   static constexpr std::size_t kCapacity = kSize;
@@ -33,7 +33,7 @@ class Ring {
   }
 
   /// False when it is full. `alone`: no other thread puts in.
-  bool put(const Sample& sample, bool alone = false) noexcept {
+  bool put(const Item& item, bool alone = false) noexcept {
     std::uint64_t at = head_.load(std::memory_order_relaxed);
     for (;;) {
       Slot& slot = slots_[at % kSize];
@@ -44,7 +44,7 @@ class Ring {
         } else if (!head_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {
           continue;
         }
-        slot.sample = sample;
+        slot.item = item;
         slot.turn.store(at + 1, std::memory_order_release);
         return true;
       }
@@ -54,10 +54,10 @@ class Ring {
   }
 
   /// False when it is empty, or the next one is just being put in. One thread at a time.
-  bool take(Sample& sample) noexcept {
+  bool take(Item& item) noexcept {
     Slot& slot = slots_[tail_ % kSize];
     if (slot.turn.load(std::memory_order_acquire) != tail_ + 1) return false;
-    sample = slot.sample;
+    item = slot.item;
     slot.turn.store(tail_ + kSize, std::memory_order_release);
     ++tail_;
     return true;
@@ -66,7 +66,7 @@ class Ring {
  private:
   struct Slot {
     Atomic<std::uint64_t> turn{0};
-    Sample sample;
+    Item item;
   };
 
   std::unique_ptr<Slot[]> slots_;
@@ -74,6 +74,6 @@ class Ring {
   alignas(kCacheLine) std::uint64_t tail_ = 0;
 };
 
-using SampleRing = Ring<512>;
+using SampleRing = Ring<Sample, 512>;
 
 }  // namespace allot::detail

@@ -12,6 +12,12 @@
 namespace allot::detail {
 namespace {
 
+/// So many times the tasks of a type that the target is for are a burst, for which it says nothing.
+constexpr Count kBurst = 2;
+/// Under an open load a task leaves its home for a place where it ends so many times as soon: what is slow
+/// there is in the way of others.
+constexpr double kMuchSooner = 1.5;
+
 class TargetPolicy final : public Policy {
  public:
   TargetPolicy(const System& system, FindTarget find, Load load)
@@ -38,7 +44,7 @@ class TargetPolicy final : public Policy {
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
-    if (load_ == Load::kOpen) return soonest(i, situation, false);
+    if (load_ == Load::kOpen) return soonest(i, situation);
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
     const Count* const present = situation.counts.data() + row;
@@ -52,7 +58,7 @@ class TargetPolicy final : public Policy {
         most = shortfall;
       }
     }
-    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : soonest(i, situation, true);
+    return static_cast<std::uint64_t>(most) - 1 <= most_missing_ ? best : in_proportion(i, situation);
   }
 
   const Assignment* target() const noexcept override {
@@ -66,19 +72,38 @@ class TargetPolicy final : public Policy {
   }
 
  private:
-  /// There are more tasks of the type than the target has, or many fewer: they go where they are expected to
-  /// end first, among the places that the target has for the type, if any.
-  [[gnu::noinline]] ResourceId soonest(TaskType i, const Situation& situation,
-                                       bool by_target) const noexcept {
-    const auto allowed = system_.resources_for(i);
-    const Count* const wanted = wanted_ + index(i) * resources_;
-    by_target = by_target && std::any_of(allowed.begin(), allowed.end(),
-                                         [&](ResourceId j) { return wanted[index(j)] > 0; });
-    ResourceId best = allowed[0];
-    double least = std::numeric_limits<double>::infinity();
-    for (const ResourceId j : allowed) {
-      if (by_target && wanted[index(j)] == 0) continue;
-      const double end = system_.seconds_per_task(i, j) + seconds_to_wait(j, situation);
+  /// There are more tasks of the type than the target has, or many fewer. A server of the target that is free
+  /// goes first; else they keep its proportions. A burst, and what it has no place for, goes home.
+  [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Situation& situation) const noexcept {
+    const std::size_t row = index(i) * resources_;
+    const Count* const wanted = wanted_ + row;
+    const Count* const present = situation.counts.data() + row;
+    ResourceId best = *system_.home(i);
+    bool best_is_free = false;
+    Count target = 0;
+    Count tasks = 0;
+    for (const ResourceId j : system_.resources_for(i)) {
+      target += wanted[index(j)];
+      tasks += present[index(j)];
+      const bool is_free =
+          wanted[index(j)] > present[index(j)] && situation.total(j) < system_.resource(j).servers;
+      const bool is_better =
+          wanted[index(j)] * (present[index(best)] + 1) > wanted[index(best)] * (present[index(j)] + 1);
+      if (is_free == best_is_free ? !is_better : !is_free) continue;
+      best = j;
+      best_is_free = is_free;
+    }
+    return tasks > kBurst * target ? *system_.home(i) : best;
+  }
+
+  /// Where the task is expected to end first; at home unless that is much sooner elsewhere.
+  ResourceId soonest(TaskType i, const Situation& situation) const noexcept {
+    const ResourceId home = *system_.home(i);
+    ResourceId best = home;
+    double least = system_.seconds_per_task(i, home) + seconds_to_wait(home, situation);
+    for (const ResourceId j : system_.resources_for(i)) {
+      if (j == home) continue;
+      const double end = kMuchSooner * (system_.seconds_per_task(i, j) + seconds_to_wait(j, situation));
       if (end >= least) continue;
       best = j;
       least = end;

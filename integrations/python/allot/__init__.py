@@ -17,7 +17,7 @@ A policy of your own is a function of the state and the task type; it is simulat
 >>> both["map"].throughput.mean > both["shortest"].throughput.mean
 True
 
-And a `Dispatcher` places tasks that really run, learning the rates as they end.
+A `Dispatcher` places tasks that really run, learning the rates as they end, and an `Executor` runs them.
 
 The guide is docs/guides/python.md in the source tree.
 """
@@ -29,7 +29,9 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 
 from . import _native, _questions
 from ._dispatch import Dispatcher
+from ._executor import Executor, Kind, task
 from ._errors import Diagnostic, InvalidInput, Unavailable
+from ._processes import WorkerDied
 from ._inputs import ScenarioLike as ScenarioLike
 from ._questions import *  # a function for each
 from ._questions import (
@@ -57,6 +59,7 @@ from ._records import (
     Change,
     Difference,
     DispatchStatistics,
+    ExecutorStatistics,
     ParetoPoint,
     PlanDoubt,
     Prediction,
@@ -75,7 +78,10 @@ __all__ = [
     "Dispatcher",
     "Estimate",
     "Estimates",
+    "Executor",
+    "ExecutorStatistics",
     "InvalidInput",
+    "Kind",
     "Pareto",
     "ParetoPoint",
     "Plan",
@@ -91,12 +97,14 @@ __all__ = [
     "Ticket",
     "Unavailable",
     "WhatIf",
+    "WorkerDied",
     "disciplines",
     "distributions",
     "load",
     "policies",
     "policy",
     "solvers",
+    "task",
 ]
 __all__ += _questions.__all__
 

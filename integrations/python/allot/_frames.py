@@ -86,3 +86,10 @@ def rate_estimates(estimates: Any) -> "DataFrame":
     numbers = [name for name in estimates._fields if name not in ("tasks", "resources")]
     columns = {name: getattr(estimates, name).ravel() for name in numbers}
     return pandas().DataFrame(columns, index=pairs)
+
+
+def executor_statistics(seen: Any) -> "DataFrame":
+    """A pandas frame, a row per kind and resource."""
+    pairs = pandas().MultiIndex.from_product([seen.kinds, seen.resources], names=["kind", "resource"])
+    columns = {name: getattr(seen, name).ravel() for name in ("completed", "failed", "running", "busy_seconds")}
+    return pandas().DataFrame(columns, index=pairs)

@@ -210,6 +210,34 @@ class PlanDoubt(NamedTuple):
     at_stake: float
 
 
+class ExecutorStatistics(NamedTuple):
+    """What an executor has done so far. A task counts here a moment after its future is done.
+
+    completed, failed (with an exception), running and busy_seconds have a row per kind and a column per resource; waiting
+    is by kind, busy (workers now) by resource. seconds: since the first task.
+
+    >>> import allot
+    >>> with allot.Executor(resources=["cpu"]) as executor:
+    ...     _ = executor.submit(len, "abc").result()
+    >>> executor.statistics().completed
+    array([[1]])
+    """
+
+    kinds: Tuple[str, ...]
+    resources: Tuple[str, ...]
+    completed: Counts
+    failed: Counts
+    running: Counts
+    busy_seconds: Floats
+    waiting: Counts
+    busy: Counts
+    seconds: float
+
+    def to_frame(self) -> "DataFrame":
+        """A pandas frame, a row per kind and resource."""
+        return _frames.executor_statistics(self)
+
+
 # Users know them by the package.
-for _record in (Change, ParetoPoint, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, PlanDoubt):
+for _record in (Change, ParetoPoint, Difference, Prediction, RateEstimate, RateEstimates, DispatchStatistics, ExecutorStatistics, PlanDoubt):
     _record.__module__ = "allot"

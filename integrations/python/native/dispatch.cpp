@@ -16,7 +16,7 @@
 namespace allot::python {
 namespace {
 
-std::unique_ptr<LiveDispatcher> make_dispatcher(const ScenarioPointer& scenario, const py::object& rates,
+std::shared_ptr<LiveDispatcher> make_dispatcher(const ScenarioPointer& scenario, const py::object& rates,
                                                 const py::object& worth, const py::object& policy,
                                                 const py::object& assignment, const py::object& probabilities,
                                                 const py::object& shares, const py::object& background,
@@ -54,7 +54,7 @@ std::unique_ptr<LiveDispatcher> make_dispatcher(const ScenarioPointer& scenario,
       "must be above 0 and at most 1e6 seconds");
   options.more_types = options.more_resources = whole("room", room, 0, kMostRoom);
   options.seed = seed_of(seed);
-  return std::make_unique<LiveDispatcher>(known.system, std::move(priors), worth_value, std::move(options));
+  return std::make_shared<LiveDispatcher>(known.system, std::move(priors), worth_value, std::move(options));
 }
 
 void bind_ticket(py::module_& module) {
@@ -162,8 +162,10 @@ void bind_plan(py::module_& module) {
   add_equality(bound, [](const LivePlan& self) { return *self.plan; });
 }
 
+using DispatcherClass = py::class_<LiveDispatcher, std::shared_ptr<LiveDispatcher>>;
+
 /// Where tasks go, and how they end.
-void add_placing(py::class_<LiveDispatcher>& bound) {
+void add_placing(DispatcherClass& bound) {
   bound.def(
       "place", &LiveDispatcher::place, py::arg("task"),
       signed_doc(
@@ -197,7 +199,7 @@ void add_placing(py::class_<LiveDispatcher>& bound) {
 }
 
 /// What is there, and what is asked of it.
-void add_changes(py::class_<LiveDispatcher>& bound) {
+void add_changes(DispatcherClass& bound) {
   bound.def(
       "set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
       signed_doc(
@@ -240,7 +242,7 @@ void add_changes(py::class_<LiveDispatcher>& bound) {
 }
 
 /// What is held to, and what is known.
-void add_plans(py::class_<LiveDispatcher>& bound) {
+void add_plans(DispatcherClass& bound) {
   bound.def("plan", &LiveDispatcher::plan,
             signed_doc("plan(self)", "The latest plan, an allot.Plan.").c_str());
   bound.def("estimate", &LiveDispatcher::estimate, py::arg("task"), py::arg("resource"),
@@ -279,7 +281,7 @@ void add_plans(py::class_<LiveDispatcher>& bound) {
 void bind_dispatch(py::module_& module) {
   bind_ticket(module);
   bind_plan(module);
-  py::class_<LiveDispatcher> bound(module, "Dispatcher", "The native part of allot.Dispatcher.");
+  DispatcherClass bound(module, "Dispatcher", "The native part of allot.Dispatcher.");
   in_package(bound);
   bound.def(py::init(&make_dispatcher), py::arg("scenario"), py::arg("rates"), py::arg("worth"),
             py::arg("policy"), py::arg("assignment"), py::arg("probabilities"), py::arg("shares"),

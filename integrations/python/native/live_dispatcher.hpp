@@ -22,6 +22,7 @@
 #include "integrations/python/native/directory.hpp"
 #include "integrations/python/native/lifetime.hpp"
 #include "integrations/python/native/python_policy.hpp"
+#include "integrations/python/native/rate_priors.hpp"
 #include "integrations/python/native/values.hpp"
 
 namespace allot::python {
@@ -51,75 +52,6 @@ inline std::chrono::milliseconds milliseconds(const char* option, py::handle val
       option, value, [](double given) { return given >= 1e-3 && given <= 1e6; },
       "must be from 0.001 to 1e6 seconds");
   return std::chrono::milliseconds(std::llround(1e3 * seconds));
-}
-
-inline bool is_amount(double value) { return value >= 0 && std::isfinite(value); }
-
-inline double worth_of(py::handle value) {
-  return number(
-      "worth", value, [](double given) { return given >= 0 && given <= 1e9; },
-      "must be from 0 to 1e9 completions");
-}
-
-/// How fast a type is at a place: above 0, known; 0, it cannot run there; null or NaN, nobody knows.
-inline RatePrior prior_of(const Node& rate, double worth) {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  const auto* const whole = rate.get<std::int64_t>();
-  const auto* const real = rate.get<double>();
-  const bool is_unknown = rate.get<Node::Null>() != nullptr;
-  if (whole == nullptr && real == nullptr && !is_unknown)
-    raise_invalid("rates", "must be numbers, or None where a rate is unknown");
-  const double value = is_unknown ? kUnknown : whole != nullptr ? static_cast<double>(*whole) : *real;
-  if (std::isnan(value)) return RatePrior::unknown();
-  if (!(value >= 0 && value <= kMaxNumber))
-    raise_invalid("rates", "must be numbers from 0 to 1e100, or NaN where a rate is unknown");
-  if (value == 0) return RatePrior::cannot_run();
-  return worth > 0 ? RatePrior::measured(value, RatePrior().relative_deviation, worth) : RatePrior::unknown();
-}
-
-/// One per name; None: all unknown.
-inline std::vector<RatePrior> priors_of(const py::object& rates, const Directory& names, double worth) {
-  std::vector<Node> row(names.size());
-  if (!rates.is_none()) {
-    const Node zero = make_node(0.0);
-    row.assign(names.size(), zero);
-    for (const auto& [at, rate] : names.values("rates", rates, false)) row[at] = to_node(rate, "rates");
-  }
-  std::vector<RatePrior> priors;
-  for (const Node& rate : row) priors.push_back(prior_of(rate, worth));
-  return priors;
-}
-
-/// One per pair, row-major.
-inline std::vector<RatePrior> priors_of(const py::object& rates, const Directory& tasks,
-                                        const Directory& resources, double worth) {
-  const Node unknown = make_node(Node::Array(resources.size()));
-  const Node matrix = matrix_from("rates", rates, tasks, resources);
-  const auto* const rows = matrix.get<Node::Array>();
-  const auto wrong = [&] {
-    raise_invalid("rates", "must be a matrix of numbers, " + std::to_string(tasks.size()) +
-                               " task types by " + std::to_string(resources.size()) + " resources");
-  };
-  if (rows == nullptr || rows->size() != tasks.size()) wrong();
-  std::vector<RatePrior> priors;
-  for (const Node& row : *rows) {
-    const Node& given = row.get<Node::Null>() != nullptr ? unknown : row;  // None: all of the row
-    const auto* const entries = given.get<Node::Array>();
-    if (entries == nullptr || entries->size() != resources.size()) wrong();
-    for (const Node& rate : *entries) priors.push_back(prior_of(rate, worth));
-  }
-  return priors;
-}
-
-/// The scenario with the rates that are known, and a guess for the others: what policies are told is about
-/// it.
-inline Scenario with_rates(const Scenario& scenario, const std::vector<RatePrior>& priors) {
-  const System& system = scenario.system;
-  std::vector<double> rates;
-  for (const RatePrior& prior : priors) rates.push_back(prior.can_run ? prior.rate.value_or(1.0) : 0.0);
-  Scenario changed = scenario;
-  changed.system = system.with_rates(Rates(system.type_count(), system.resource_count(), std::move(rates)));
-  return changed;
 }
 
 /// A named tuple of the package. That runs Python's code, in the midst of which no thread may be ended.
@@ -155,6 +87,15 @@ class LiveDispatcher {
                                           std::move(options));
     });
   }
+
+  /// Of somebody else, such as a feed, which has the same names.
+  LiveDispatcher(std::shared_ptr<Directories> directories, std::shared_ptr<Dispatcher> dispatcher,
+                 double worth, std::uint64_t seed)
+      : directories_(std::move(directories)),
+        worth_(worth),
+        process_(getpid()),
+        random_(seed),
+        dispatcher_(std::move(dispatcher)) {}
 
   ~LiveDispatcher() {
     // A fork has no planner to wait for, and perhaps its locks.

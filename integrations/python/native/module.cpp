@@ -46,5 +46,6 @@ PYBIND11_MODULE(_native, module) {
   bind_simulate(module);
   bind_analyze(module);
   bind_dispatch(module);
+  bind_executor(module);
   bind_service_order(module);
 }

@@ -14,6 +14,7 @@ void bind_solve(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
 void bind_analyze(pybind11::module_& module);
 void bind_dispatch(pybind11::module_& module);
+void bind_executor(pybind11::module_& module);
 void bind_service_order(pybind11::module_& module);
 
 /// Instead of memory for an object that was made without its constructor: pybind11 would take any bytes.

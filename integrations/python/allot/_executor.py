@@ -1,0 +1,602 @@
+"""An executor: tasks are functions, run by threads or processes, each where the plan wants it."""
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import functools
+import logging
+import math
+import os
+import sys
+import threading
+import time
+import weakref
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, cast, get_args, overload
+
+import numpy as np
+
+from . import _native
+from ._dispatch import _names
+from ._errors import InvalidInput
+from ._inputs import ScenarioLike, scenario_of
+from ._native import Plan, Scenario
+from ._processes import ProcessPlace
+from ._questions import PolicyName
+from ._records import ExecutorStatistics, RateEstimates
+
+Future = concurrent.futures.Future
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+_log = logging.getLogger("allot")
+
+#: Functions without a mark get a kind each, by their names, until there are this many; the others share one.
+MOST_PLAIN_KINDS = 64
+PLAIN = "function"
+OBJECTIVES = ("throughput", "priority", "max-min", "proportional")
+
+
+class _Marks(NamedTuple):
+    """What `allot.task` says of a function."""
+
+    name: str
+    functions: Mapping[str, Callable[..., Any]]
+    fields: Mapping[str, Any]
+
+
+@overload
+def task(function: _Function, /) -> _Function: ...
+@overload
+def task(
+    *,
+    name: Optional[str] = ...,
+    worth: float = ...,
+    priority: Optional[float] = ...,
+    needs: Optional[Mapping[str, Mapping[str, float]]] = ...,
+    rates: Optional[Mapping[str, Optional[float]]] = ...,
+    **functions: Union[Callable[..., Any], bool],
+) -> Callable[[_Function], _Function]: ...
+def task(
+    function: Optional[_Function] = None,
+    /,
+    *,
+    name: Optional[str] = None,
+    worth: float = 1.0,
+    priority: Optional[float] = None,
+    needs: Optional[Mapping[str, Mapping[str, float]]] = None,
+    rates: Optional[Mapping[str, Optional[float]]] = None,
+    **functions: Union[Callable[..., Any], bool],
+) -> Union[_Function, Callable[[_Function], _Function]]:
+    """Marks a function as a kind of task: `executor.submit(function, ...)` runs it where the plan wants it.
+
+    functions: for each resource, by its name, what runs there, or True for the marked function itself; without any, the
+    marked function runs everywhere. All else is as in `Executor.kind`. The function stays as it is.
+
+    >>> import allot
+    >>> def on_gpu(x):
+    ...     return x * x
+    >>> @allot.task(cpu=True, gpu=on_gpu, worth=10)
+    ... def square(x):
+    ...     return x * x
+    >>> with allot.Executor(resources={"cpu": 2, "gpu": 1}) as executor:
+    ...     list(executor.map(square, range(4)))
+    [0, 1, 4, 9]
+    """
+
+    def mark(chosen: _Function) -> _Function:
+        places = {place: chosen if given is True else given for place, given in functions.items() if given is not False}
+        fields = {"worth": worth, "priority": priority, "needs": needs, "rates": rates}
+        setattr(chosen, "allot_task", _Marks(name or chosen.__qualname__, cast(Any, places), fields))
+        return chosen
+
+    return mark if function is None else mark(function)
+
+
+class Kind:
+    """A kind of task of an executor: what `Executor.kind` returns and `Executor.submit` takes.
+
+    >>> import allot
+    >>> with allot.Executor(resources=["cpu"]) as executor:
+    ...     double = executor.kind("double", cpu=lambda x: 2 * x)
+    ...     double.submit(21).result()
+    42
+    """
+
+    __slots__ = {
+        "_name": "What it is called.",
+        "_functions": "By resource; None: the function that is submitted.",
+        "_said": "Worth, priority, needs and rates.",
+        "_index": "In the feed; -1: it does not know it yet.",
+        "_executor": "Whose it is.",
+    }
+
+    def __init__(
+        self, executor: Executor, name: str, functions: Optional[Tuple[Any, ...]], fields: Mapping[str, Any]
+    ) -> None:
+        self._name = name
+        self._functions = functions
+        self._said = fields
+        self._index = -1
+        self._executor = executor
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._name
+
+    def submit(self, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """As `Executor.submit` with this kind."""
+        return self._executor.submit(self, *args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"Kind({self.name!r})"
+
+
+class _Pool:
+    """What the threads of an executor hold: no executor, so that one which is forgotten ends."""
+
+    def __init__(self, feed: _native.Feed, machine: Scenario, place_for: Callable[[str], Any]) -> None:
+        self.feed = feed
+        self.broken: Optional[str] = None
+        self.killed = False
+        self.place_for = place_for  # what calls the functions for a worker; None: its thread does
+        self.places: List[Any] = []
+        self.threads: List[threading.Thread] = []
+        server = 0
+        for place, (name, servers) in enumerate(zip(machine.resources, machine.servers)):
+            for number in range(int(servers)):
+                self.threads.append(
+                    threading.Thread(target=self.serve, args=(server, place, name), name=f"allot-{name}-{number}")
+                )
+                server += 1
+        _pools.add(self)
+        for thread in self.threads:
+            thread.start()
+
+    def serve(self, server: int, place: int, name: str) -> None:
+        worker = None
+        try:
+            worker = self.place_for(name)
+            if worker is not None:
+                self.places.append(worker)
+                if self.killed:
+                    worker.kill()
+        except BaseException as error:
+            self.give_up(f"the initializer of a worker of {name!r} raised {error!r}")
+        _serve(self.feed, server, place, None if worker is None else worker.call, self)
+        if worker is not None:
+            worker.close()
+
+    def give_up(self, why: str) -> None:
+        self.broken = why
+        for work in self.feed.cancel_waiting():
+            _fail(work[0], concurrent.futures.BrokenExecutor(why))
+
+    def cancel(self) -> None:
+        for work in self.feed.cancel_waiting():
+            if work[0].cancel():
+                work[0].set_running_or_notify_cancel()
+
+    def kill(self) -> None:
+        """What runs in processes ends now; what runs in threads cannot be ended. Nothing begins any more."""
+        self.killed = True
+        self.broken = "the executor was interrupted"
+        for place in self.places:
+            place.kill()
+
+    def join(self) -> None:
+        for thread in self.threads:
+            if thread is not threading.current_thread():
+                thread.join()
+
+
+def _fail(future: Future[Any], error: BaseException) -> None:
+    if future.set_running_or_notify_cancel():
+        future.set_exception(error)
+
+
+def _serve(
+    feed: _native.Feed, server: int, place: int, call: Optional[Callable[..., Any]], pool: _Pool, clock: Any = time.perf_counter
+) -> None:
+    """The life of a server: runs what the feed hands it. The end of a task is told when its callbacks have run, since
+    nothing else is to be handed to this thread before."""
+    following = feed.next
+    seconds, failed = math.nan, False
+    while True:
+        work = following(server, seconds, failed)
+        if work is None:
+            return
+        future, functions, args, kwargs, _ = work
+        del work
+        seconds, failed = math.nan, False
+        try:
+            if not future.set_running_or_notify_cancel():
+                continue
+            began = clock()
+            try:
+                if pool.broken is not None:
+                    raise concurrent.futures.BrokenExecutor(pool.broken)
+                if call is None:
+                    result = functions[place](*args, **kwargs)
+                else:
+                    result = call(functions[place], args, kwargs)
+            except BaseException as error:
+                seconds, failed = clock() - began, True
+                future.set_exception(error)
+            else:
+                seconds = clock() - began
+                future.set_result(result)
+                del result
+        except BaseException:  # somebody else has set the future
+            _log.critical("the future of a task could not be set", exc_info=True)
+        finally:
+            # A traceback holds this frame: it must not hold the future that has the exception.
+            del future, functions, args, kwargs, _
+
+
+_pools: weakref.WeakSet[_Pool] = weakref.WeakSet()
+
+
+def _at_exit() -> None:
+    """As other executors: what was submitted is done, unless Ctrl-C ends the program."""
+    interrupted = issubclass(getattr(sys, "last_type", None) or Exception, KeyboardInterrupt)
+    pools = list(_pools)
+    for pool in pools:
+        if interrupted:
+            pool.cancel()
+            pool.kill()
+        pool.feed.close()
+    for pool in pools:
+        pool.join()
+
+
+# Before Python waits for threads, which is before functions of atexit are called.
+getattr(threading, "_register_atexit")(_at_exit)
+
+
+class Executor(concurrent.futures.Executor):
+    """Runs tasks of several kinds, each by a thread or a process of the resource where the plan wants it.
+
+    A `concurrent.futures.Executor` whose workers belong to resources. resources: names, or a dict of names and workers;
+    or a scenario, which brings kinds, rates, worth and needs along. A kind of task has a function for each resource that
+    can run it; how fast each is, is learnt while tasks run.
+
+    >>> import allot
+    >>> with allot.Executor(resources={"cpu": 4, "gpu": 1}) as executor:
+    ...     detect = executor.kind("detect", cpu=lambda x: ("cpu", x), gpu=lambda x: ("gpu", x), worth=10)
+    ...     futures = [executor.submit(detect, k) for k in range(20)]
+    ...     sorted(future.result()[1] for future in futures) == list(range(20))
+    True
+    >>> int(executor.statistics().completed.sum())
+    20
+
+    Functions without a kind run on the first resource. `submit`, `map`, `as_completed`, `wait` and `shutdown` are as in
+    `concurrent.futures`; `asubmit` is for asyncio.
+
+    policy: one of `allot.policies()`; objective: what 'planned' plans for; capacities: what needs draw on besides
+    workers. processes: each worker has a process of its own: functions, arguments and results are pickled, and a process
+    that dies ends its task with `WorkerDied` and is replaced. mp_context: how they are started, 'forkserver' or 'spawn'.
+    initializer: called with initargs once in each worker. exploration: part of all time that may go into trying again
+    what the plan does not use. trace: how many of the latest tasks `trace()` tells. seed: of policies that draw.
+    """
+
+    def __init__(
+        self,
+        scenario: Optional[ScenarioLike] = None,
+        *,
+        resources: Union[Mapping[str, int], Sequence[str], None] = None,
+        capacities: Optional[Mapping[str, Any]] = None,
+        policy: PolicyName = "planned",
+        objective: str = "throughput",
+        processes: bool = False,
+        mp_context: str = "forkserver",
+        initializer: Optional[Callable[..., Any]] = None,
+        initargs: Tuple[Any, ...] = (),
+        exploration: float = 0.02,
+        trace: int = 0,
+        seed: int = 1,
+    ) -> None:
+        if scenario is not None and (resources is not None or capacities is not None):
+            raise TypeError("a scenario has its resources and capacities; give no others")
+        if initializer is not None and not callable(initializer):
+            raise TypeError("initializer must be a callable")
+        words = (("policy", policy, get_args(PolicyName)), ("objective", objective, OBJECTIVES))
+        wrong = [(key, f"must be one of {', '.join(known)}, is {word!r}") for key, word, known in words if word not in known]
+        if wrong:
+            raise InvalidInput(wrong)
+        if mp_context not in ("forkserver", "spawn"):
+            raise InvalidInput([("mp_context", f"must be 'forkserver' or 'spawn', is {mp_context!r}: threads do not survive a fork")])
+        self._machine = None if scenario is None else scenario_of(scenario)
+        if self._machine is not None:
+            self.resources = self._machine.resources
+            self._servers: Any = self._machine.servers
+            self._capacities: Any = self._machine.capacities
+        else:
+            names, self._servers = _names("resources", resources or {"cpu": len(os.sched_getaffinity(0))})
+            self.resources = tuple(names)
+            self._capacities = capacities
+        self._options = (policy, objective, exploration, 4 * MOST_PLAIN_KINDS, trace, seed)
+        start: Callable[[], Any] = functools.partial(initializer or _nothing, *initargs)
+        self._place_for: Callable[[str], Any] = functools.partial(_thread, start)
+        if processes:
+            self._place_for = functools.partial(ProcessPlace, mp_context, start)
+        self._kinds: Dict[Any, Kind] = {}  # by itself, its name, and the function that is marked
+        self._lock = threading.Lock()
+        self._marking = threading.Lock()
+        self._pool: Optional[_Pool] = None
+        self._absent: List[str] = []  # resources without a worker at present
+        self._closed = False
+        self._plain = Kind(self, PLAIN, None, {})
+        self._plain_kinds: Dict[str, Kind] = {}
+        if self._machine is None:  # what is wrong with it is told at once
+            self._system([self._plain])
+
+    # ---- kinds
+
+    def kind(
+        self,
+        name: str,
+        /,
+        *,
+        worth: float = 1.0,
+        priority: Optional[float] = None,
+        needs: Optional[Mapping[str, Mapping[str, float]]] = None,
+        rates: Optional[Mapping[str, Optional[float]]] = None,
+        **functions: Callable[..., Any],
+    ) -> Kind:
+        """One more kind of task. functions: what runs it on each resource, by the resource's name.
+
+        worth: how much one of them counts; priority: its share, for policies and objectives that keep shares; needs: what
+        it takes of capacities while it runs, by resource; rates: tasks per second of one worker, where they are known. A
+        kind of the executor's scenario takes its functions alone.
+
+        >>> import allot
+        >>> with allot.Executor(resources={"cpu": 2, "gpu": 1}, capacities={"memory": 8}) as executor:
+        ...     train = executor.kind("train", gpu=lambda: "trained", needs={"gpu": {"memory": 6}}, worth=3)
+        ...     executor.submit("train").result()
+        'trained'
+        """
+        if not isinstance(name, str) or not name:
+            raise InvalidInput([("name", f"must be a name, is {name!r}")])
+        problems = [(place, "is no resource of this executor") for place in functions if place not in self.resources]
+        problems += [(place, f"must be a function, is {f!r}") for place, f in functions.items() if not callable(f)]
+        if not functions:
+            problems.append(("functions", "must be given for one resource at least"))
+        if problems:
+            raise InvalidInput(problems)
+        fields = {"worth": worth, "priority": priority, "needs": needs, "rates": rates}
+        with self._lock:
+            if name in self._kinds:
+                raise InvalidInput([("name", f"there is a kind {name!r} already")])
+            kind = Kind(self, name, tuple(functions.get(place) for place in self.resources), fields)
+            known = self._machine is not None and name in self._machine.tasks
+            if known and fields != {"worth": 1.0, "priority": None, "needs": None, "rates": None}:
+                raise InvalidInput([("name", f"the scenario says all of {name!r} but its functions")])
+            self._add(kind)
+            self._kinds[name] = self._kinds[kind] = kind
+        return kind
+
+    def _add(self, kind: Kind) -> None:
+        """Makes it known to the feed, if there is one."""
+        if self._machine is not None and kind.name in self._machine.tasks:
+            kind._index = self._machine.tasks.index(kind.name)
+        elif self._pool is not None:
+            fields = {key: kind._said.get(key) for key in ("worth", "priority", "needs")}
+            kind._index = self._pool.feed.add_kind(self._rates(kind), {"name": kind.name, "count": 1, **fields})
+        else:  # what is wrong with it is told at once
+            self._system([kind])
+
+    def _rates(self, kind: Kind) -> Dict[str, Optional[float]]:
+        """Of the resources that can run it; None where nobody knows how fast."""
+        if kind._functions is None:
+            return {self.resources[0]: None}
+        known = kind._said.get("rates") or {}
+        return {name: known.get(name) for name, f in zip(self.resources, kind._functions) if f is not None}
+
+    def _system(self, kinds: Sequence[Kind]) -> Scenario:
+        rates = [[1.0 if name in self._rates(kind) else 0.0 for name in self.resources] for kind in kinds]
+        priorities = [kind._said.get("priority") for kind in kinds]
+        needs = {kind.name: kind._said["needs"] for kind in kinds if kind._said.get("needs")}
+        return Scenario(
+            rates, [1] * len(kinds), tasks=[kind.name for kind in kinds], resources=self.resources, servers=self._servers,
+            worths=[kind._said.get("worth", 1.0) for kind in kinds],
+            priorities=None if all(p is None for p in priorities) else priorities,
+            needs=needs or None, capacities=self._capacities,
+        )
+
+    def _feed_of(self, machine: Scenario, kinds: Optional[Sequence[Kind]]) -> _native.Feed:
+        if kinds is None:
+            rates: Any = machine.rates
+        else:
+            rates = [[self._rates(kind).get(name, 0.0) for name in self.resources] for kind in kinds]
+        return _native.Feed(machine, rates, *self._options)
+
+    def _begun(self) -> _Pool:
+        """Made when it is first needed, for all kinds that are known by then. Under the lock."""
+        if self._pool is None:
+            if self._machine is not None:
+                machine, feed = self._machine, self._feed_of(self._machine, None)
+                later = [kind for name, kind in self._kinds.items() if isinstance(name, str) and kind._index < 0]
+            else:
+                named = [kind for name, kind in self._kinds.items() if isinstance(name, str)]
+                kinds = [*named, *self._plain_kinds.values()] or [self._plain]
+                for index, kind in enumerate(kinds):
+                    kind._index = index
+                machine, later = self._system(kinds), []
+                feed = self._feed_of(machine, kinds)
+            self._pool = _Pool(feed, machine, self._place_for)
+            weakref.finalize(self, feed.close).atexit = False
+            for kind in later:
+                self._add(kind)
+            for name in self._absent:
+                feed.dispatcher.drain(name)
+        return self._pool
+
+    def _resize(self, servers: Mapping[str, int]) -> None:
+        """Other numbers of workers from now on; 0: none for the time being. What runs goes on where it is, what waits is
+        taken over, and so are the rates that are known."""
+        with self._lock:
+            self._servers = [max(1, servers[name]) for name in self.resources]
+            self._absent = [name for name in self.resources if servers[name] == 0]
+            before = self._pool
+            if before is None or self._closed:
+                return
+            known = before.feed.dispatcher.estimates()
+            kinds = sorted({*self._kinds.values(), *self._plain_kinds.values()}, key=lambda kind: kind._index)
+            kinds = [kind for kind in kinds if kind._index >= 0]
+            for kind in kinds:
+                row = known.tasks.index(kind.name)
+                rates = {name: known.rate[row, j] for j, name in enumerate(known.resources) if known.known[row, j]}
+                kind._said = {**kind._said, "rates": rates}
+            waiting = before.feed.cancel_waiting()
+            before.feed.close()
+            self._pool = None
+            pool = self._begun()
+            indices = {kind.name: kind._index for kind in kinds}
+            for work in waiting:
+                pool.feed.put(indices[work[4]], work)
+
+    def _kind_of(self, fn: Any) -> Kind:
+        """Of what is no kind yet: a marked function, or any other."""
+        marks = getattr(fn, "allot_task", None)
+        if marks is not None:
+            functions = marks.functions or dict.fromkeys(self.resources, fn)
+            there = {place: f for place, f in functions.items() if place in self.resources}
+            if not there:
+                raise InvalidInput([("fn", f"{marks.name!r} runs on none of {', '.join(self.resources)}")])
+            with self._marking:
+                kind = self._kinds.get(marks.name) or self.kind(marks.name, **marks.fields, **there)
+            wanted = tuple(there.get(place) for place in self.resources)
+            if kind._functions == wanted:
+                self._kinds[fn] = kind
+                return kind
+            # Another function of the same name, as one that is made anew for each call: the same kind of task.
+            if [f is None for f in wanted] != [f is None for f in kind._functions or ()]:
+                raise InvalidInput([("fn", f"there is a kind {marks.name!r} already, which runs on other resources")])
+            twin = Kind(self, kind.name, wanted, kind._said)
+            with self._lock:
+                self._begun()
+                twin._index = kind._index
+            return twin
+        if not callable(fn):
+            raise InvalidInput([("fn", f"must be a kind, the name of one, or a function, is {fn!r}")])
+        name = getattr(getattr(fn, "func", fn), "__qualname__", type(fn).__qualname__)
+        with self._lock:
+            kind = self._plain_kinds.get(name, self._plain)
+            if kind is self._plain and len(self._plain_kinds) < MOST_PLAIN_KINDS and name not in self._kinds:
+                kind = self._plain_kinds[name] = Kind(self, name, None, {})
+            self._begun()
+            if kind._index < 0:
+                self._add(kind)
+        return kind
+
+    # ---- tasks
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Runs a task with these arguments, and returns its future. fn: a kind, its name, a function marked by
+        `allot.task`, or any other function, which runs on the first resource.
+
+        >>> import allot
+        >>> with allot.Executor(resources=["cpu"]) as executor:
+        ...     executor.submit(pow, 2, 10).result()
+        1024
+        """
+        try:
+            kind = self._kinds.get(fn) or self._plain_kinds.get(fn.__qualname__)
+        except (TypeError, AttributeError):
+            kind = None
+        if kind is None:
+            kind = self._kind_of(fn)
+        future: Future[Any] = Future()
+        functions = kind._functions or (fn,)
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("cannot schedule new futures after shutdown")
+            pool = self._pool or self._begun()
+            if pool.broken is not None:
+                raise concurrent.futures.BrokenExecutor(pool.broken)
+            pool.feed.put(kind._index, (future, functions, args, kwargs, kind._name))
+        return future
+
+    def asubmit(self, fn: Any, /, *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
+        """As `submit`, for `await` in the running event loop. Cancelling it cancels a task that still waits.
+
+        >>> import allot, asyncio
+        >>> async def main(executor):
+        ...     return await executor.asubmit(pow, 2, 10)
+        >>> with allot.Executor(resources=["cpu"]) as executor:
+        ...     asyncio.run(main(executor))
+        1024
+        """
+        return asyncio.wrap_future(self.submit(fn, *args, **kwargs))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """No more tasks are taken; those that wait are run, or cancelled. wait: until all has ended."""
+        with self._lock:
+            self._closed = True
+            pool = self._pool
+        if pool is None:
+            return
+        if cancel_futures:
+            pool.cancel()
+        pool.feed.close()
+        if wait:
+            pool.join()
+
+    def __exit__(self, kind: Any, *_: Any) -> Optional[bool]:
+        interrupted = kind is not None and not issubclass(kind, Exception)  # Ctrl-C, sys.exit
+        if interrupted and self._pool is not None:
+            self._pool.cancel()
+            self._pool.kill()
+        self.shutdown(wait=True, cancel_futures=interrupted)
+        return None
+
+    # ---- what is known
+
+    def _running(self) -> _Pool:
+        with self._lock:
+            return self._begun()
+
+    def statistics(self) -> ExecutorStatistics:
+        """How many tasks of each kind have run where, how many wait, and how long workers were busy."""
+        return self._running().feed.statistics()
+
+    def plan(self) -> Plan:
+        """The latest plan."""
+        return self._running().feed.dispatcher.plan()
+
+    def estimates(self) -> RateEstimates:
+        """How fast each kind is on each resource, as far as that is known."""
+        return self._running().feed.dispatcher.estimates()
+
+    def drain(self, resource: Union[str, int]) -> None:
+        """Nothing new begins there, until `restore`."""
+        self._running().feed.dispatcher.drain(resource)
+
+    def restore(self, resource: Union[str, int]) -> None:
+        """The resource takes tasks again."""
+        self._running().feed.dispatcher.restore(resource)
+
+    def metrics(self) -> str:
+        """The numbers as OpenMetrics text, for Prometheus."""
+        return self._running().feed.metrics()
+
+    def trace(self) -> str:
+        """The latest tasks as JSON for ui.perfetto.dev, where `trace` says how many are kept."""
+        return self._running().feed.trace()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "idle" if self._pool is None else "running"
+        return f"Executor({', '.join(self.resources)}; {state})"
+
+
+def _thread(start: Callable[[], Any], _: str) -> None:
+    """A worker that is a thread calls the functions itself."""
+    start()
+
+
+def _nothing(*_: Any) -> None:
+    """Where no initializer is given."""
+
+
+# Users know them by the package.
+for _class in (Executor, Kind):
+    _class.__module__ = "allot"

@@ -1,0 +1,132 @@
+"""A process that runs tasks for a thread: one after the other, and replaced when it dies."""
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import signal
+import threading
+import traceback
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, Callable, Optional, Tuple
+
+_starting = threading.Lock()
+
+
+class WorkerDied(RuntimeError):
+    """The process that ran a task has died; another one takes its place. exitcode: as in multiprocessing, -N for a
+    signal.
+
+    >>> import allot, os
+    >>> with allot.Executor(resources=["cpu"], processes=True) as executor:
+    ...     try:
+    ...         executor.submit(os._exit, 3).result()
+    ...     except allot.WorkerDied as died:
+    ...         print(died.exitcode)
+    3
+    """
+
+    def __init__(self, message: str, exitcode: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.exitcode = exitcode
+
+
+class RemoteTraceback(Exception):
+    """Where an exception was raised in another process: the cause of that exception."""
+
+    def __str__(self) -> str:
+        return f'\n"""\n{self.args[0]}"""'
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__qualname__", function))
+
+
+def _pickled(value: Any, what: str) -> bytes:
+    try:
+        return bytes(ForkingPickler.dumps(value))
+    except Exception as error:
+        raise pickle.PicklingError(f"{what} cannot be pickled, which processes=True needs: {error}") from error
+
+
+def _answer(call: bytes) -> bytes:
+    try:
+        function, args, kwargs = pickle.loads(call)
+        return _pickled((True, function(*args, **kwargs)), f"the result of {_name(function)}")
+    except BaseException as error:
+        text = traceback.format_exc()
+        try:
+            answer = _pickled((False, (error, text)), "an exception")
+            pickle.loads(answer)  # some can be written and not read
+            return answer
+        except Exception:
+            return _pickled((False, (RuntimeError(f"{type(error).__name__}: {error}"), text)), "an exception")
+
+
+def _main(connection: Any, start: bytes) -> None:
+    """The life of the process. It ends with its parent, whose end of the pipe is closed then."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends this one
+    begun = _answer(start)
+    try:
+        connection.send_bytes(begun)
+        while True:
+            connection.send_bytes(_answer(connection.recv_bytes()))
+    except (EOFError, OSError):
+        pass
+
+
+class ProcessPlace:
+    """A process for one worker. Not thread-safe, but for `kill`."""
+
+    def __init__(self, context: str, start: Callable[[], Any], resource: str) -> None:
+        self._context: Any = multiprocessing.get_context(context)
+        self._start = _pickled((start, (), {}), "the initializer")
+        self._resource = resource
+        self._is_killed = False
+        self._begin()
+
+    def _begin(self) -> None:
+        with _starting:
+            self._connection, other = self._context.Pipe()
+            self._process = self._context.Process(target=_main, args=(other, self._start), name=f"allot-{self._resource}")
+            self._process.start()
+            other.close()
+        self._result("the initializer")
+
+    def _result(self, what: str) -> Any:
+        try:
+            ok, value = pickle.loads(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            self._process.join()
+            code = self._process.exitcode
+            how = f"exit code {code}" if code is None or code >= 0 else signal.Signals(-code).name
+            raise WorkerDied(f"the process that ran {what} on {self._resource!r} died ({how})", code) from None
+        if ok:
+            return value
+        error, text = value
+        raise error from RemoteTraceback(text)
+
+    def call(self, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
+        what = _name(function)
+        work = _pickled((function, args, kwargs), f"the function or an argument of {what}")
+        try:
+            self._connection.send_bytes(work)
+        except OSError:
+            pass  # it has died since: told by the answer that does not come
+        try:
+            return self._result(what)
+        except WorkerDied:
+            if not self._is_killed:
+                self._connection.close()
+                self._begin()
+            raise
+
+    def kill(self) -> None:
+        self._is_killed = True
+        self._process.terminate()
+
+    def close(self) -> None:
+        self._connection.close()
+        self._process.join()
+
+
+WorkerDied.__module__ = "allot"

@@ -1,0 +1,119 @@
+"""An executor on Dask's workers: allot decides what runs on which kind of worker and when, Dask moves it there.
+
+    import allot.dask, distributed
+    client = distributed.Client("tcp://...")          # workers started with --resources "CPU=1" or "GPU=1"
+    with allot.dask.Executor(client, resources={"cpu": "CPU", "gpu": "GPU"}) as executor:
+        decode = executor.kind("decode", cpu=decode_on_cpu, gpu=decode_on_gpu)
+        futures = [executor.submit(decode, path) for path in paths]
+
+The guide is docs/guides/dask.md in the source tree.
+"""
+from __future__ import annotations
+
+import importlib
+import threading
+import weakref
+from typing import Any, Callable, Dict, Mapping, Tuple
+
+from . import _executor
+from ._errors import InvalidInput
+from ._processes import WorkerDied
+
+#: Seconds between two looks at who is there.
+LOOK = 0.5
+
+
+class _Membership:
+    """How many tasks of each tag the cluster's workers take at once."""
+
+    def __init__(self, client: Any, tags: Mapping[str, str]) -> None:
+        self.client = client
+        self.tags = dict(tags)
+        self.servers: Dict[str, int] = {}
+        self.look()
+
+    def look(self) -> Dict[str, int]:
+        workers = self.client.scheduler_info()["workers"].values()
+        self.servers = {
+            name: int(sum(worker.get("resources", {}).get(tag, 0) for worker in workers)) for name, tag in self.tags.items()
+        }
+        return self.servers
+
+
+class _DaskPlace:
+    """Runs functions on any of Dask's workers that has the tag, and waits for each."""
+
+    def __init__(self, members: _Membership, resource: str) -> None:
+        self._members = members
+        self._resource = resource
+        self._killed = threading.Event()
+
+    def call(self, function: Callable[..., Any], args: Tuple[Any, ...], kwargs: Any) -> Any:
+        distributed: Any = importlib.import_module("distributed")
+        tag = self._members.tags[self._resource]
+        sent = self._members.client.submit(function, *args, **kwargs, resources={tag: 1}, pure=False)
+        try:
+            while True:
+                try:
+                    distributed.wait(sent, timeout=LOOK)
+                    return sent.result()
+                except distributed.TimeoutError:
+                    if self._killed.is_set():
+                        raise WorkerDied("the executor was interrupted") from None
+                    if self._members.servers[self._resource] == 0:
+                        raise WorkerDied(f"no worker with {tag!r} is left") from None
+        finally:
+            sent.release()
+
+    def kill(self) -> None:
+        self._killed.set()
+
+    def close(self) -> None:
+        pass
+
+
+class Executor(_executor.Executor):
+    """As `allot.Executor`, with Dask's workers instead of threads.
+
+    client: a `distributed.Client`. resources: the tag of the workers of each resource, as they were started with
+    (`dask worker --resources "GPU=1"`). How many tasks run at once is what the tags of all workers add up to; workers may
+    join and leave. Functions, arguments and results are pickled by Dask. All other options are those of `allot.Executor`.
+    """
+
+    def __init__(self, client: Any, resources: Mapping[str, str], **options: Any) -> None:
+        if not isinstance(resources, Mapping) or not resources:
+            raise InvalidInput([("resources", f"must be a dict of names and tags, is {resources!r}")])
+        for word in ("processes", "mp_context", "initializer", "initargs"):
+            if word in options:
+                raise TypeError(f"Dask starts the workers: {word!r} is not for this executor")
+        members = _Membership(client, resources)
+        if not any(members.servers.values()):
+            raise InvalidInput([("resources", f"no worker has any of the tags {', '.join(resources.values())}")])
+        super().__init__(resources={name: max(1, count) for name, count in members.servers.items()}, **options)
+        self._place_for = lambda name: _DaskPlace(members, name)
+        self._over = threading.Event()
+        watch = threading.Thread(target=_watch, args=(weakref.ref(self), members, self._over), daemon=True, name="allot-dask")
+        self._resize(members.servers)
+        watch.start()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """As in `allot.Executor`. The client and its workers stay."""
+        self._over.set()
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+
+def _watch(executor: Any, members: _Membership, over: threading.Event) -> None:
+    """Tells the executor of workers that join and leave."""
+    before = dict(members.servers)
+    while not over.wait(LOOK):
+        try:
+            now = members.look()
+        except Exception:  # the scheduler is away, or the client closed: Dask tells it to those who wait
+            continue
+        alive = executor()
+        if alive is None:
+            return
+        if now != before:
+            before = dict(now)
+            alive._resize(now)
+        del alive
