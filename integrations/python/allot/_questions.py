@@ -216,7 +216,7 @@ def simulate(
 
     policy: policy to use, see 'allot list'.
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
-        'allot list'.
+        'allot list'; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
     warmup: completions to discard first; 'auto' finds out by a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
@@ -230,7 +230,8 @@ def simulate(
         uniform over the resources that can run the type.
     shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
     objective: planned: the objective of the plan, as in 'solve'.
-    trace: write every event of the first replication, after the warm-up, to this file.
+    trace: write every event of the first replication, after the warm-up, to this file; True: keep them, as `trace` of
+        the result.
     time_limit: stop after this time with the results so far; None: no limit.
     threads: the old name of jobs.
     progress: called with the share of the work done, 0 to 1.
@@ -293,7 +294,7 @@ def compare(
 
     policies: policies to compare; the first is the reference; None: all that apply to the scenario.
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
-        'allot list'.
+        'allot list'; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
     warmup: completions to discard first; 'auto' finds out by a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
