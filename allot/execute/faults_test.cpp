@@ -96,7 +96,9 @@ class Schedule {
     EXPECT_EQ(executor_->pending(), 0u);
     const DispatchStatistics dispatched = executor_->dispatcher().statistics();
     EXPECT_EQ(dispatched.ended, ended);
-    EXPECT_EQ(dispatched.placed, ended);
+    // A ticket to learn a rate may be left over where its task was cancelled: one for each pair at most.
+    EXPECT_GE(dispatched.placed, ended);
+    EXPECT_LE(dispatched.placed, ended + after.pairs.values().size());
     executor_.reset();
     EXPECT_EQ(books_.told.load(), books_.submitted.load());
     EXPECT_EQ(books_.begun.load() + books_.cancelled.load(), books_.submitted.load());
