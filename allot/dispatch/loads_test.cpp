@@ -169,7 +169,7 @@ TEST_P(OpenLoads, ArrivalsThatCanBeCarriedAreCarriedAsByBestFit) {
         for (const TaskType i : truth.types()) rates.push_back(0.5 * all_servers_rate(truth, i));
         world.set_arrivals(rates);
       },
-      0.95);
+      0.97);
 }
 
 TEST_P(OpenLoads, BurstsDoNoWorseThanBestFit) {
@@ -182,12 +182,12 @@ TEST_P(OpenLoads, BurstsDoNoWorseThanBestFit) {
           for (const TaskType i : truth.types()) world.add_tasks(i, 40 * truth.count(i));
         }
       },
-      0.95);
+      0.97);
 }
 
-/// What is slow piles up under these, since the most value per second at each moment is not the most in the
-/// long run: better than best-fit in the mean, but not always.
-TEST_P(OpenLoads, MoreThanCanBeCarriedIsBetterOffThanUnderBestFitInTheMean) {
+/// What is slow would pile up under these, since the most value per second at each moment is not the most in
+/// the long run. The worst of these systems is at 0.966 under twice the load.
+TEST_P(OpenLoads, MoreThanCanBeCarriedIsNoWorseOffThanUnderBestFit) {
   compare_with_best_fit(
       GetParam(), "twice the load",
       [&](LiveWorld& world, const System& truth) {
@@ -195,14 +195,14 @@ TEST_P(OpenLoads, MoreThanCanBeCarriedIsBetterOffThanUnderBestFitInTheMean) {
         for (const TaskType i : truth.types()) rates.push_back(2 * all_servers_rate(truth, i));
         world.set_arrivals(rates);
       },
-      0.7);
+      0.96);
   compare_with_best_fit(
       GetParam(), "pool of 32",
       [](LiveWorld& world, const System& truth) {
         world.set_mix(std::vector<double>(truth.type_count(), 1.0));
         for (std::size_t n = 0; n < 32; ++n) world.add_threads(task_type(n % truth.type_count()), 1);
       },
-      0.65);
+      0.97);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OpenLoads, ::testing::Values("map", "optimal", "planned"),

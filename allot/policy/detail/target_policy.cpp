@@ -73,8 +73,9 @@ class TargetPolicy final : public Policy {
   }
 
  private:
-  /// There are more tasks of the type than the target has, or many fewer. A server of the target that is free
-  /// goes first; else they keep its proportions. A burst, and what it has no place for, goes home.
+  /// There are many fewer tasks of the type than the target has: a server of the target that is free goes
+  /// first; else they keep its proportions. Or there are more: they go where they end first among its places,
+  /// and a burst goes home.
   [[gnu::noinline]] ResourceId in_proportion(TaskType i, const Situation& situation) const noexcept {
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
@@ -94,16 +95,18 @@ class TargetPolicy final : public Policy {
       best = j;
       best_is_free = is_free;
     }
-    return tasks > kBurst * target ? *system_.home(i) : best;
+    if (tasks > kBurst * target) return *system_.home(i);
+    return tasks < target ? best : soonest(i, situation, wanted);
   }
 
-  /// Where the task is expected to end first; at home unless that is much sooner elsewhere.
-  ResourceId soonest(TaskType i, const Situation& situation) const noexcept {
+  /// Where the task is expected to end first, of the places that are wanted; at home unless that is much
+  /// sooner elsewhere.
+  ResourceId soonest(TaskType i, const Situation& situation, const Count* wanted = nullptr) const noexcept {
     const ResourceId home = *system_.home(i);
     ResourceId best = home;
     double least = system_.seconds_per_task(i, home) + seconds_to_wait(home, situation);
     for (const ResourceId j : system_.resources_for(i)) {
-      if (j == home) continue;
+      if (j == home || (wanted != nullptr && wanted[index(j)] == 0)) continue;
       const double end = kMuchSooner * (system_.seconds_per_task(i, j) + seconds_to_wait(j, situation));
       if (end >= least) continue;
       best = j;
