@@ -11,6 +11,9 @@
 namespace allot {
 namespace {
 
+constexpr std::string_view kPart = ".part";
+constexpr std::size_t kPartDigits = 16;
+
 std::error_code last_error() { return {errno != 0 ? errno : EIO, std::generic_category()}; }
 
 bool write_all(int file, std::string_view content) {
@@ -35,7 +38,7 @@ std::string random_digits(std::size_t count) {
 }
 
 std::error_code replace_file(const std::string& path, std::string_view content, Readers readers) {
-  const std::string part = path + "." + random_digits(16) + ".part";
+  const std::string part = path + "." + random_digits(kPartDigits) + std::string(kPart);
   errno = 0;
   const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                           readers == Readers::kOwner ? 0600 : 0666);
@@ -49,6 +52,14 @@ std::error_code replace_file(const std::string& path, std::string_view content, 
   if (good && std::rename(part.c_str(), path.c_str()) != 0) error = last_error();
   if (error) ::unlink(part.c_str());
   return error;
+}
+
+bool is_unfinished(std::string_view name) noexcept {
+  if (!name.ends_with(kPart)) return false;
+  name.remove_suffix(kPart.size());
+  const std::size_t dot = name.rfind('.');
+  return dot != name.npos && name.size() - dot - 1 == kPartDigits &&
+         name.find_first_not_of("0123456789abcdef", dot + 1) == name.npos;
 }
 
 std::error_code make_private_folder(const std::string& path) {

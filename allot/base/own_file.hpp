@@ -18,6 +18,8 @@ enum class Readers {
 /// Writes a file beside its place, new and under a random name, and moves it there: it is never half there,
 /// and what lies at either name is not written to. A link at `path` is replaced, not followed.
 std::error_code replace_file(const std::string& path, std::string_view content, Readers readers);
+/// Whether this is a name under which `replace_file` writes: who is killed leaves such a file behind.
+bool is_unfinished(std::string_view name) noexcept;
 
 /// A folder that only its owner can enter: made, or found and then made so. Refuses a link, a file, and the
 /// folder of another user. Parents must exist.

@@ -49,6 +49,14 @@ TEST_F(OwnFile, LeavesNothingBehindWhenItFails) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
+TEST_F(OwnFile, WhatIsUnfinishedIsKnownByItsName) {
+  EXPECT_TRUE(is_unfinished("runs.csv.0123456789abcdef.part"));
+  EXPECT_FALSE(is_unfinished("runs.csv"));
+  EXPECT_FALSE(is_unfinished("novel.part"));
+  EXPECT_FALSE(is_unfinished("runs.csv.0123456789abcdeg.part"));
+  EXPECT_FALSE(is_unfinished("0123456789abcdef.part"));
+}
+
 TEST_F(OwnFile, PrivateFoldersAreNoLinksAndForOneUser) {
   EXPECT_FALSE(make_private_folder((folder_ / "out").string()));
   EXPECT_EQ(mode(folder_ / "out"), 0700U);

@@ -35,6 +35,9 @@ ReportOutcome write_report(const fs::path& folder, std::span<const Reported> rep
       throw fs::filesystem_error("is a link, which is not followed", made,
                                  std::make_error_code(std::errc::not_a_directory));
     fs::create_directories(made);
+    // A report that was killed leaves the file behind that it was writing.
+    for (const fs::directory_entry& entry : fs::directory_iterator(made))
+      if (is_unfinished(entry.path().filename().string())) fs::remove(entry.path());
   }
 
   ReportOutcome outcome;

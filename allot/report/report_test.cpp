@@ -160,6 +160,16 @@ TEST_F(Report, SaysWhichFileItCannotWrite) {
   EXPECT_THROW(write(), fs::filesystem_error);
 }
 
+TEST_F(Report, RemovesWhatAKilledReportLeftUnfinished) {
+  fs::create_directories(folder_ / "data");
+  const fs::path left = folder_ / "data" / "demo-table.csv.0123456789abcdef.part";
+  const fs::path others = folder_ / "data" / "notes.part";
+  for (const fs::path& file : {left, others}) std::ofstream(file) << "half";
+  write();
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(others));
+}
+
 TEST_F(Report, FollowsNoLink) {
   const fs::path elsewhere = folder_.string() + "-elsewhere";
   fs::create_directories(elsewhere);

@@ -191,7 +191,7 @@ TEST_F(SweepCommand, CtrlCKeepsWhatIsDone) {
   const Finished finished = process.finish();
   EXPECT_EQ(finished.status, 130);
   EXPECT_THAT(finished.out, IsEmpty());
-  EXPECT_THAT(finished.err, HasSubstr("the same command goes on"));
+  EXPECT_THAT(finished.err, HasSubstr("run the same command to resume"));
   EXPECT_FALSE(stored(path("a")).empty());
 }
 
