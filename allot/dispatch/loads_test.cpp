@@ -159,7 +159,9 @@ void compare_with_best_fit(const std::string& policy, const char* what, const St
     EXPECT_GE(part, worst) << policy << ", " << what << ", seed=" << seed;
     sum += part;
   }
-  if (!testing::kIsSanitized) EXPECT_GE(sum / kSystems, 1) << policy << ", " << what;
+  if (!testing::kIsSanitized) {
+    EXPECT_GE(sum / kSystems, 1) << policy << ", " << what;
+  }
 }
 
 /// Those that want completions; shares come before them elsewhere.

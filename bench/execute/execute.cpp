@@ -175,7 +175,8 @@ void measure_empty_tasks(bool quick) {
 
 // ---- the box
 
-constexpr double kRates[2][2] = {{45, 480}, {14, 120}};
+/// A quarter of the speed of the box in README: a thread that sleeps wakes some 0.1 ms late.
+constexpr double kRates[2][2] = {{45 / 4.0, 480 / 4.0}, {14 / 4.0, 120 / 4.0}};
 constexpr int kServers[2] = {6, 1};
 constexpr int kCount = 6;  // tasks of each kind in flight
 
@@ -282,18 +283,19 @@ double plain_throughput(bool round_robin, double warm_up, double seconds) {
 }
 
 void measure_box(bool quick) {
-  const double warm_up = quick ? 2 : 4;
-  const double seconds = quick ? 4 : 10;
+  const double warm_up = quick ? 5 : 15;
+  const double seconds = quick ? 5 : 20;
   const double plan = planned_throughput();
   const auto [ours, promised] = our_throughput(warm_up, seconds);
   std::printf(
-      "\nThe box (6 cores and a GPU, 45/480 and 14/120 tasks per second, 6 of each kind in flight):\n\n");
+      "\nThe box (6 cores and a GPU, 45/480 and 14/120 tasks in 4 seconds, 6 of each kind in flight):\n\n");
   std::vector<std::vector<std::string>> table{{"", "tasks/s", "part of the plan", "ours against it"}};
-  const auto row = [&, our_tasks = ours](const std::string& name, double throughput) {
+  const auto row = [&, ours = ours](const std::string& name, double throughput) {
     table.push_back(
         {name, text("%.1f", throughput), text("%.3f", throughput / plan), text("%.2f", ours / throughput)});
   };
   row("the plan", plan);
+  row("the plan, by times as they were", promised);
   row("allot, rates learnt", ours);
   row("first fit, two pools", plain_throughput(false, warm_up, seconds));
   row("round robin, two pools", plain_throughput(true, warm_up, seconds));
