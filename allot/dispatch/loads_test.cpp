@@ -132,7 +132,9 @@ using Start = std::function<void(LiveWorld&, const System&)>;
 
 double value_under(const System& truth, const std::string& policy, std::uint64_t seed, const Start& start,
                    double seconds) {
-  Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, seed % 3 != 0), deferred(policy),
+  DispatcherOptions options = deferred(policy);
+  options.may_be_open = true;
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), priors(truth, seed % 3 != 0), options,
                         LiveWorld::at(0));
   LiveWorld world(truth, dispatcher, seed);
   start(world, truth);

@@ -70,6 +70,7 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
       estimator_options(options.estimator),
       exploration(options.exploration),
       follow_counts(options.follow_counts),
+      may_be_open(options.may_be_open),
       resources(std::move(given_resources)),
       capacities(options.capacities),
       presence(resources.size(), Presence::kHere),
@@ -208,6 +209,7 @@ void KnownSystem::look_at_counts(double now) {
     population.differs = 0;
     changed = true;
   }
+  if (!may_be_open) return;
   int restless = 0;
   for (const Population& population : populations) {
     restless = std::max({restless, std::popcount(population.turns & kRemembered),

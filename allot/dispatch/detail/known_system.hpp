@@ -90,6 +90,7 @@ struct KnownSystem {
   RateEstimatorOptions estimator_options;
   double exploration;
   bool follow_counts;
+  bool may_be_open;
   std::vector<Resource> resources;
   std::vector<Capacity> capacities;
   std::vector<Presence> presence;
