@@ -1,4 +1,4 @@
-// MAP for those who solve often: no allocation after the first time.
+// MAP for programs that solve often: no allocation after the first solve.
 #pragma once
 
 #include <memory>
