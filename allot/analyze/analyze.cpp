@@ -36,8 +36,8 @@ detail::Generator generator_of(const detail::Exploration& graph) {
   return chain;
 }
 
-/// The largest V(n) of any assignment. Floors and least depths are left out: policies and states know nothing
-/// of them.
+/// The largest V(n) of any assignment. Floors and minimum depths are left out: policies and states know
+/// nothing of them.
 Solution best_assignment(const System& system, const StopLimits& stop) {
   std::vector<Resource> resources = system.resources();
   for (Resource& resource : resources) resource.min_depth = 1;

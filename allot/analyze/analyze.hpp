@@ -42,7 +42,7 @@ struct Analysis {
   std::vector<double> occupancy;      ///< mean n_ij, row-major
   double best_state_probability = 0;  ///< of being in a state with the largest V(n) (even sharing)
   double best_state_throughput = 0;   ///< X(n) of such a state
-  double best_state_value = 0;        ///< that largest V(n), floors and least depths not considered
+  double best_state_value = 0;        ///< that largest V(n), floors and minimum depths not considered
   bool best_state_approximate =
       false;  ///< fcfs with several servers and a queue: that V(n) has no exact formula
   std::optional<double> optimal_control_throughput;  ///< of a policy with the largest value

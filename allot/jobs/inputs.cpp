@@ -143,7 +143,8 @@ class CsvReader {
     at_ = end;
     if (field.find('"') == std::string::npos) return true;
     problems_.push_back(
-        {line_, "a quote in the middle of a field; put the whole field in quotes, the one in it doubled"});
+        {line_,
+         "a quote in the middle of a field; put the whole field in quotes, and double the quote in it"});
     return true;
   }
 
@@ -160,7 +161,7 @@ class CsvReader {
         const bool ends_line =
             look() == '\n' || (look() == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
         if (look() == ',' || ends_line) return true;
-        problems_.push_back({line_, "a quoted field goes on after its closing quote"});
+        problems_.push_back({line_, "a quoted field continues after its closing quote"});
         return false;
       }
     }
@@ -204,7 +205,7 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
   for (const std::string& entry : entries) {
     if (entry.empty() || has_null(entry)) {
       problems.push_back(
-          {0, entry.empty() ? "an empty text is no input" : "an input cannot hold a zero byte"});
+          {0, entry.empty() ? "an empty string is not an input" : "an input cannot hold a zero byte"});
       continue;
     }
     if (!is_pattern(entry)) {

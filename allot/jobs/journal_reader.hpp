@@ -18,7 +18,7 @@ namespace allot {
 struct RunRow : RunInfo {
   std::int64_t run = 0;  ///< from 1
   std::int64_t pid = 0;
-  std::optional<double> end_unix;  ///< none: going on, or killed
+  std::optional<double> end_unix;  ///< none: running, or killed
   std::string outcome;
 };
 

@@ -59,7 +59,7 @@ class Template {
   /// A text in which braces mean nothing.
   static Template literal(std::string text);
   /// Finds the placeholders; `{{` and `}}` stand for braces. Appends one line to `problems` for each that is
-  /// unknown, naming those that are known, and for each brace without its partner.
+  /// unknown, naming those that are known, and for each brace without its counterpart.
   static Template parse(std::string_view text, const TemplateScope& scope,
                         std::vector<std::string>& problems);
   /// From parts that somebody else found; `source` is what source() gives.

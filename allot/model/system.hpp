@@ -207,7 +207,8 @@ class System {
   bool is_joined_ = false;
 };
 
-/// The largest count of threads of a type, servers of a resource or least depth: beyond it is a typing error.
+/// The largest count of threads of a type, servers of a resource or minimum depth: beyond it is a typing
+/// error.
 inline constexpr Count kMaxCount = 1'000'000'000;
 
 /// Every task at its home: the paper's diagonal start, and Best Fit.
@@ -216,7 +217,7 @@ Assignment home_assignment(const System& system);
 void home_assignment(const System& system, Assignment& assignment);
 
 /// Whether the assignment has the system's shape, places every thread exactly once and only where it can
-/// run, and leaves no resource between empty and its least depth.
+/// run, and leaves no resource between empty and its minimum depth.
 bool is_placement(const System& system, const Assignment& assignment);
 
 }  // namespace allot

@@ -244,8 +244,8 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
   std::map<std::pair<std::string, std::string>, LearntRate> learnt;
   for (LearntRate& rate : journal.rates()) learnt[{rate.type, rate.resource}] = rate;
   Table table;
-  table.columns = {"type",         "resource",  "ok",          "not ok",
-                   "mean seconds", "mean wait", "rate learnt", "95% interval"};
+  table.columns = {"type",         "resource",  "ok",           "not ok",
+                   "mean seconds", "mean wait", "learned rate", "95% interval"};
   for (const auto& [pair, sums] : content.pairs) {
     const std::string& type = content.types.order()[pair.first];
     const std::string& resource = content.resources.order()[pair.second];
@@ -265,7 +265,7 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
 
 Table resources_table(const Content& content, const detail::TimeAxis& axis) {
   Table table;
-  table.columns = {"resource", "servers used", "busy server seconds", "share of the time busy"};
+  table.columns = {"resource", "servers used", "busy server seconds", "busy part of the time"};
   for (std::size_t r = 0; r < content.slots.size(); ++r) {
     const double share = content.busy[r] / (axis.active() * static_cast<double>(content.slots[r]));
     table.rows.push_back({text_cell(content.resources.order()[r]),
@@ -283,7 +283,7 @@ Table runs_table(const JournalReader& journal) {
     table.rows.push_back(
         {count_cell(run.run), text_cell(date_text(run.start_unix)),
          text_cell(run.end_unix ? seconds_text(std::max(*run.end_unix - run.start_unix, 0.0)) : ""),
-         text_cell(run.outcome.empty() ? "going on, or killed" : run.outcome), text_cell(run.objective),
+         text_cell(run.outcome.empty() ? "running, or killed" : run.outcome), text_cell(run.objective),
          text_cell(run.policy), text_cell(run.version)});
   }
   return table;

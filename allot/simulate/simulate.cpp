@@ -347,7 +347,8 @@ class Campaign {
     if (!system.has_needs() || keeps_tasks_whole_ || !(result.throughput.mean > 0)) return;
     if (shares_parts()) {
       result.notes.emplace_back(
-          "approximate: where held needs do not fill their capacity, processor sharing has parts of tasks in "
+          "approximate: where held needs do not fill their capacity, processor sharing has fractions of "
+          "tasks in "
           "service; whole tasks may get less");
     }
     for (const TaskType i : system.types()) {

@@ -61,7 +61,7 @@ std::string missed_constraint(const System& system, const Solution& solution) {
     const Count depth = solution.assignment.column_sum(j);
     if (depth != 0 && depth < system.resource(j).min_depth) {
       return "resource '" + system.resource(j).name + "' holds " + std::to_string(depth) +
-             " tasks, below its least depth of " + std::to_string(system.resource(j).min_depth);
+             " tasks, below its minimum depth of " + std::to_string(system.resource(j).min_depth);
     }
   }
   if (floor_shortfall(system, solution.performance.throughput_by_task) == 0) return {};
@@ -78,7 +78,8 @@ std::string missed_constraint(const System& system, const Solution& solution) {
 void require_even_sharing(const SolverInfo& solver, const System& system) {
   if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
   if (!solver.instead_with_needs.empty()) {
-    throw InvalidModel("solver", "'" + std::string(solver.name) + "' has no form for tasks with needs; use " +
+    throw InvalidModel("solver", "'" + std::string(solver.name) +
+                                     "' does not support tasks with needs; use " +
                                      std::string(solver.instead_with_needs));
   }
 }
@@ -106,7 +107,7 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
   if (!solver.plans_service &&
       (!problem.threads.empty() || !problem.arrivals.empty() || problem.power_cap.has_value())) {
     throw InvalidModel("solver", "'" + std::string(solver.name) +
-                                     "' takes no threads, arrivals or power_cap; 'planned' does");
+                                     "' does not support threads, arrivals or power_cap; 'planned' does");
   }
   if (!solver.plans_service && problem.system.has_needs()) require_even_sharing(solver, problem.system);
   const Clock::time_point start = Clock::now();

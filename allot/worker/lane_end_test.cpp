@@ -99,7 +99,7 @@ TEST_F(LaneTest, NoticesASilentWorker) {
   driver.lane().send(shell_task(1, "exec sleep 1000"));
   driver.wait_for(Kind::kStarted, 1);
   ::kill(driver.lane().process(), SIGSTOP);
-  EXPECT_THAT(driver.wait_for(Kind::kLost).why, HasSubstr("nothing was heard from the worker for 3 s"));
+  EXPECT_THAT(driver.wait_for(Kind::kLost).why, HasSubstr("the worker has been silent for 3 s"));
   EXPECT_NE(driver.find(Kind::kRecord, 1), nullptr);
 }
 
@@ -168,7 +168,7 @@ TEST_F(LaneTest, RefusesWhatIsNoWorker) {
   EXPECT_THAT(saying("\xff\xff\xff\xff\xff"), HasSubstr("damaged"));
   EXPECT_THAT(saying(protocol::encode(protocol::Heartbeat{})), HasSubstr("greeting"));
   EXPECT_THAT(saying(protocol::encode(protocol::Hello{}) + protocol::encode(protocol::Pause{})),
-              HasSubstr("only this end"));
+              HasSubstr("only allot run"));
 }
 
 TEST_F(LaneTest, WorkerRefusesWhatIsNotFromAllot) {

@@ -66,7 +66,7 @@ def loops(options):
         for policy, depth in (("allot-map", 1), ("allot-map, depth 2", 2)):
             fulfilled[policy] = median([r["throughput"] / loop.promise(depth, measured=loop.measured(r))["throughput"] for r in got[policy]])
         print(f"== {name}  {case['cpus']} CPU  {' '.join(case['types'])}  {' '.join(case.get('options', []))}")
-        print(f"   the model promises {promise[1]:.1f}/s, with least depth 2 {promise[2]:.1f}/s")
+        print(f"   the model promises {promise[1]:.1f}/s, with minimum depth 2 {promise[2]:.1f}/s")
         for policy, results in got.items():
             values = [r["throughput"] for r in results]
             by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):6.1f}" for t in results[0]["types"])

@@ -95,11 +95,11 @@ export function PlanResults({library, benches, draft, answer, plan, even, onAim,
   );
 }
 
-/** Limits that cannot hold together. */
+/** Limits that cannot be met together. */
 function Conflict({plan}: {plan: Solution}) {
   return (
     <div id="conflict" role="status">
-      <Headline><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan keeps all limits</strong></Headline>
+      <Headline><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan meets all limits</strong></Headline>
       <p class="verdict" id="verdict" data-done="true" data-bound="">{capital(plan.reason ?? 'Nothing is known about why')}.</p>
       {(plan.conflict?.length ?? 0) > 0 && (
         <>
@@ -134,7 +134,7 @@ function Unserved({plan, priorities, onAim}: {plan: Solution; priorities: boolea
   return (
     <div class="hint-box" id="unserved">
       <p>
-        Nothing of {list} is completed: the plan has more value without {names.length === 1 ? 'it' : 'them'}. To change that, give{' '}
+        No task of {list} is completed: the plan has more value without {names.length === 1 ? 'it' : 'them'}. To change that, give{' '}
         {names.length === 1 ? 'it' : 'each'} a floor or a larger worth under “all fields”, or aim for fairness:
       </p>
       <p class="group">

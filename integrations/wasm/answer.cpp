@@ -139,7 +139,7 @@ Assignment assignment_of(const Said& said, const Node* node, const System& syste
     }
   }
   if (!is_placement(system, assignment))
-    refuse("assignment", "must place every thread exactly once and keep the least depths");
+    refuse("assignment", "must place every thread exactly once and meet the minimum depths");
   return assignment;
 }
 

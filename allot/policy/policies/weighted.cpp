@@ -36,7 +36,7 @@ detail::Target find_target(const System& system, const SolveOptions& options) {
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "weighted");
   if (system.has_needs())
-    throw InvalidModel("policy", "'weighted' has no form for tasks with needs; use 'planned' or 'mis'");
+    throw InvalidModel("policy", "'weighted' does not support tasks with needs; use 'planned' or 'mis'");
   return detail::make_target_policy(
       system,
       [shares = options.shares, stop = options.solve](const System& populated) {

@@ -1,4 +1,4 @@
-// MAP's climb (paper Algorithms 1-3) under every discipline, with floors and least depths.
+// MAP's climb (paper Algorithms 1-3) under every discipline, with floors and minimum depths.
 #pragma once
 
 #include "allot/base/stop.hpp"
@@ -10,7 +10,7 @@ namespace allot::detail {
 /// Walks the state uphill until a full pass changes nothing or the poll says stop. For each accelerator's
 /// type, OptSA takes tasks from the accelerator to the resource where one helps most; for each type, OptGP
 /// takes tasks from where one hurts least to where it helps most. A move is rated in O(1), so a pass without
-/// a move costs O(T R); where floors or least depths make the two ends depend on each other, O(T R^2).
+/// a move costs O(T R); where floors or minimum depths make the two ends depend on each other, O(T R^2).
 inline constexpr std::string_view kSensitivityWords[] = {"exact", "derivative"};
 inline constexpr Setting kSensitivity{
     .name = "sensitivity",

@@ -5,8 +5,8 @@
 //     N_i
 //
 // Its variables are completions in units of what each type is to have near the best level, so all that matter
-// are of the order of 1, however far the rates are apart. Floors and least depths that cannot be met are paid
-// for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
+// are of the order of 1, however far the rates are apart. Floors and minimum depths that cannot be met are
+// paid for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
 // floor is a least level, no more: the programme leaves it to its user.
 #pragma once
 
@@ -30,7 +30,7 @@ struct Pair {
   ResourceId j{};
 };
 
-/// Whether a resource with a least depth is in use, where that has been decided.
+/// Whether a resource with a minimum depth is in use, where that has been decided.
 enum class Use : signed char { kOpen, kClosed, kUndecided };
 
 /// Bounds on the counts n_ij in one part of the search.

@@ -83,17 +83,16 @@ class BranchAndPrice {
       if (unresolved_) {
         solution.outcome = Outcome::kInfeasible;
         solution.reason =
-            "found no assignment that keeps every least depth and meets every floor; it is not proven that "
+            "found no assignment that meets every minimum depth and every floor; it is not proven that "
             "there is none, as tasks of different rates at an fcfs resource with several servers have no "
             "exact "
             "formula";
       } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
-        solution.reason = "proven: no assignment keeps every least depth and meets every floor";
+        solution.reason = "proven: no assignment meets every minimum depth and every floor";
         keep_proof(solution);
       } else {
-        solution.reason =
-            "no assignment that keeps every least depth and meets every floor was found in time";
+        solution.reason = "no assignment that meets every minimum depth and every floor was found in time";
       }
       return solution;
     }

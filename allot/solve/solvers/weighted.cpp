@@ -146,7 +146,7 @@ class WeightedSearch {
              in_quotes(system_.task(*tightest).name) + ": " + number(100 * tightness) +
              "% of what its threads complete with the machine to themselves";
     }
-    return "no whole numbers of tasks realise the shares with every least depth kept";
+    return "no whole numbers of tasks give the shares and meet every minimum depth";
   }
 
   // ---- the search
@@ -238,8 +238,7 @@ class WeightedSearch {
         return solution;
       }
       Solution solution = infeasible(missed_floor());
-      if (unresolved_)
-        solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (unresolved_) solution.reason = "found no time shares that meet every minimum depth and every floor";
       if (is_exact() && !unresolved_) keep_proof(solution, std::nullopt);
       return solution;
     }
@@ -277,7 +276,7 @@ class WeightedSearch {
   Solution below_floor(const ShareProgramme& programme, TaskType k) {
     Solution solution = infeasible(missed_floor());
     if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
-      solution.reason = "found no time shares that keep every least depth and meet every floor";
+      solution.reason = "found no time shares that meet every minimum depth and every floor";
       if (poll_.stopped()) solution.outcome = detail::outcome_of(poll_);
       return solution;
     }

@@ -67,7 +67,7 @@ std::string difference(const check::Machine& claimed, const check::Machine& mean
   const char* where = claimed.resources != meant.resources ? "resources"
                       : claimed.tasks != meant.tasks       ? "task types"
                                                            : "rates";
-  return std::string("the certificate is about another system than the scenario: their ") + where + " differ";
+  return std::string("the certificate is not about the system of the scenario: their ") + where + " differ";
 }
 
 const char* kind_of(const check::Certificate& certificate, const check::Verdict& verdict) {
@@ -102,10 +102,11 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
                                       [](const check::Task& task) { return task.worth != 1; });
   const std::string unit = has_worths && !shares ? " of value per second" : " tasks/s";
   const std::string whatever =
-      shares ? "no time shares that keep the priorities exactly complete" : "no assignment completes";
+      shares ? "no time shares that match the priorities exactly complete" : "no assignment completes";
   if (claim.infeasible) {
-    return shares ? "Accepted: no time shares keep the priorities exactly, every least depth and every floor."
-                  : "Accepted: no assignment keeps every least depth and meets every floor.";
+    return shares ? "Accepted: no time shares match the priorities exactly and meet every minimum depth and "
+                    "every floor."
+                  : "Accepted: no assignment meets every minimum depth and every floor.";
   }
   if (claim.assignment.empty()) {
     return "Accepted: " + whatever + " more than " + number_above(claim.at_most, 10) + unit + ".";
@@ -132,7 +133,7 @@ Report report_on(const check::Certificate& certificate, const Scenario* wanted, 
   if (wanted != nullptr) {
     if (!wanted->is_static())
       throw Failure(Exit::kInvalidInput,
-                    path + ": no certificate of even sharing is about work that varies over time");
+                    path + ": there are no certificates of even sharing for work that varies over time");
     report.verdict.reason = difference(certificate.machine, machine_of(wanted->system));
   }
   if (report.verdict.reason.empty()) report.verdict = check::check(certificate);

@@ -58,7 +58,7 @@ std::string unit_of(const PlanCertificate& certificate) {
     case PlanObjective::kShares:
       return " tasks/s";
     case PlanObjective::kLeast:
-      return " tasks/s for each unit of priority, for whoever has least";
+      return " tasks/s per unit of priority, for the type that has least";
     case PlanObjective::kLogarithms:
       return " as the sum of priority times log of completions";
     case PlanObjective::kPower:
@@ -118,13 +118,13 @@ std::string no_plan(const PlanCertificate& certificate) {
   if (list.empty()) return "Accepted: there is no plan.";
   const std::string shares =
       certificate.objective == PlanObjective::kShares ? " while the priorities are matched" : "";
-  return "Accepted: no policy can keep " + list + shares + ".";
+  return "Accepted: no policy can meet " + list + shares + ".";
 }
 
 }  // namespace
 
 std::string difference_of_plans(const PlanCertificate& certificate, const Scenario& wanted) {
-  if (!wanted.population.empty()) return "no certificate is about counts that change over time";
+  if (!wanted.population.empty()) return "there are no certificates for counts that change over time";
   const check::PlanMachine meant = machine_of(wanted);
   const check::PlanMachine& claimed = certificate.machine;
   if (claimed == meant) return {};
@@ -136,7 +136,7 @@ std::string difference_of_plans(const PlanCertificate& certificate, const Scenar
                       : claimed.groups != meant.groups                     ? "threads"
                       : claimed.arrivals != meant.arrivals                 ? "arrivals"
                                                                            : "limits or powers";
-  return std::string("the certificate is about another system than the scenario: their ") + where + " differ";
+  return std::string("the certificate is not about the system of the scenario: their ") + where + " differ";
 }
 
 std::string accepted_plan_text(const PlanCertificate& certificate, const check::Verdict& verdict) {

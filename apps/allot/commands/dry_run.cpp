@@ -288,7 +288,7 @@ std::string pairs_text(const Console& console, const Job& job, const Cell& cell)
 
 void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   if (!outlook.known) {
-    console.paragraph("The rates are not known yet: the plan is made while they are learnt." +
+    console.paragraph("The rates are not known yet: the plan is made while they are learned." +
                       (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
     return;
   }
@@ -308,12 +308,12 @@ void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   }
   if (plan.predicted) console.paragraph("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
   if (outlook.finish_s) {
-    console.paragraph("Finished after about " + duration(*outlook.finish_s) +
-                      (outlook.unknown.empty() ? "" : ", or sooner where a rate is not known") +
+    console.paragraph("Expected to finish after about " + duration(*outlook.finish_s) +
+                      (outlook.unknown.empty() ? "" : ", or sooner if a rate is not known") +
                       "; no schedule finishes sooner than " + duration(*outlook.bound_s) +
-                      ", by the rates as known.");
+                      ", by the known rates.");
   }
-  if (!outlook.unknown.empty()) console.paragraph("Not known yet, and tried first: " + outlook.unknown + ".");
+  if (!outlook.unknown.empty()) console.paragraph("Unknown rates, tried first: " + outlook.unknown + ".");
 }
 
 }  // namespace
@@ -327,7 +327,7 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
   }
   std::string headline = shown(job.path.empty() ? job.name : job.path) + ": " +
                          counted(static_cast<Count>(items.size()), "task") + ", " + whole(outlook.done) +
-                         " done already";
+                         " already done";
   if (outlook.failed > 0) headline += ", " + whole(outlook.failed) + " failed";
   headline += ", " + whole(outlook.left) + " to do";
   const auto again = static_cast<Count>(survey.redone.size());

@@ -56,9 +56,9 @@ void find_files(const std::string& journal, AttemptRow& row) {
 /// error.
 std::string reason(const AttemptRow& row) {
   if (!row.error.empty()) return shown(row.error);
-  if (row.status == AttemptStatus::kTimeout) return "it ran past its timeout";
+  if (row.status == AttemptStatus::kTimeout) return "it exceeded its timeout";
   const std::string said = last_line(row.err_file);
-  return said.empty() ? "" : "it said: " + shown(said);
+  return said.empty() ? "" : "its last line: " + shown(said);
 }
 
 void print_totals(Console& console, const JournalReader& journal) {

@@ -23,7 +23,7 @@ namespace {
 /// Why a plan has no proof.
 std::string nothing_proven(const Solution& solution) {
   if (solution.outcome == Outcome::kInfeasible)
-    return "the limits exclude each other by so little that rounding hides it";
+    return "the limits exclude each other by less than rounding can show";
   return "nothing is proven about this plan";
 }
 

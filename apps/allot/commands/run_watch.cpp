@@ -130,11 +130,11 @@ void RunWatch::answer(int number, RunControl& control) {
   }
   switch (++interrupts_) {
     case 1:
-      view_.note("interrupted: running tasks finish, nothing new is started; once more ends them");
+      view_.note("interrupted: running tasks finish, no new ones start; interrupt again to end them");
       control.drain();
       break;
     case 2:
-      view_.note("interrupted twice: running tasks have 5 s to end; once more kills them");
+      view_.note("interrupted twice: running tasks have 5 s to end; interrupt again to kill them");
       control.terminate();
       break;
     case 3:
@@ -142,7 +142,7 @@ void RunWatch::answer(int number, RunControl& control) {
       control.kill();
       break;
     default:
-      view_.note("interrupted again: what cannot be killed is left alone");
+      view_.note("interrupted again: giving up on tasks that cannot be killed");
       control.kill();
   }
 }

@@ -99,9 +99,9 @@ void write_files(const std::string& folder, const std::string& title, const Effo
   if (!title.empty()) {
     info.title = title;
     info.about =
-        "a sweep. Intervals are 95% confidence intervals. Everything here but measured times depends on the "
-        "sweep "
-        "file and its scenario alone.";
+        "a sweep. Intervals are 95% confidence intervals. Apart from measured times, everything here depends "
+        "only on "
+        "the sweep file and its scenario.";
   }
   info.effort = effort;
   info.version = "allot " + std::string(version()) + " (" + std::string(build_commit()) + ")";

@@ -238,8 +238,7 @@ void add_equality(py::class_<Held>& bound, Value value_of) {
         return bytes(self) == bytes(other);
       },
       py::is_operator(), py::arg("other"),
-      signed_doc("__eq__(self, other, /)", "Whether all of it is the same, but for how long the work took.")
-          .c_str());
+      signed_doc("__eq__(self, other, /)", "Whether all contents are equal, except running times.").c_str());
 }
 
 /// Makes a result of a scenario picklable, and comparable: `fields` says what it holds besides.

@@ -85,12 +85,13 @@ void bind_ticket(py::module_& module) {
       "explores", [](const LiveTicket& self) { return self.ticket.explores; },
       "Whether it is sent there to learn its rate rather than by the policy.");
   bound.def_property_readonly(
-      "open", [](const LiveTicket& self) { return self.open; }, "Whether it is yet to be given back.");
+      "open", [](const LiveTicket& self) { return self.open; }, "Whether it has not been given back yet.");
   bound.def(
       "start", [](LiveTicket& self) { self.began = Clock::now(); },
-      signed_doc("start(self)",
-                 "The task has a unit of the resource to itself from now on; until now it has waited, which "
-                 "counts in no rate.")
+      signed_doc(
+          "start(self)",
+          "The task has a server of the resource to itself from now on. The time before was waiting and "
+          "counts in no rate.")
           .c_str());
   bound.def(
       "__repr__",
@@ -99,12 +100,12 @@ void bind_ticket(py::module_& module) {
                shown(self.from->resources.name(index(self.ticket.resource))) +
                (self.ticket.explores ? ", explores" : "") + (self.open ? "" : ", given back") + ")";
       },
-      signed_doc("__repr__(self, /)", "Which task, where, and whether it is given back.").c_str());
+      signed_doc("__repr__(self, /)", "The task, its resource, and whether it was given back.").c_str());
 }
 
 void bind_plan(py::module_& module) {
   py::class_<LivePlan> bound(module, "Plan",
-                             "What a dispatcher holds to at a time.\n\n"
+                             "A plan of a dispatcher.\n\n"
                              ">>> import allot\n"
                              ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"
                              ">>> plan = allot.Dispatcher(machine, background=False).plan()\n"
@@ -112,10 +113,11 @@ void bind_plan(py::module_& module) {
                              "(1, [[1, 3], [0, 4]], 14.64)\n");
   in_package(bound);
   bound.def_property_readonly(
-      "number", [](const LivePlan& self) { return self.plan->number; }, "Counts up from 1.");
+      "number", [](const LivePlan& self) { return self.plan->number; }, "The number of the plan, from 1.");
   bound.def_property_readonly(
       "scenario", [](const LivePlan& self) { return self.scenario; },
-      "With the rates and counts it was made for. A pair that is not in use now (drained, lost, failing, or "
+      "The scenario with the rates and counts of the plan. A pair that is not in use now (drained, lost, "
+      "failing, or "
       "not tried yet while others are known) has rate 0, and a type that can go nowhere now has count 0.");
   bound.def_property_readonly(
       "target",
@@ -130,7 +132,7 @@ void bind_plan(py::module_& module) {
         if (self.plan->time_shares.empty()) return py::none();
         return to_matrix(self.plan->time_shares, self.plan->system.resource_count());
       },
-      "Of the policy 'weighted': the units of each resource (columns) that each type (rows) is to have.");
+      "Policy 'weighted': the servers of each resource (columns) for each type (rows).");
   bound.def_property_readonly(
       "predicted",
       [](const LivePlan& self) -> py::object {
@@ -145,13 +147,13 @@ void bind_plan(py::module_& module) {
       },
       "The model's prediction for the target, an allot.Prediction, or None without a target.");
   bound.def_property_readonly(
-      "note", [](const LivePlan& self) { return self.plan->note; }, "The policy's; mostly empty.");
+      "note", [](const LivePlan& self) { return self.plan->note; }, "A note of the policy; usually empty.");
   bound.def_property_readonly(
       "solve_seconds", [](const LivePlan& self) { return self.plan->solve_seconds; },
-      "How long it took to make.");
+      "Seconds that it took to make the plan.");
   bound.def_property_readonly(
       "stale", [](const LivePlan& self) { return self.plan->stale; },
-      "Whether it is the plan before, which could not be renewed: the note says why.");
+      "Whether it is the previous plan, because no new one could be made: the note says why.");
   bound.def(py::pickle([](const LivePlan& self) { return py::make_tuple(self.scenario, packed(*self.plan)); },
                        [](const py::tuple& state) {
                          auto scenario = state[0].cast<ScenarioPointer>();
@@ -189,10 +191,10 @@ void add_placing(DispatcherClass& bound) {
                  "included; None: since the ticket's `start()`, or since it was placed where that was never "
                  "called.")
           .c_str());
-  bound.def("cancel", &LiveDispatcher::cancel, py::arg("ticket"),
-            signed_doc("cancel(self, ticket)",
-                       "The task has left without having run: as if it had never been placed.")
-                .c_str());
+  bound.def(
+      "cancel", &LiveDispatcher::cancel, py::arg("ticket"),
+      signed_doc("cancel(self, ticket)", "The task has left without running, as if it had never been placed.")
+          .c_str());
   bound.def(
       "allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
       signed_doc("allows(self, task, resource)", "Whether tasks of the type may be sent there now.").c_str());
@@ -214,7 +216,7 @@ void add_changes(DispatcherClass& bound) {
   bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("rates"), py::arg("fields"));
   bound.def("remove_task_type", &LiveDispatcher::remove_task, py::arg("task"),
             signed_doc("remove_task_type(self, task)",
-                       "Nothing of the type is placed any more. Its name is not used again.")
+                       "No task of the type is placed any more. Its name is not used again.")
                 .c_str());
   const auto change = [&](const char* name, void (Dispatcher::*method)(ResourceId), const char* doc) {
     bound.def(
@@ -222,14 +224,14 @@ void add_changes(DispatcherClass& bound) {
         py::arg("resource"), signed_doc((std::string(name) + "(self, resource)").c_str(), doc).c_str());
   };
   change("drain", &Dispatcher::drain,
-         "Nothing new goes there. What is there goes on, and counts in the rates.");
+         "The resource gets no new tasks. Its present tasks continue and count in the rates.");
   change("lose", &Dispatcher::lose,
          "As `drain`, and what is there counts in no rate any more. Its tickets are to be given back all the "
          "same.");
-  change("restore", &Dispatcher::restore, "The resource is there again.");
+  change("restore", &Dispatcher::restore, "The resource is available again.");
   bound.def("disable", &LiveDispatcher::disable, py::arg("task"), py::arg("resource"),
             signed_doc("disable(self, task, resource)",
-                       "The pair does not work, as when a program is not there. For good.")
+                       "The pair does not work, for example because a program is missing. It stays disabled.")
                 .c_str());
   bound.def(
       "report_running", &LiveDispatcher::report_running, py::arg("task"), py::arg("resource"),

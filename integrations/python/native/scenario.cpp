@@ -200,7 +200,7 @@ void add_texts(ScenarioClass& scenario) {
 
 /// What it holds.
 void add_values(ScenarioClass& scenario) {
-  scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
+  scenario.def_readonly("name", &Scenario::name, "The name; may be empty.");
   scenario.def_property_readonly(
       "rates",
       [](const Scenario& self) {
@@ -222,13 +222,13 @@ void add_values(ScenarioClass& scenario) {
         }
         return names;
       },
-      "Where each type is at home: as given, else the fastest resource.");
+      "The home of each type: as given, otherwise its fastest resource.");
   scenario.def_property_readonly("needs", &needs_of,
                                  "What tasks take of capacities, besides one server of the resource where "
                                  "they run: {task: {resource: {capacity: amount}}}.");
   scenario.def_property_readonly(
       "capacities", &capacities_of,
-      "What tasks draw on besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
+      "What tasks use besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
   scenario.def_property_readonly(
       "shares",
       [](const Scenario& self) -> py::object {
@@ -243,9 +243,9 @@ void add_values(ScenarioClass& scenario) {
       "population", [](const Scenario& self) { return self.system.population(); }, "The number of threads.");
   scenario.def_property_readonly(
       "is_static", &Scenario::is_static,
-      "Whether the counts alone describe the work, as all but simulations need it.");
+      "Whether the counts alone describe the work, as all functions except simulations require.");
   scenario.def_property_readonly(
-      "notes", [](const Scenario& self) { return notes(self); }, "What is allowed but worth a word.");
+      "notes", [](const Scenario& self) { return notes(self); }, "Notes about allowed but unusual values.");
 }
 
 /// Its throughput in a state, and what is like it.
@@ -298,7 +298,7 @@ void add_copies(ScenarioClass& scenario) {
                    .c_str());
   scenario.def(
       "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator(),
-      signed_doc("__eq__(self, other, /)", "Whether all of it is the same.").c_str());
+      signed_doc("__eq__(self, other, /)", "Whether all contents are equal.").c_str());
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));
@@ -342,7 +342,7 @@ void bind_scenario(py::module_& module) {
       "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
   in_package(scenario);
   scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"),
-               signed_doc(scenario_signature().c_str(), "From arrays; the class says how.").c_str());
+               signed_doc(scenario_signature().c_str(), "From arrays; see the class.").c_str());
   add_texts(scenario);
   add_values(scenario);
   add_copies(scenario);

@@ -103,7 +103,7 @@ void bind_service_order(py::module_& module) {
           .c_str());
   bound.def("served", &served, py::arg("task"), py::arg("seconds"),
             signed_doc("served(self, task, seconds)",
-                       "A task that `next` had started has ended, after so many seconds of service.")
+                       "A task started by `next` has ended, after this many seconds of service.")
                 .c_str());
   bound.def_property_readonly(
       "idle_until", [](const NamedOrder& self) { return self.order.idle_until(); },

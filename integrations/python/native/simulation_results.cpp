@@ -123,7 +123,7 @@ py::object trace_columns(const SimulationRun& run) {
 
 void bind_simulation(py::module_& module) {
   py::class_<SimulationRun> bound(module, "Simulation",
-                                  "What a policy did in simulation, with 95% confidence intervals.\n\n"
+                                  "Simulation results of a policy, with 95% confidence intervals.\n\n"
                                   ">>> import allot\n"
                                   ">>> run = allot.simulate(allot.generate(), 'jsq', completions=1000)\n"
                                   ">>> run.replications, run.completions, run.partial\n"
@@ -136,7 +136,7 @@ void bind_simulation(py::module_& module) {
         name, [get](const SimulationRun& self) { return get(self); }, doc);
   };
   property(
-      "scenario", [](const SimulationRun& run) { return run.scenario; }, "What was simulated.");
+      "scenario", [](const SimulationRun& run) { return run.scenario; }, "The scenario.");
   add_attributes(bound, simulation_fields(), &SimulationRun::result);
   property(
       "throughput",
@@ -163,7 +163,7 @@ void bind_simulation(py::module_& module) {
         if (!run.completes()) return {};
         return run.result.response_time;
       },
-      "Seconds; None where nothing completed.");
+      "Seconds; None if nothing completed.");
   property(
       "throughput_by_task",
       [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
@@ -174,7 +174,7 @@ void bind_simulation(py::module_& module) {
       "Tasks per second of each resource.");
   property(
       "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
-      "Seconds, for each type; NaN where nothing completed.");
+      "Seconds, for each type; NaN if nothing completed.");
   property(
       "utilization",
       [](const SimulationRun& run) {
@@ -214,18 +214,17 @@ bool is_partial(const ComparisonRun& self) {
 std::vector<std::string> notes_of(const ComparisonRun& self) {
   std::vector<std::string> notes;
   if (self.comparison.policies.back().partial)
-    notes.push_back("the time limit came first: '" + self.comparison.policies.back().policy +
-                    "' is incomplete");
+    notes.push_back("the time limit expired: '" + self.comparison.policies.back().policy + "' is incomplete");
   std::string names;
   for (const std::string& name : self.missing) names += (names.empty() ? "'" : ", '") + name + "'";
-  if (!names.empty()) notes.push_back("the time limit came first: " + names + " did not get a turn");
+  if (!names.empty()) notes.push_back("the time limit expired: " + names + " did not get a turn");
   return notes;
 }
 
 void bind_comparison(py::module_& module) {
   py::class_<ComparisonRun> bound(
       module, "Comparison",
-      "Several policies on the same random numbers, and which differences are real.\n\n"
+      "Several policies with the same random numbers, and which differences are significant.\n\n"
       "An index or a name gives the Simulation of one, a loop those of all, `in` asks for a name.\n\n"
       ">>> import allot\n"
       ">>> both = allot.compare(allot.generate(), ['map', 'jsq'], completions=1000)\n"
@@ -235,7 +234,7 @@ void bind_comparison(py::module_& module) {
       "True\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const ComparisonRun& self) { return self.scenario; }, "What was simulated.");
+      "scenario", [](const ComparisonRun& self) { return self.scenario; }, "The scenario.");
   bound.def_property_readonly("policies", &runs_of, "A Simulation for each policy, in the order given.");
   bound.def_property_readonly(
       "differences",
@@ -268,14 +267,13 @@ void bind_comparison(py::module_& module) {
   bound.def_property_readonly(
       "best_assignment_proven",
       [](const ComparisonRun& self) { return self.best && self.best->proven_optimal; },
-      "Whether no constant assignment has more value, proven.");
+      "Whether it is proven that no constant assignment has more value.");
   bound.def_property_readonly("partial", &is_partial,
-                              "The time limit came first: a policy is incomplete, or some are missing.");
+                              "The time limit expired: a policy is incomplete, or some are missing.");
   bound.def_property_readonly(
       "missing", [](const ComparisonRun& self) { return py::tuple(py::cast(self.missing)); },
-      "The names of the policies that did not get a turn before the time limit.");
-  bound.def_property_readonly("notes", &notes_of,
-                              "What a careful reader should know; each Simulation has notes of its own.");
+      "The names of the policies that were not simulated before the time limit.");
+  bound.def_property_readonly("notes", &notes_of, "Caveats; each Simulation also has its own notes.");
   bound.def(
       "__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
       signed_doc("__len__(self, /)", "The number of policies.").c_str());
@@ -294,7 +292,7 @@ void bind_comparison(py::module_& module) {
         });
       },
       py::arg("policy"),
-      signed_doc("__contains__(self, policy, /)", "Whether a policy of that name is there.").c_str());
+      signed_doc("__contains__(self, policy, /)", "Whether there is a policy of that name.").c_str());
   const auto text = [](const ComparisonRun& self) {
     return comparison_json(self.scenario->system, self.comparison, self.best ? &*self.best : nullptr);
   };

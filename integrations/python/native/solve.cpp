@@ -103,7 +103,7 @@ std::string what_if_text(const WhatIfResult& result) {
 
 void bind_solution(py::module_& module) {
   py::class_<SolveResult> bound(module, "Solution",
-                                "What a solver found.\n\n"
+                                "The answer of a solver.\n\n"
                                 ">>> import allot\n"
                                 ">>> answer = allot.solve(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]))\n"
                                 ">>> answer.assignment\n"
@@ -117,10 +117,9 @@ void bind_solution(py::module_& module) {
         name, [get](const SolveResult& self) { return get(self); }, doc);
   };
   property(
-      "scenario", [](const SolveResult& r) { return r.scenario; }, "What was solved.");
+      "scenario", [](const SolveResult& r) { return r.scenario; }, "The scenario.");
   property(
-      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
-      "What was optimised.");
+      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); }, "The objective.");
   bound.def_property_readonly(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
@@ -167,7 +166,8 @@ void bind_plans(py::class_<ParetoResult>& bound) {
         if (!self.frontier.is_planned) return py::none();
         return values(self, &ParetoPoint::least_served);
       },
-      "Planned service: what whoever has least completes for its priority, at each point; else None.");
+      "Planned service: the completions, relative to the priority, of the type that has least, at each "
+      "point; else None.");
   bound.def_property_readonly(
       "time_shares",
       [](const ParetoResult& self) -> py::object {
@@ -239,7 +239,7 @@ void bind_pareto(py::module_& module) {
       "True\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const ParetoResult& self) { return self.scenario; }, "What was solved.");
+      "scenario", [](const ParetoResult& self) { return self.scenario; }, "The scenario.");
   bound.def(
       "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
       signed_doc("__len__(self, /)", "The number of points.").c_str());
@@ -262,23 +262,23 @@ void bind_pareto(py::module_& module) {
       "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
   bound.def_property_readonly(
       "exhaustive", [](const ParetoResult& self) { return self.frontier.exhaustive; },
-      "Every state was looked at: no point is missing but those beyond the number asked for.");
+      "Whether every state was examined: no point is missing except those beyond the requested number.");
   bound.def_property_readonly(
       "approximate", [](const ParetoResult& self) { return self.frontier.approximate; },
-      "Some resource may be in a state whose throughput has no exact formula.");
+      "Whether some resource may be in a state whose throughput has no exact formula.");
   bound.def_property_readonly(
       "throughputs", [](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
-      "Tasks per second of each point; falling where nothing has a worth of its own.");
+      "Tasks per second of each point; decreasing if all worths are 1.");
   bound.def_property_readonly(
       "values", [](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
-      "Value per second of each point, falling.");
+      "Value per second of each point, decreasing.");
   bound.def_property_readonly(
       "priority_errors",
       [](const ParetoResult& self) -> py::object {
         if (!self.frontier.has_priorities) return py::none();
         return values(self, &ParetoPoint::priority_error);
       },
-      "The priority error of each point, falling; None where there are no priorities.");
+      "The priority error of each point, decreasing; None without priorities.");
   bind_plans(bound);
   bound.def_property_readonly(
       "assignments",
@@ -291,14 +291,14 @@ void bind_pareto(py::module_& module) {
           out = std::copy(point.assignment.values().begin(), point.assignment.values().end(), out);
         return read_only(std::move(array));
       },
-      "By point, task type and resource; None of plans.");
+      "By point, task type and resource; None for plans.");
   bound.def_property_readonly(
       "weighted",
       [](const ParetoResult& self) -> std::optional<SolveResult> {
         if (!self.weighted) return {};
         return SolveResult{self.scenario, *self.weighted, {}};
       },
-      "The solution with weighted service, or None where there was no time for it, and of plans.");
+      "The solution with weighted service; None if there was no time for it, and for plans.");
   add_json(bound, "pareto", &pareto_text, &from_json);
   add_pickle(bound);
 }
@@ -313,10 +313,10 @@ void bind_what_if(py::module_& module) {
       "[('server', 'r0', 0.8), ('server', 'r1', 0.2)]\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const WhatIfResult& self) { return self.scenario; }, "What is to be changed.");
+      "scenario", [](const WhatIfResult& self) { return self.scenario; }, "The scenario.");
   bound.def_property_readonly(
       "outcome", [](const WhatIfResult& self) { return to_string(self.what_if.outcome); },
-      "'converged'; 'time_limit' or 'interrupted' where changes are missing.");
+      "'converged'; 'time_limit' or 'interrupted' if changes are missing.");
   bound.def_property_readonly(
       "base",
       [](const WhatIfResult& self) {
