@@ -23,12 +23,12 @@ struct AnalyzeOptions {
   std::function<void(std::uint64_t)> progress{};
 };
 
-/// Long-run means of a policy. With several closed classes, each figure is a mean over the starts: the figures
-/// of the classes, weighted by the probability of reaching them. This includes the response time, as in a
-/// simulation of many replications; it is then not Q / X of the mean throughput.
+/// Long-run means of a policy. With several closed classes, each figure is a mean over the starts: the
+/// figures of the classes, weighted by the probability of reaching them. This includes the response time, as
+/// in a simulation of many replications; it is then not Q / X of the mean throughput.
 struct Analysis {
-  std::uint64_t states = 0;   ///< reachable states, including the order of fcfs queues and the policy's memory
-  std::uint32_t classes = 1;  ///< closed classes: sets of states that are never left once entered
+  std::uint64_t states = 0;  ///< reachable states, including the order of fcfs queues and the policy's memory
+  std::uint32_t classes = 1;     ///< closed classes: sets of states that are never left once entered
   double lowest_throughput = 0;  ///< of the closed classes; equal to the highest if there is one class
   double highest_throughput = 0;
   double throughput = 0;

@@ -37,17 +37,17 @@ struct DispatcherOptions {
   /// task wait that does not fit. If tasks share a capacity, rates at full speed are learned: the model says
   /// how much of the measured time is due to other tasks.
   std::vector<Capacity> capacities;
-  /// Plans are for the tasks in flight, whatever counts were declared; the count of a type is used until tasks
-  /// of it have been seen. More tasks, by over a quarter and over one, count at the next look; fewer when
-  /// eight looks in a row saw no more; a smaller difference when it has lasted for 64 looks. False: plans are
-  /// for the counts, which the host keeps up to date.
+  /// Plans are for the tasks in flight, whatever counts were declared; the count of a type is used until
+  /// tasks of it have been seen. More tasks, by over a quarter and over one, count at the next look; fewer
+  /// when eight looks in a row saw no more; a smaller difference when it has lasted for 64 looks. False:
+  /// plans are for the counts, which the host keeps up to date.
   bool follow_counts = true;
   /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, or come from
   /// threads that take any type. With `follow_counts`, the planner then checks whether that is so at present,
   /// and plans for it (`Load::kOpen`). A closed loop of few tasks may look the same, and would lose by it.
   bool may_be_open = false;
-  /// Fraction of a resource's time for trying pairs that the plan does not use; 0: never. Pairs that were never
-  /// tried are tried in any case.
+  /// Fraction of a resource's time for trying pairs that the plan does not use; 0: never. Pairs that were
+  /// never tried are tried in any case.
   double exploration = 0.02;
   /// Room for types and resources that are added later.
   std::size_t more_types = 16;
@@ -98,11 +98,11 @@ class Dispatcher {
                 Clock::time_point now = Clock::now()) noexcept;
   /// The ticket is for this many tasks from now on, at least one.
   void resize(Ticket& ticket, std::uint32_t tasks) noexcept;
-  /// The task goes to another resource before it has run. Use the returned ticket from then on. Otherwise like
-  /// `place_at`; the response time still counts from the first placement.
+  /// The task goes to another resource before it has run. Use the returned ticket from then on. Otherwise
+  /// like `place_at`; the response time still counts from the first placement.
   Ticket move(const Ticket& ticket, ResourceId to) noexcept;
-  /// The task has left without running, as if it had never been placed. If it was a trial, the planner asks for
-  /// another one; the next task goes where the policy says.
+  /// The task has left without running, as if it had never been placed. If it was a trial, the planner asks
+  /// for another one; the next task goes where the policy says.
   void cancel(const Ticket& ticket) noexcept;
 
   /// Tasks of the type that are ready and wait for no resource in particular. Hosts that bind late set it
@@ -121,8 +121,8 @@ class Dispatcher {
   TaskType add_type(const TaskClass& type, std::span<const RatePrior> by_resource);
   ResourceId add_resource(const Resource& resource, std::span<const RatePrior> by_type);
   void remove_type(TaskType i);
-  /// How many servers the resource has from now on. Throws InvalidModel for less than one (use `drain`), and for
-  /// fewer than some task needs (`disable` the pair first).
+  /// How many servers the resource has from now on. Throws InvalidModel for less than one (use `drain`), and
+  /// for fewer than some task needs (`disable` the pair first).
   void set_servers(ResourceId j, Count servers);
   /// The resource gets no new tasks. Its present tasks continue and count in the rates.
   void drain(ResourceId j);
@@ -156,9 +156,9 @@ class Dispatcher {
   void hurry();
   /// Processes completions without planning, for hosts that end and want final figures.
   void learn(Clock::time_point now = Clock::now());
-  /// Processes completions and makes a new plan if rates have moved by more than their uncertainty, if anything
-  /// else has changed, or if `always`. Returns whether there is a new plan; if none could be made, it is the
-  /// previous one, marked `stale`. For hosts that defer, but allowed for all.
+  /// Processes completions and makes a new plan if rates have moved by more than their uncertainty, if
+  /// anything else has changed, or if `always`. Returns whether there is a new plan; if none could be made,
+  /// it is the previous one, marked `stale`. For hosts that defer, but allowed for all.
   bool solve(Clock::time_point now = Clock::now(), bool always = false);
 
  private:

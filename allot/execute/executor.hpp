@@ -103,8 +103,8 @@ class Executor {
                                          std::forward<Given>(arguments)...);
     return future;
   }
-  /// When the task has ended, `callback(TaskResult<Result>)` is called on its server's thread, or on the thread
-  /// that cancelled it. Exceptions of the callback are discarded.
+  /// When the task has ended, `callback(TaskResult<Result>)` is called on its server's thread, or on the
+  /// thread that cancelled it. Exceptions of the callback are discarded.
   template <typename Result, typename... Arguments, typename Callback, typename... Given>
   void submit_then(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
     put<WithCallback<Callback, Result, Arguments...>>(kind, std::move(callback),
@@ -121,7 +121,8 @@ class Executor {
   std::size_t cancel_waiting(const TaskKind<Signature>& kind) {
     return cancel_waiting(std::optional(kind.id()));
   }
-  /// Accepts no more tasks and waits until the present ones have ended; does not wait in a task or a callback.
+  /// Accepts no more tasks and waits until the present ones have ended; does not wait in a task or a
+  /// callback.
   void shutdown();
   /// The same, but cancels tasks that no server has taken yet.
   void shutdown_now();

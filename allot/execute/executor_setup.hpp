@@ -74,8 +74,8 @@ class ExecutorSetup {
     std::size_t at = 0;
   };
 
-  /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the system allows it; empty:
-  /// anywhere.
+  /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the system allows it;
+  /// empty: anywhere.
   Place<void> resource(Resource resource, std::vector<int> cores = {}) {
     return {add(std::move(resource), nullptr, std::move(cores))};
   }

@@ -73,8 +73,8 @@ class EvenSharing {
 };
 
 /// Whether whole tasks may get less of a held capacity than the fluid levels, for these numbers of tasks of
-/// each pair: some capacity is too small for all of them and is not filled by a whole number of equal needs, or
-/// needs of several capacities go round in an odd circle.
+/// each pair: some capacity is too small for all of them and is not filled by a whole number of equal needs,
+/// or needs of several capacities go round in an odd circle.
 bool has_lumps(const System& system, std::span<const double> tasks);
 
 /// Why even sharing has no formula for the system, as a sentence: tasks with needs run on an fcfs resource.

@@ -67,8 +67,8 @@ struct TaskClass {
   std::optional<double> floor;         ///< minimum completions per second
   double worth = 1.0;                  ///< value of one completion
   std::optional<double> max_response;  ///< maximum mean seconds from ready to done
-  std::vector<ResourceNumber> power;  ///< power of a server that runs this type, if not the resource's
-  std::vector<Need> needs;            ///< if not just one server of the resource
+  std::vector<ResourceNumber> power;   ///< power of a server that runs this type, if not the resource's
+  std::vector<Need> needs;             ///< if not just one server of the resource
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
 };
 

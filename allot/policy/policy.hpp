@@ -72,8 +72,8 @@ class LateBinding {
     (void)j;
     return std::nullopt;
   }
-  /// Tasks of a type may belong to different parties: 0 for the type's own threads and for arrivals, k + 1 for
-  /// the k-th group of threads. Whether each party has its own line.
+  /// Tasks of a type may belong to different parties: 0 for the type's own threads and for arrivals, k + 1
+  /// for the k-th group of threads. Whether each party has its own line.
   virtual bool knows_parties() const noexcept { return false; }
   /// The party whose task is taken, once its type is chosen: one that it `serves` and that waits. There is a
   /// count for each party.
@@ -120,17 +120,17 @@ class Policy {
   virtual ResourceId place(TaskType i, const Situation& situation, PolicyMemory memory,
                            RandomStream& random) const noexcept = 0;
 
-  /// All decisions that `place` might take, with their probabilities. The default is for policies that draw no
-  /// random numbers: it calls `place` with a copy of the memory.
+  /// All decisions that `place` might take, with their probabilities. The default is for policies that draw
+  /// no random numbers: it calls `place` with a copy of the memory.
   virtual void choices(TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
                        std::vector<Choice>& out) const;
 
-  /// For a policy that binds late: the object that says which task a free server takes. The policy must outlive
-  /// it. Null for all others, whose tasks are placed as soon as they are ready.
+  /// For a policy that binds late: the object that says which task a free server takes. The policy must
+  /// outlive it. Null for all others, whose tasks are placed as soon as they are ready.
   virtual std::unique_ptr<LateBinding> bind_late() const { return nullptr; }
 
-  /// The assignment that the policy holds, if any; and for weighted service the time shares by which resources
-  /// should divide their time (row-major; empty: even sharing).
+  /// The assignment that the policy holds, if any; and for weighted service the time shares by which
+  /// resources should divide their time (row-major; empty: even sharing).
   virtual const Assignment* target() const noexcept { return nullptr; }
   virtual std::span<const double> time_shares() const noexcept { return {}; }
 
@@ -190,8 +190,8 @@ enum class Looks : std::uint8_t {
   kOwnCounts,  ///< `counts` of the task's own type alone, as a rule: see `kLookFurther`
 };
 
-/// A policy: a name, a one-line summary, and a function that makes one for a system. It throws InvalidModel if
-/// the system lacks what the policy needs (priorities, an assignment).
+/// A policy: a name, a one-line summary, and a function that makes one for a system. It throws InvalidModel
+/// if the system lacks what the policy needs (priorities, an assignment).
 struct PolicyInfo {
   std::string_view name;
   std::string_view summary;

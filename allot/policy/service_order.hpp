@@ -29,10 +29,10 @@ class ServiceOrder {
 
   explicit ServiceOrder(std::size_t types, WhenAhead when_ahead = WhenAhead::kServe);
 
-  /// One weight for each type; for kServe in any unit, for the others in servers of this resource (f_ij). A type
-  /// without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for
-  /// ever. All weights are 1 before the first call. There may be more types than before. A type that is ahead
-  /// stays ahead by the same seconds of service; one that had no weight is owed nothing for that time.
+  /// One weight for each type; for kServe in any unit, for the others in servers of this resource (f_ij). A
+  /// type without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits
+  /// for ever. All weights are 1 before the first call. There may be more types than before. A type that is
+  /// ahead stays ahead by the same seconds of service; one that had no weight is owed nothing for that time.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
   /// Mean seconds of service of each type, used until a task of it has been seen; 0: unknown.

@@ -78,7 +78,7 @@ struct SimulationResult {
   std::vector<double> throughput_by_replication;
   std::vector<double> value_by_replication;        ///< of the same
   std::vector<ReplicationMark> replication_marks;  ///< of each of these, in increasing order
-  std::vector<std::string> notes;  ///< caveats, such as an unsampled heavy tail
+  std::vector<std::string> notes;                  ///< caveats, such as an unsampled heavy tail
   double wall_seconds = 0;
   double completions_per_second = 0;
 };

@@ -22,8 +22,8 @@ struct TraceEvent {
   double response = 0;  ///< for kComplete: seconds since it was placed, or since it was ready if bound late
 };
 
-/// Receives events in order of time. The first ones are about tasks that were already in the system: when each
-/// was placed and, if its service has begun, when it began. Called by one thread at a time.
+/// Receives events in order of time. The first ones are about tasks that were already in the system: when
+/// each was placed and, if its service has begun, when it began. Called by one thread at a time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

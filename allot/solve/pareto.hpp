@@ -17,7 +17,7 @@ struct ParetoPoint {
   double throughput = 0;
   std::vector<double> time_shares = {};  ///< for a plan, row-major
   std::vector<double> rounds = {};       ///< for a plan: per second, per group of threads
-  double least_served = 0;               ///< for a plan: the fewest completions relative to the priority, or rounds
+  double least_served = 0;  ///< for a plan: the fewest completions relative to the priority, or rounds
   friend bool operator==(const ParetoPoint&, const ParetoPoint&) = default;
 };
 
