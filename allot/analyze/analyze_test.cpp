@@ -361,7 +361,7 @@ TEST(Analyze, RefusesTooManyStatesWithTheirNumber) {
 TEST(Analyze, RefusesAPolicyThatLooksAtSizes) {
   const System system = make_system({2}, {{1.0, 2.0}});
   EXPECT_THAT(message_of([&] { analyze(system, policy("load-balance")); }),
-              HasSubstr("'load-balance' looks at the sizes"));
+              HasSubstr("'load-balance' looks at task sizes"));
 }
 
 TEST(Analyze, RefusesTimeSharesOnAQueue) {
@@ -406,7 +406,7 @@ TEST(Analyze, TakesAPolicyThatIsNotBuiltIn) {
   EXPECT_EQ(analyze(system, mine).throughput, analyze(system, policy("jsq")).throughput);
   const NamedPolicy clairvoyant{"clairvoyant", policy("load-balance").make};
   EXPECT_THAT(message_of([&] { analyze(system, clairvoyant); }),
-              HasSubstr("'clairvoyant' looks at the sizes"));
+              HasSubstr("'clairvoyant' looks at task sizes"));
 }
 
 TEST(Analyze, TellsHowManyStatesItHasFound) {

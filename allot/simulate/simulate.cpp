@@ -106,7 +106,7 @@ class Campaign {
     result.precise = precise;
     if (stopped_ && result.throughput_by_replication.empty()) {
       result.precise = false;
-      result.notes.emplace_back("stopped before anything was measured: the figures say nothing");
+      result.notes.emplace_back("stopped before anything was measured: the figures mean nothing");
     }
     note_needs(result);
     if (options_.precision && !precise) {
@@ -354,7 +354,7 @@ class Campaign {
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0 || result.throughput_by_task[index(i)].mean > 0) continue;
       result.notes.push_back(quote::name(system.task(i).name) +
-                             " completed nothing: others may hold what it needs all the time");
+                             " completed nothing: other types may always hold what it needs");
     }
   }
 

@@ -180,11 +180,12 @@ TEST_F(LaneTest, WorkerRefusesWhatIsNotFromAllot) {
     return std::to_string(WEXITSTATUS(status)) + " " + contents(folder_ + "/complaint");
   };
   const std::string hello = std::string(protocol::kNearMagic) + protocol::encode(protocol::Hello{});
-  EXPECT_THAT(told("GET / HTTP/1.0\r\n"), HasSubstr("1 error: the worker ends: its input is not from allot"));
+  EXPECT_THAT(told("GET / HTTP/1.0\r\n"),
+              HasSubstr("1 error: the worker ended: its input is not from allot"));
   EXPECT_TRUE(contents(folder_ + "/answer").starts_with(protocol::kFarMagic))
       << "its own greeting comes first";
   EXPECT_THAT(told(hello + "\xff\xff\xff\xff\xff"),
-              HasSubstr("1 error: the worker ends: its input is damaged"));
+              HasSubstr("1 error: the worker ended: its input is damaged"));
   EXPECT_THAT(told(hello + protocol::encode(TaskRecord{})), HasSubstr("1 error"));
   EXPECT_THAT(told(std::string(protocol::kNearMagic) + protocol::encode(protocol::Hello{99, "allot 9.9"})),
               ContainsRegex("1 error.*allot 9.9 version 99"));

@@ -120,7 +120,7 @@ function Packed({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <p class="quiet" id="packed" data-bound={most ?? ''}>
       {most === undefined
-        ? 'What tasks hold cannot be split: whole tasks cannot keep all limits.'
+        ? 'What tasks hold cannot be split: whole tasks cannot meet all limits.'
         : `What tasks hold cannot be split: whole tasks reach at most ${valueWords(most, valueUnit(draft))}.`}
     </p>
   );
@@ -316,7 +316,7 @@ function Limits({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <div id="limits" class="drawn">
       <h3>Limits</h3>
-      {limits.length === 0 && <p class="quiet">No limit holds the plan back: all can be kept with room to spare.</p>}
+      {limits.length === 0 && <p class="quiet">No limit restricts the plan: all are met with room to spare.</p>}
       <ul>
         {limits.map(({limit, amount, gain_if_relaxed}) => (
           <li key={limit} data-limit={limit} data-gain={gain_if_relaxed}>

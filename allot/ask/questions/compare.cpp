@@ -11,7 +11,7 @@ namespace allot {
 
 std::vector<Option> CompareQuestion::options() {
   const auto set = [this](const std::vector<std::string>& names) {
-    if (names.empty()) throw InvalidModel("policies", "needs at least one policy, not nothing");
+    if (names.empty()) throw InvalidModel("policies", "needs at least one policy");
     policies.clear();
     for (const std::string& name : names) {
       const PolicyInfo& policy = policy_named("policies", name);

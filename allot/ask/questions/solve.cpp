@@ -158,7 +158,7 @@ void SolveQuestion::answer(const Attendance& attendance) {
     meant = find_solver("planned");
   }
   if (service.wanted == Service::kEven && meant->plans_service)
-    throw InvalidModel("service", "'even' is not what the solver 'planned' is for");
+    throw InvalidModel("service", "the solver 'planned' is not for even sharing");
   if (info(wanted).needs_shares)
     ask::require_priorities(scenario->system, "the " + std::string(to_string(wanted)) + " objective");
   answer_with(*meant, wanted, attendance);

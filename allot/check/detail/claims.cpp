@@ -90,7 +90,7 @@ std::string problem_of_throughput(const Certificate& certificate) {
     }
   }
   if (total < mpq_class(certificate.claim.at_least)) {
-    return "the assignment is worth " + shown(total) + " per second, less than the " +
+    return "the assignment has a value of " + shown(total) + " per second, less than the " +
            shown(certificate.claim.at_least) + " that are claimed";
   }
   return {};

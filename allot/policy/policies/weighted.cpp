@@ -21,7 +21,7 @@ System without_absent_shares(const System& system, std::string& note) {
     left += *task.priority;
   }
   if (names.empty() || left == 0) return system;
-  note = "no thread of " + names + " is there: the others divide its share";
+  note = "no thread of " + names + " is in the system: the other types divide its share";
   return system.with_tasks(std::move(tasks));
 }
 

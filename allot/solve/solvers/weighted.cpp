@@ -101,7 +101,7 @@ class WeightedSearch {
   std::string share_without_threads() const {
     for (const TaskType i : system_.types()) {
       if (system_.shares()[index(i)] > 0 && system_.count(i) == 0) {
-        return "task type " + in_quotes(system_.task(i).name) + " is to have a share of " +
+        return "task type " + in_quotes(system_.task(i).name) + " should have a share of " +
                number(system_.shares()[index(i)]) + ", but its count is 0: give it a thread or priority 0";
       }
     }
@@ -142,7 +142,7 @@ class WeightedSearch {
       }
     }
     if (tightest) {
-      return "the floors cannot all be met together with the shares; the tightest is that of " +
+      return "the floors and the shares cannot be met together; the tightest floor is that of " +
              in_quotes(system_.task(*tightest).name) + ": " + number(100 * tightness) +
              "% of what its threads complete with the machine to themselves";
     }
@@ -248,7 +248,7 @@ class WeightedSearch {
     Solution solution = std::move(settled_);
     solution.binding = binding_;
     if (!has_level_) {
-      solution.reason = "rates differ by so much that the time shares of some type are lost in rounding";
+      solution.reason = "rates differ so much that the time shares of some type are lost in rounding";
     }
     const bool proven = has_level_ && !unresolved_;
     solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);

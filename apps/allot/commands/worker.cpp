@@ -16,7 +16,7 @@ Exit run_worker(Console& console) {
   }
   const ServeOutcome outcome = serve();
   if (outcome.in_order) return Exit::kOk;
-  console.error("the worker ends: " + outcome.why);
+  console.error("the worker ended: " + outcome.why);
   return Exit::kFailed;
 }
 
