@@ -190,7 +190,7 @@ describe('limits', () => {
     assert.match(await page.textContent('#limits'), /The max_response of 'search' \(50 ms\) binds: relaxed by 10%, it adds 33.86 tasks\/s/);
     await page.fill('[id="tasks.0.max_response"]', '5');
     await page.fill('[id="tasks.1.max_response"]', '');
-    assert.match(await page.textContent('#limits'), /No limit holds the plan back/);
+    assert.match(await page.textContent('#limits'), /No limit restricts the plan/);
     await page.fill('[id="tasks.1.max_response"]', '50ms');
     assert.match(await page.textContent('#limits'), /binds/);
     assert.match(await page.textContent('#by-type tr[data-name=search]'), /50 ms/);
