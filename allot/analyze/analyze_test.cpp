@@ -367,7 +367,7 @@ TEST(Analyze, RefusesAPolicyThatLooksAtSizes) {
 TEST(Analyze, RefusesTimeSharesOnAQueue) {
   const System system =
       generate({.threads = 9, .priorities = true}).system.with_discipline(Discipline::kFcfs);
-  EXPECT_THAT(message_of([&] { analyze(system, policy("weighted")); }), HasSubstr("ps only"));
+  EXPECT_THAT(message_of([&] { analyze(system, policy("weighted")); }), HasSubstr("only under ps"));
 }
 
 TEST(Analyze, StopsWhenAsked) {

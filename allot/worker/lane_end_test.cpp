@@ -156,7 +156,7 @@ TEST_F(LaneTest, GivesUpOnALauncherThatStartsNothing) {
 
 TEST_F(LaneTest, RefusesWhatIsNoWorker) {
   LaneDriver endless({"sh", "-c", "while :; do echo I am something else entirely; done", "sh"}, options_);
-  EXPECT_THAT(endless.wait_for(Kind::kLost).why, HasSubstr("no worker"));
+  EXPECT_THAT(endless.wait_for(Kind::kLost).why, HasSubstr("not a worker"));
 
   const auto saying = [&](const std::string& bytes) {
     std::ofstream(folder_ + "/said", std::ios::binary) << protocol::kFarMagic << bytes;

@@ -410,7 +410,7 @@ TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
   const TemporaryFile raised(".json", certificate.dump());
   const Finished rejected = run_allot({"check", raised.path()});
   EXPECT_EQ(rejected.status, 1);
-  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment is worth"));
+  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment has a value of"));
 
   certificate["claim"].erase("at_most");
   const TemporaryFile broken(".json", certificate.dump());
