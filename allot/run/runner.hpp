@@ -80,7 +80,7 @@ struct RunSummary {
   std::uint64_t failed_now = 0;
   double overhead_s = 0;  ///< time of the loop itself, without waiting
   std::optional<double>
-      bound_s;  ///< the programme's bound for what this run did, by the rates as known at the end
+      bound_s;  ///< the program's bound for what this run did, by the rates as known at the end
   std::optional<double> little;     ///< throughput times response time
   std::optional<double> in_flight;  ///< the mean number that it should be
 };
