@@ -13,7 +13,7 @@ namespace {
 
 /// Attempts at the lock before a thread lies down to wait for it.
 constexpr int kLockAttempts = 200;
-/// A new plan, or a rate to be learnt, is noticed after so long where nothing else happens.
+/// A new plan, or a rate to be learned, is noticed after so long where nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
 /// A server that is ahead of the plan by less goes on.
 constexpr std::chrono::microseconds kMoment{500};

@@ -20,11 +20,11 @@ ReadResult<Assignment> read_assignment(const std::string& path, const System& sy
 /// The same where counts vary over time: any number of threads may be placed, and depths are not looked at.
 ReadResult<Assignment> read_pattern(const std::string& path, const System& system);
 
-/// `read_assignment` for a text at hand. Thread-safe.
+/// `read_assignment` for a given text. Thread-safe.
 ReadResult<Assignment> read_assignment_text(std::string_view text, const System& system,
                                             std::string source = {});
 
-/// Both for a document at hand. Thread-safe.
+/// Both for a given document. Thread-safe.
 ReadResult<Assignment> read_assignment(const Document& document, const System& system);
 ReadResult<Assignment> read_pattern(const Document& document, const System& system);
 

@@ -38,7 +38,7 @@ class Json {
   Json(Array elements) : content_(std::move(elements)) {}
   /// A row for each task type.
   Json(const Assignment& assignment);
-  /// Rows of so many columns.
+  /// Rows with this many columns.
   static Json matrix(const std::vector<double>& values, std::size_t columns);
   /// The names of what has one.
   template <typename Entry>

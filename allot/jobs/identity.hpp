@@ -1,5 +1,5 @@
-// What a task is known by, from one run to the next: its type, its input and which of equal inputs it is. Not
-// its place in the job, nor its command: those may change.
+// What identifies a task from one run to the next: its type, its input, and its number among equal inputs.
+// Its place in the job and its command do not matter: they may change.
 #pragma once
 
 #include <cstddef>

@@ -43,7 +43,7 @@ struct LoopOptions {
   /// What the dispatcher is told: capacities and needs. The rates are the order of preference of first fit.
   std::optional<allot::System> model;
   std::vector<std::size_t> servers;  ///< in use, by station; empty: all
-  double warm_up_s = 1;              ///< in which rates are learnt
+  double warm_up_s = 1;              ///< in which rates are learned
   double measure_s = 2;              ///< at the least
   double stretch = 3;                ///< up to so many times that where few tasks end
   std::uint64_t seed = 1;

@@ -95,7 +95,7 @@ def shares(options):
         promise = {s: loop.promise(1, wanted, None, "--objective", "priority", "--solver", "weighted", "--shares", s)["throughput"]
                    for s in ("exact", "floor")}
         rate = median([r["throughput"] for r in got])
-        print(f"== {name} allot-weighted: {rate:.1f}/s (the programme: exact shares {promise['exact']:.1f}/s, floors {promise['floor']:.1f}/s)")
+        print(f"== {name} allot-weighted: {rate:.1f}/s (the plan: exact shares {promise['exact']:.1f}/s, floors {promise['floor']:.1f}/s)")
         print("   " + "  ".join(f"{t} {100 * reached[t]:.2f}% of {100 * wanted[t]:.0f}%" for t in wanted)
               + f"   worst {100 * worst:.2f} points (bar 2: {'met' if worst <= 0.02 else 'MISSED'})", flush=True)
         answer[name] = {"wanted": wanted, "reached": reached, "throughput": rate, "promise": promise}

@@ -10,7 +10,8 @@
 
 using namespace allot;
 
-/// Takes the place of real work: milliseconds for each type on each resource, which the dispatcher does not know.
+/// Takes the place of real work: milliseconds for each type on each resource, which the dispatcher does not
+/// know.
 double work(const Ticket& task) {
   constexpr int kMilliseconds[2][2] = {{2, 3}, {4, 20}};
   const auto begin = Clock::now();

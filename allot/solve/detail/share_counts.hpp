@@ -33,7 +33,7 @@ class ShareCounts {
   bool divides(const SharePart& part, const ShareCut& cut) const;
 
  private:
-  /// The programme's own counts where they are whole and deep enough; else where to split the part.
+  /// The program's own counts where they are whole and deep enough; else where to split the part.
   std::optional<ShareCut> whole_or_cut(const SharePart& part, const Shares& shares, Assignment& counts) const;
   double least(const SharePart& part, std::size_t at) const noexcept;
   bool may_be(const SharePart& part, std::size_t at) const noexcept;

@@ -6,7 +6,7 @@
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   sum_j f_ij <= N_i .
 //
 // A thread is at one place at a time, so there must also be whole numbers n_ij >= f_ij that sum to N_i over
-// j: where the programme's vertex has none, the counts are branched on. The floor reading first raises the
+// j: where the program's vertex has none, the counts are branched on. The floor reading first raises the
 // level s with X_i >= p_i s as far as it goes, then X.
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ std::string number(double value) {
   return text;
 }
 
-/// Levels that differ by less than this, relative, are the same: rounding in the programme.
+/// Levels that differ by less than this, relative, are the same: rounding in the program.
 constexpr double kSameLevel = 1e-9;
 /// Exact shares: what is not better by more than this, relative, is not looked for.
 constexpr double kGap = 0.5e-9;
@@ -156,7 +156,7 @@ class WeightedSearch {
   bool is_exact() const noexcept { return options_.shares == ShareReading::kExact; }
   /// Nothing at or below this is of interest: no throughput is negative.
   double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
-  /// Exact shares: whether these prices show that the part holds nothing of interest. The programme's own
+  /// Exact shares: whether these prices show that the part holds nothing of interest. The program's own
   /// value is no proof.
   bool closes(const SharePart& part, const ShareProgramme& programme, const ProofPrices& prices) {
     if (programme.bound(part, prices) > cutoff()) return false;
@@ -330,7 +330,7 @@ class WeightedSearch {
   /// have a share has none left.
   bool settle(const Shares& shares, Solution& solution) const {
     solution.time_shares.assign(system_.type_count() * system_.resource_count(), 0.0);
-    // The programme meets its limits to a tolerance: one factor makes all of them hold.
+    // The program meets its limits to a tolerance: one factor makes all of them hold.
     double factor = 1;
     std::vector<double> busy(system_.resource_count());
     std::vector<double> by_task(system_.type_count());
