@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,18 @@ struct FeedTask : WaitingTask {
   State state = State::kOut;  ///< the feed's, under its lock
 };
 
+/// What a rule looks at when a server of a resource is free. Views only: valid during the call.
+struct FeedView {
+  /// Of each kind the task that has waited longest: the lower, the earlier it came. 0: there is none, or the
+  /// resource cannot run it now.
+  std::span<const std::uint64_t> arrivals;
+  std::span<const Count> free;  ///< servers, by resource
+};
+
+/// The kind of which a free server of the resource takes a task; none: it stays idle until a task is put or
+/// ends somewhere, or for some milliseconds.
+using FeedRule = std::function<std::optional<TaskType>(ResourceId, const FeedView&)>;
+
 struct FeedOptions {
   /// The policy is `planned` where none is named.
   DispatcherOptions dispatcher{.policy = "planned"};
@@ -40,6 +54,9 @@ struct FeedOptions {
   std::chrono::nanoseconds together{50'000};
   /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
   std::size_t trace_tasks = 0;
+  /// Decides in place of the policy, whose plans are of no use then; rates are learnt from what it takes.
+  /// Called under the lock: it calls nothing of the feed, and throws nothing.
+  FeedRule rule = {};
 };
 
 /// Since the feed was made.
@@ -71,7 +88,8 @@ struct FeedStatistics {
 ///
 /// A policy that binds late (`planned`) decides when a server is free. Under any other a task is bound to a
 /// resource before, but not long before: so many wait bound as the servers can soon run, and the others in
-/// the order in which they came. Tasks with needs take a policy that binds late.
+/// the order in which they came. Tasks that hold what they need take a policy that binds late; what is shared
+/// holds nobody back. Resources whose discipline is `kFcfs` serve tasks in the order in which they came.
 ///
 /// A kind of which every task fails everywhere goes on all the same: its failures are its own.
 ///
@@ -144,12 +162,14 @@ class TaskFeed {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
   }
-  /// Both at once: the server that has become free is asked for first.
+  /// Both at once: the server that has become free is asked for first. `again`: a task of the turn that is
+  /// put anew, so that nothing is decided between its end and that.
   template <typename Hand>
   void ended(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now, Count most,
-             const Hand& hand) {
+             const Hand& hand, FeedTask* again = nullptr) {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
+    if (again != nullptr) put(*again, turn.kind());
     while (const std::optional<Turn> own = next_turn(turn.resource(), now, most)) hand(*own);
     feed_free(now, most, hand);
   }
@@ -222,6 +242,8 @@ class TaskFeed {
   std::optional<Turn> next_turn(ResourceId j, Clock::time_point now, Count most);
   bool take_late(Turn& turn, ResourceId j, Clock::time_point now, Count most);
   bool take_bound(Turn& turn, ResourceId j, Clock::time_point now);
+  bool take_by_rule(Turn& turn, ResourceId j, Clock::time_point now);
+  void refuse_held(const TaskClass& kind) const;
   Count tasks_together(const Turn& turn, Count most) const noexcept;
   std::optional<TaskType> rejected(ResourceId j) const;
   bool is_rejected(TaskType i, ResourceId j) const;
@@ -244,12 +266,13 @@ class TaskFeed {
 
   mutable std::mutex mutex_;  ///< over what follows
   std::vector<TaskClass> kinds_;
-  std::optional<LateDispatch> late_;  ///< of a policy that binds late
-  Lines lines_;                       ///< where it does not, tasks are bound when they are soon to run
-  Count bound_ = 0;                   ///< tasks that wait bound to a resource
-  std::shared_ptr<const Plan> plan_;  ///< that the lines follow, of a policy that places
-  std::vector<Count> present_;        ///< scratch: tasks of each kind at a resource
-  std::vector<double> weights_;       ///< scratch
+  std::optional<LateDispatch> late_;     ///< of a policy that binds late
+  Lines lines_;                          ///< where it does not, tasks are bound when they are soon to run
+  Count bound_ = 0;                      ///< tasks that wait bound to a resource
+  std::shared_ptr<const Plan> plan_;     ///< that the lines follow, of a policy that places
+  std::vector<Count> present_;           ///< scratch: tasks of each kind at a resource, or free servers
+  std::vector<double> weights_;          ///< scratch
+  std::vector<std::uint64_t> arrivals_;  ///< scratch
   std::vector<std::vector<std::uint32_t>> free_;  ///< servers by resource, the latest last
   PerPair<FeedStatistics::Pair> pairs_;
   PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended
