@@ -125,6 +125,7 @@ void Executor::State::start(Task& task, TaskType kind) noexcept {
 }
 
 std::size_t Executor::State::cancel_waiting(std::optional<TaskType> kind) {
+  const Mine mine(*this);
   WaitingTask* task = feed->cancel_waiting(kind);
   std::size_t cancelled = 0;
   while (task != nullptr) {

@@ -44,11 +44,14 @@ thread_local const void* t_executor = nullptr;
 
 bool Executor::State::is_mine() const noexcept { return t_executor == this; }
 
+Executor::State::Mine::Mine(const State& state) noexcept : before_(std::exchange(t_executor, &state)) {}
+Executor::State::Mine::~Mine() { t_executor = before_; }
+
 // ---- servers
 
 void Executor::State::serve(std::size_t at, const ExecutorSetup::MakeState& make) noexcept {
   Server& me = servers[at];
-  t_executor = this;
+  const Mine mine(*this);
   if (me.core >= 0) stay_on(static_cast<std::size_t>(me.core));
   std::shared_ptr<void> state;
   std::exception_ptr error;

@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "allot/execute/executor.hpp"
-
 namespace real_machine {
 namespace {
 
@@ -36,27 +34,12 @@ bool is_used(const Machine& machine, const LoopOptions& options, std::size_t typ
          (*placement)(allot::task_type(type), allot::resource_id(station)) > 0;
 }
 
-/// The task that has waited longest goes to the fastest resource that is free.
-allot::FeedRule first_fit(const allot::System& model) {
-  return [&model](allot::ResourceId j, const allot::FeedView& view) {
-    std::optional<allot::TaskType> first;
-    for (const allot::TaskType i : model.types()) {
-      const std::uint64_t arrival = view.arrivals[index(i)];
-      bool fits = arrival > 0 && (!first || arrival < view.arrivals[index(*first)]);
-      for (const allot::ResourceId other : model.resource_ids())
-        fits = fits && (view.free[index(other)] == 0 || model.rate(i, other) <= model.rate(i, j));
-      if (fits) first = i;
-    }
-    return first;
-  };
-}
-
 allot::ExecutorOptions executor_options(const LoopOptions& options) {
   allot::ExecutorOptions out{.policy = options.policy, .objective = options.policy_options.objective};
   out.dispatcher.policy_options = options.policy_options;
   out.dispatcher.seed = options.seed;
   if (allot::find_policy(options.policy)->needs_assignment) out.dispatcher.exploration = 0;
-  if (options.binding == Binding::kFirstFit) out.rule = first_fit(*options.model);
+  out.rule = options.rule;
   return out;
 }
 
@@ -243,6 +226,15 @@ double LoopResult::mean_response() const {
   double sum = 0;
   for (const Run& run : runs) sum += run.end - run.placed;
   return runs.empty() ? 0 : sum / static_cast<double>(runs.size());
+}
+
+LoopOptions held(const allot::Assignment& placement) {
+  LoopOptions loop;
+  for (std::size_t i = 0; i < placement.types(); ++i)
+    loop.counts.push_back(placement.row_sum(allot::task_type(i)));
+  loop.policy = "fixed";
+  loop.policy_options.assignment = placement;
+  return loop;
 }
 
 LoopResult run_closed_loop(const Machine& machine, const LoopOptions& options) {
