@@ -18,6 +18,7 @@ FeedOptions feed_options(const ExecutorOptions& options, std::vector<Capacity> c
   out.dispatcher.policy_options.objective = options.objective;
   out.dispatcher.capacities = std::move(capacities);
   out.trace_tasks = options.trace_tasks;
+  out.moment = options.moment;
   out.rule = options.rule;
   return out;
 }

@@ -64,8 +64,9 @@ struct ExecutorOptions {
   /// Tasks that are submitted and have not ended: `submit` waits while there are so many. 0: any number.
   /// Tasks and callbacks that submit never wait: they might be what the others wait for.
   std::size_t backlog = 0;
-  std::size_t trace_tasks = 0;  ///< see `FeedOptions`
-  FeedRule rule = {};           ///< the same: decides in place of the policy
+  std::size_t trace_tasks = 0;                             ///< see `FeedOptions`
+  std::chrono::nanoseconds moment = FeedOptions().moment;  ///< the same: 0 is the plan to the letter
+  FeedRule rule = {};                                      ///< the same: decides in place of the policy
   /// All else. Its policy, objective and capacities are those of this struct and of the setup.
   DispatcherOptions dispatcher;
 };

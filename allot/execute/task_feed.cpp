@@ -15,8 +15,6 @@ namespace {
 constexpr int kLockAttempts = 200;
 /// A new plan, or a rate to be learnt, is noticed after so long where nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
-/// A server that is ahead of the plan by less goes on.
-constexpr std::chrono::microseconds kMoment{500};
 /// Tasks that wait bound to a resource, for each server.
 constexpr Count kBoundPerServer = 4;
 /// How much of the mean the latest turn makes up.
@@ -76,7 +74,7 @@ TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds
       pairs_(i, j).is_possible = priors[index(i) * resources_.size() + index(j)].can_run;
   }
   if (find_policy(options_.dispatcher.policy)->binds_late && !options_.rule)
-    late_.emplace(dispatcher_, now, kMoment);
+    late_.emplace(dispatcher_, now, std::chrono::duration_cast<Clock::duration>(options_.moment));
   for (const TaskClass& kind : kinds_) refuse_held(kind);
   lines_.resize(kinds_.size(), resources_.size());
   free_.resize(resources_.size());

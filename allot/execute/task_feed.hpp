@@ -54,6 +54,9 @@ struct FeedOptions {
   std::chrono::nanoseconds together{50'000};
   /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
   std::size_t trace_tasks = 0;
+  /// A server that is ahead of the plan by less goes on, and a kind that the plan gives nothing does not wait
+  /// for ever beside a free server: see `LateDispatch`. 0: the plan to the letter.
+  std::chrono::nanoseconds moment{500'000};
   /// Decides in place of the policy, whose plans are of no use then; rates are learnt from what it takes.
   /// Called under the lock: it calls nothing of the feed, and throws nothing.
   FeedRule rule = {};

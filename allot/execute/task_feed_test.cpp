@@ -166,6 +166,22 @@ TEST(TaskFeed, FollowsARuleInPlaceOfAPolicy) {
   EXPECT_EQ(feed.statistics().pairs(task_type(1), resource_id(1)).completed, 2u);
 }
 
+TEST(TaskFeed, GivesWhatThePlanGivesNothingAFreeServerUnlessToldNotTo) {
+  // Whoever runs the slow ones makes the others slower, by more than they are worth.
+  const System system({{.name = "cpu", .servers = 2}},
+                      {{.name = "quick", .count = 1, .needs = {{resource_id(0), capacity_id(1), 1}}},
+                       {.name = "slow", .count = 1, .needs = {{resource_id(0), capacity_id(1), 1}}}},
+                      Rates(2, 1, {1000, 10}), {{.name = "bus", .amount = 1, .shared = true}});
+  for (const bool to_the_letter : {false, true}) {
+    FeedOptions options_now = options("planned");
+    if (to_the_letter) options_now.moment = std::chrono::nanoseconds(0);
+    Loop loop(system, options_now);
+    loop.run(5);
+    const std::uint64_t slow = loop.feed().statistics().pairs(task_type(1), resource_id(0)).completed;
+    EXPECT_EQ(slow == 0, to_the_letter) << slow;
+  }
+}
+
 TEST(TaskFeed, HoldsAPlacementOfTasksThatGoOn) {
   FeedOptions fixed = options("fixed");
   Assignment& target = fixed.dispatcher.policy_options.assignment.emplace(2, 2);

@@ -39,6 +39,7 @@ allot::ExecutorOptions executor_options(const LoopOptions& options) {
   out.dispatcher.policy_options = options.policy_options;
   out.dispatcher.seed = options.seed;
   if (allot::find_policy(options.policy)->needs_assignment) out.dispatcher.exploration = 0;
+  out.moment = std::chrono::nanoseconds(0);  // what a plan gives nothing gets nothing
   out.rule = options.rule;
   return out;
 }
