@@ -84,8 +84,8 @@ std::vector<Entrant> placements(const allot::System& system) {
       {"held-map-alone", solve(*allot::find_solver("map"), {alone}).assignment},
   };
   for (const auto& [name, placement] : found) {
-    const auto is_same = [&](const Entrant& other) {
-      return other.loop.policy_options.assignment == placement;
+    const auto is_same = [&wanted = placement](const Entrant& other) {
+      return other.loop.policy_options.assignment == wanted;
     };
     if (std::any_of(out.begin(), out.end(), is_same)) continue;
     out.push_back({name, true, held(placement), false});
