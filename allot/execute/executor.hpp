@@ -258,8 +258,9 @@ class Executor {
   template <typename Held, typename Signature, typename... Given>
   void put(const TaskKind<Signature>& kind, Given&&... given) {
     Task& task = make_task();
+    constexpr bool is_aligned = alignof(Held) <= 16;
     try {
-      if constexpr (sizeof(Held) <= Task::kRoom && alignof(Held) <= 16) {
+      if constexpr (is_aligned && sizeof(Held) <= Task::kRoom) {
         new (task.room) Held(kind.functions_->data(), std::forward<Given>(given)...);
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
           Held& work = *std::launder(reinterpret_cast<Held*>(one.room));
@@ -272,7 +273,7 @@ class Executor {
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
           std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
           const Ending ending = act(*work, step, j, state);
-          if (ending.again) work.release();
+          if (ending.again) (void)work.release();
           return ending;
         };
       }
