@@ -64,7 +64,9 @@ struct ExecutorOptions {
   /// Maximum submitted tasks that have not ended: at the limit, `submit` waits. 0: no limit. Tasks and
   /// callbacks that submit never wait, because other tasks might wait for them.
   std::size_t backlog = 0;
-  std::size_t trace_tasks = 0;  ///< see `FeedOptions`
+  std::size_t trace_tasks = 0;                             ///< see `FeedOptions`
+  std::chrono::nanoseconds moment = FeedOptions().moment;  ///< the same: 0 follows the plan exactly
+  FeedRule rule = {};                                      ///< the same: decides instead of the policy
   /// Other options. Its policy, objective and capacities are replaced by those of this struct and the setup.
   DispatcherOptions dispatcher;
 };
@@ -107,8 +109,16 @@ class Executor {
   /// thread that cancelled it. Exceptions of the callback are discarded.
   template <typename Result, typename... Arguments, typename Callback, typename... Given>
   void submit_then(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
-    put<WithCallback<Callback, Result, Arguments...>>(kind, std::move(callback),
-                                                      std::forward<Given>(arguments)...);
+    put<WithCallback<false, Callback, Result, Arguments...>>(kind, std::move(callback),
+                                                             std::forward<Given>(arguments)...);
+  }
+  /// The same; while the callback returns true, the task is submitted again, with its arguments as the
+  /// function left them: as a new task, which may run elsewhere. For what goes on and on, and for what is to
+  /// be tried again. Once the executor is closed, the callback is told TaskCancelled instead.
+  template <typename Result, typename... Arguments, typename Callback, typename... Given>
+  void submit_while(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
+    put<WithCallback<true, Callback, Result, Arguments...>>(kind, std::move(callback),
+                                                            std::forward<Given>(arguments)...);
   }
 
   /// Waits until all submitted tasks have ended. Throws std::logic_error in a task or a callback.
@@ -141,12 +151,16 @@ class Executor {
  private:
   struct State;
   enum class Step : std::uint8_t { kRun, kCancel };
+  struct Ending {
+    bool ok = true;      ///< the function did not throw
+    bool again = false;  ///< the task is to be submitted again
+  };
 
   /// A task with what it is called with, where that is not too large.
   struct alignas(64) Task : FeedTask {
     static constexpr std::size_t kRoom = 96;
-    /// Does the step, and destroys what is in the room. False: the function threw.
-    bool (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
+    /// Does the step, and destroys what is in the room unless it is wanted again.
+    Ending (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
     alignas(16) std::byte room[kRoom];
   };
 
@@ -200,7 +214,7 @@ class Executor {
     }
   };
 
-  template <typename Callback, typename Result, typename... Arguments>
+  template <bool kRepeats, typename Callback, typename Result, typename... Arguments>
   struct WithCallback : Work<Result, Arguments...> {
     Callback callback;
     template <typename... Given>
@@ -209,7 +223,7 @@ class Executor {
         : Work<Result, Arguments...>{table, typename TaskKind<Result(Arguments...)>::Values(
                                                 std::forward<Given>(arguments)...)},
           callback(std::move(given)) {}
-    bool run(ResourceId j, void* state) noexcept {
+    Ending run(ResourceId j, void* state) noexcept {
       std::optional<TaskResult<Result>> outcome;
       try {
         if constexpr (std::is_void_v<Result>) {
@@ -222,42 +236,46 @@ class Executor {
         outcome.emplace(std::current_exception());
       }
       const bool ok = outcome->ok();
-      tell(std::move(*outcome));
-      return ok;
+      return {ok, tell(std::move(*outcome))};
     }
     void cancel() noexcept { tell(TaskResult<Result>(std::make_exception_ptr(TaskCancelled()))); }
-    void tell(TaskResult<Result> outcome) noexcept {
+    bool tell(TaskResult<Result> outcome) noexcept {
       try {
+        if constexpr (kRepeats) return callback(std::move(outcome));
         callback(std::move(outcome));
       } catch (...) {
       }
+      return false;
     }
   };
 
   template <typename Held>
-  static bool act(Held& work, Step step, ResourceId j, void* state) noexcept {
-    if (step == Step::kRun) return work.run(j, state);
+  static Ending act(Held& work, Step step, ResourceId j, void* state) noexcept {
+    if (step == Step::kRun) return {work.run(j, state)};
     work.cancel();
-    return true;
+    return {};
   }
 
   template <typename Held, typename Signature, typename... Given>
   void put(const TaskKind<Signature>& kind, Given&&... given) {
     Task& task = make_task();
+    constexpr bool is_aligned = alignof(Held) <= 16;
     try {
-      if constexpr (sizeof(Held) <= Task::kRoom && alignof(Held) <= 16) {
+      if constexpr (is_aligned && sizeof(Held) <= Task::kRoom) {
         new (task.room) Held(kind.functions_->data(), std::forward<Given>(given)...);
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
           Held& work = *std::launder(reinterpret_cast<Held*>(one.room));
-          const bool ok = act(work, step, j, state);
-          work.~Held();
-          return ok;
+          const Ending ending = act(work, step, j, state);
+          if (!ending.again) work.~Held();
+          return ending;
         };
       } else {
         new (task.room) Held*(new Held(kind.functions_->data(), std::forward<Given>(given)...));
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
-          const std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
-          return act(*work, step, j, state);
+          std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
+          const Ending ending = act(*work, step, j, state);
+          if (ending.again) (void)work.release();
+          return ending;
         };
       }
     } catch (...) {

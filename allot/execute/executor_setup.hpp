@@ -75,7 +75,7 @@ class ExecutorSetup {
   };
 
   /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the system allows it;
-  /// empty: anywhere.
+  /// empty, or less than 0: anywhere.
   Place<void> resource(Resource resource, std::vector<int> cores = {}) {
     return {add(std::move(resource), nullptr, std::move(cores))};
   }
@@ -103,19 +103,20 @@ class ExecutorSetup {
   }
 
   /// A kind with a function for each resource that can run it, `on(place, function)`. Its `count` is the
-  /// expected number of tasks in flight until some have been seen; 0: one.
+  /// expected number of tasks in flight until some have been seen; if no kind has one: one of each.
   template <typename Signature, typename... Functions>
   TaskKind<Signature> kind(TaskClass kind, Functions... functions) {
     static_assert(sizeof...(Functions) > 0, "a kind needs a function, on(place, function)");
-    TaskKind<Signature> made;
-    std::vector<typename TaskKind<Signature>::Function> table;
-    std::vector<std::pair<ResourceId, RatePrior>> rates;
-    (add_function<Signature>(table, rates, std::move(functions)), ...);
-    made.id_ = task_type(kinds_.size());
-    made.functions_ =
-        std::make_shared<const std::vector<typename TaskKind<Signature>::Function>>(std::move(table));
-    kinds_.push_back({std::move(kind), std::move(rates), {}, made.functions_});
-    return made;
+    return add_kind<Signature>(std::move(kind), [&](auto& table, auto& rates) {
+      (add_function<Signature>(table, rates, std::move(functions)), ...);
+    });
+  }
+  /// The same where the places are not known before the program runs.
+  template <typename Signature, typename State, typename Function>
+  TaskKind<Signature> kind(TaskClass kind, std::vector<FunctionAt<State, Function>> functions) {
+    return add_kind<Signature>(std::move(kind), [&](auto& table, auto& rates) {
+      for (auto& one : functions) add_function<Signature>(table, rates, std::move(one));
+    });
   }
 
   CapacityHandle capacity(Capacity capacity) {
@@ -156,6 +157,19 @@ class ExecutorSetup {
   ResourceId add(Resource resource, MakeState make, std::vector<int> cores) {
     resources_.push_back({std::move(resource), std::move(make), std::move(cores)});
     return resource_id(resources_.size() - 1);
+  }
+
+  template <typename Signature, typename AddFunctions>
+  TaskKind<Signature> add_kind(TaskClass kind, const AddFunctions& add_functions) {
+    using Functions = std::vector<typename TaskKind<Signature>::Function>;
+    TaskKind<Signature> made;
+    Functions table;
+    std::vector<std::pair<ResourceId, RatePrior>> rates;
+    add_functions(table, rates);
+    made.id_ = task_type(kinds_.size());
+    made.functions_ = std::make_shared<const Functions>(std::move(table));
+    kinds_.push_back({std::move(kind), std::move(rates), {}, made.functions_});
+    return made;
   }
 
   template <typename Signature, typename State, typename Function>

@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,18 @@ struct FeedTask : WaitingTask {
   State state = State::kOut;  ///< the feed's, under its lock
 };
 
+/// What a rule looks at when a server of a resource is free. Views only: valid during the call.
+struct FeedView {
+  /// Of each kind the task that has waited longest: the lower, the earlier it came. 0: there is none, or the
+  /// resource cannot run it now.
+  std::span<const std::uint64_t> arrivals;
+  std::span<const Count> free;  ///< servers, by resource
+};
+
+/// The kind of which a free server of the resource takes a task; none: it stays idle until a task is put or
+/// ends somewhere, or for some milliseconds.
+using FeedRule = std::function<std::optional<TaskType>(ResourceId, const FeedView&)>;
+
 struct FeedOptions {
   /// The default policy is `planned`.
   DispatcherOptions dispatcher{.policy = "planned"};
@@ -39,6 +53,12 @@ struct FeedOptions {
   std::chrono::nanoseconds together{50'000};
   /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
   std::size_t trace_tasks = 0;
+  /// A server that is ahead of the plan by less goes on, and a kind that the plan gives nothing does not wait
+  /// for ever beside a free server: see `LateDispatch`. 0: the plan to the letter.
+  std::chrono::nanoseconds moment{500'000};
+  /// Decides in place of the policy, whose plans are of no use then; rates are learnt from what it takes.
+  /// Called under the lock: it calls nothing of the feed, and throws nothing.
+  FeedRule rule = {};
 };
 
 /// Since the feed was made.
@@ -70,7 +90,8 @@ struct FeedStatistics {
 ///
 /// A policy that binds late (`planned`) decides when a server is free. Under any other policy, a task is
 /// bound to a resource before that, but not long before: only as many wait bound as the servers can run soon;
-/// the others wait in order of arrival. Tasks with needs require a policy that binds late.
+/// the others wait in order of arrival. Tasks with held needs require a policy that binds late; shared
+/// capacities make no task wait. Resources with the discipline `kFcfs` serve tasks in order of arrival.
 ///
 /// A kind whose tasks fail on all resources is still run: the tasks themselves are at fault.
 ///
@@ -143,12 +164,14 @@ class TaskFeed {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
   }
-  /// Both at once: the server that has become free is asked for first.
+  /// Both at once: the server that has become free is asked for first. `again`: a task of the turn that is
+  /// put anew, so that nothing is decided between its end and that.
   template <typename Hand>
   void ended(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now, Count most,
-             const Hand& hand) {
+             const Hand& hand, FeedTask* again = nullptr) {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
+    if (again != nullptr) put(*again, turn.kind());
     while (const std::optional<Turn> own = next_turn(turn.resource(), now, most)) hand(*own);
     feed_free(now, most, hand);
   }
@@ -221,6 +244,8 @@ class TaskFeed {
   std::optional<Turn> next_turn(ResourceId j, Clock::time_point now, Count most);
   bool take_late(Turn& turn, ResourceId j, Clock::time_point now, Count most);
   bool take_bound(Turn& turn, ResourceId j, Clock::time_point now);
+  bool take_by_rule(Turn& turn, ResourceId j, Clock::time_point now);
+  void refuse_held(const TaskClass& kind) const;
   Count tasks_together(const Turn& turn, Count most) const noexcept;
   std::optional<TaskType> rejected(ResourceId j) const;
   bool is_rejected(TaskType i, ResourceId j) const;
@@ -243,12 +268,13 @@ class TaskFeed {
 
   mutable std::mutex mutex_;  ///< over what follows
   std::vector<TaskClass> kinds_;
-  std::optional<LateDispatch> late_;  ///< of a policy that binds late
-  Lines lines_;                       ///< where it does not, tasks are bound when they are soon to run
-  Count bound_ = 0;                   ///< tasks that wait bound to a resource
-  std::shared_ptr<const Plan> plan_;  ///< that the lines follow, of a policy that places
-  std::vector<Count> present_;        ///< scratch: tasks of each kind at a resource
-  std::vector<double> weights_;       ///< scratch
+  std::optional<LateDispatch> late_;     ///< of a policy that binds late
+  Lines lines_;                          ///< where it does not, tasks are bound when they are soon to run
+  Count bound_ = 0;                      ///< tasks that wait bound to a resource
+  std::shared_ptr<const Plan> plan_;     ///< that the lines follow, of a policy that places
+  std::vector<Count> present_;           ///< scratch: tasks of each kind at a resource, or free servers
+  std::vector<double> weights_;          ///< scratch
+  std::vector<std::uint64_t> arrivals_;  ///< scratch
   std::vector<std::vector<std::uint32_t>> free_;  ///< servers by resource, the latest last
   PerPair<FeedStatistics::Pair> pairs_;
   PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended
