@@ -3,6 +3,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "allot/base/quote.hpp"
 
@@ -11,85 +12,76 @@ namespace {
 
 using Json = nlohmann::ordered_json;  // fields stay in the order in which they are documented
 
-class CsvRecord {
- public:
-  CsvRecord& operator<<(std::string_view text) {
-    next();
-    out_ += quote::csv(text);
-    return *this;
-  }
-  CsvRecord& operator<<(double value) { return number(value); }
-  CsvRecord& operator<<(std::int64_t value) { return number(value); }
-  CsvRecord& operator<<(int value) { return number(value); }
-  CsvRecord& operator<<(const std::optional<int>& value) {
-    if (value) return number(*value);
-    next();
-    return *this;
-  }
-  std::string text() && { return std::move(out_); }
+/// Absent where there is nothing: null in JSON.
+std::optional<std::string> maybe(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
 
- private:
-  template <typename Number>
-  CsvRecord& number(Number value) {
-    next();
-    char digits[32];
-    out_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-    return *this;
-  }
-  void next() {
-    if (!is_first_) out_ += ',';
-    is_first_ = false;
-  }
+/// Calls `visit` with the name and the value of every column, in their order.
+void for_each_column(const AttemptRow& attempt, const auto& visit) {
+  visit("sequence", attempt.sequence);
+  visit("run", attempt.run);
+  visit("task", attempt.task);
+  visit("type", attempt.type);
+  visit("resource", attempt.resource);
+  visit("slot", attempt.slot);
+  visit("attempt", attempt.attempt);
+  visit("status", to_string(attempt.status));
+  visit("exit", attempt.exit);
+  visit("signal", attempt.signal);
+  visit("start_unix", attempt.start_unix);
+  visit("queue_s", attempt.queue_s);
+  visit("wall_s", attempt.wall_s);
+  visit("user_s", attempt.user_s);
+  visit("sys_s", attempt.sys_s);
+  visit("maxrss_kb", attempt.maxrss_kb);
+  visit("counted", attempt.counted);
+  visit("final", attempt.is_final);
+  visit("error", maybe(attempt.error));
+  visit("command", attempt.command);
+  visit("stdout", maybe(attempt.out_file));
+  visit("stderr", maybe(attempt.err_file));
+}
 
-  std::string out_;
-  bool is_first_ = true;
-};
+std::string csv(std::string_view text) { return quote::csv(text); }
+std::string csv(bool value) { return value ? "true" : "false"; }
+template <typename Number>
+std::string csv(Number value) requires std::is_arithmetic_v<Number> {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+}
+template <typename Value>
+std::string csv(const std::optional<Value>& value) {
+  return value ? csv(*value) : "";
+}
 
 }  // namespace
 
 std::string attempt_json(const AttemptRow& attempt) {
-  const auto maybe = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
   Json object;
-  object["sequence"] = attempt.sequence;
-  object["run"] = attempt.run;
-  object["task"] = attempt.task;
-  object["type"] = attempt.type;
-  object["resource"] = attempt.resource;
-  object["slot"] = attempt.slot;
-  object["attempt"] = attempt.attempt;
-  object["status"] = to_string(attempt.status);
-  object["exit"] = maybe(attempt.exit);
-  object["signal"] = maybe(attempt.signal);
-  object["start_unix"] = attempt.start_unix;
-  object["queue_s"] = attempt.queue_s;
-  object["wall_s"] = attempt.wall_s;
-  object["user_s"] = attempt.user_s;
-  object["sys_s"] = attempt.sys_s;
-  object["maxrss_kb"] = attempt.maxrss_kb;
-  object["counted"] = attempt.counted;
-  object["final"] = attempt.is_final;
-  object["error"] = attempt.error.empty() ? Json(nullptr) : Json(attempt.error);
-  object["command"] = attempt.command;
-  const auto path = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  object["stdout"] = path(attempt.out_file);
-  object["stderr"] = path(attempt.err_file);
+  for_each_column(attempt, [&]<typename Value>(const char* name, const Value& value) {
+    if constexpr (requires { value.has_value(); }) {
+      object[name] = value ? Json(*value) : Json(nullptr);
+    } else {
+      object[name] = value;
+    }
+  });
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string_view attempt_csv_header() noexcept {
-  return "sequence,run,task,type,resource,slot,attempt,status,exit,signal,start_unix,queue_s,wall_s,user_s,"
-         "sys_s,"
-         "maxrss_kb,counted,final,error,command,stdout,stderr";
+std::string attempt_csv_header() {
+  std::string header;
+  for_each_column(
+      {}, [&](const char* name, const auto&) { header += (header.empty() ? "" : ",") + std::string(name); });
+  return header;
 }
 
 std::string attempt_csv(const AttemptRow& attempt) {
-  CsvRecord record;
-  record << attempt.sequence << attempt.run << attempt.task << attempt.type << attempt.resource
-         << attempt.slot << attempt.attempt << to_string(attempt.status) << attempt.exit << attempt.signal
-         << attempt.start_unix << attempt.queue_s << attempt.wall_s << attempt.user_s << attempt.sys_s
-         << attempt.maxrss_kb << (attempt.counted ? "true" : "false") << (attempt.is_final ? "true" : "false")
-         << attempt.error << attempt.command << attempt.out_file << attempt.err_file;
-  return std::move(record).text();
+  std::string record;
+  for_each_column(attempt, [&](const char*, const auto& value) {
+    record += (record.empty() ? "" : ",") + csv(value);  // the first is a number, never empty
+  });
+  return record;
 }
 
 }  // namespace allot
