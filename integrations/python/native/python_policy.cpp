@@ -339,8 +339,8 @@ void bind_policy_state(py::module_& module) {
       "memory", &PolicyState::memory,
       "What the policy remembers: as many whole numbers as its memory_size, at first 0. "
       "Write into it.");
-  state.def("random", &PolicyState::random,
-            signed_doc("random(self)", "A number from (0, 1), the same for the same seed.").c_str());
+  add_method(state, "random(self)", &PolicyState::random,
+             "A number from (0, 1), the same for the same seed.");
 }
 
 }  // namespace allot::python
