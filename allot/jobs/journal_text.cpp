@@ -1,10 +1,10 @@
 #include "allot/jobs/journal_text.hpp"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 
 namespace allot {
@@ -17,38 +17,27 @@ std::optional<std::string> maybe(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+template <typename Value, typename... More>
+void visit_all(const auto& visit, const char* name, const Value& value, const More&... more) {
+  visit(name, value);
+  if constexpr (sizeof...(more) > 0) visit_all(visit, more...);
+}
+
 /// Calls `visit` with the name and the value of every column, in their order.
-void for_each_column(const AttemptRow& attempt, const auto& visit) {
-  visit("sequence", attempt.sequence);
-  visit("run", attempt.run);
-  visit("task", attempt.task);
-  visit("type", attempt.type);
-  visit("resource", attempt.resource);
-  visit("slot", attempt.slot);
-  visit("attempt", attempt.attempt);
-  visit("status", to_string(attempt.status));
-  visit("exit", attempt.exit);
-  visit("signal", attempt.signal);
-  visit("start_unix", attempt.start_unix);
-  visit("queue_s", attempt.queue_s);
-  visit("wall_s", attempt.wall_s);
-  visit("user_s", attempt.user_s);
-  visit("sys_s", attempt.sys_s);
-  visit("maxrss_kb", attempt.maxrss_kb);
-  visit("counted", attempt.counted);
-  visit("final", attempt.is_final);
-  visit("error", maybe(attempt.error));
-  visit("command", attempt.command);
-  visit("stdout", maybe(attempt.out_file));
-  visit("stderr", maybe(attempt.err_file));
+void for_each_column(const AttemptRow& a, const auto& visit) {
+  visit_all(visit, "sequence", a.sequence, "run", a.run, "task", a.task, "type", a.type, "resource",
+            a.resource, "slot", a.slot, "attempt", a.attempt, "status", to_string(a.status), "exit", a.exit,
+            "signal", a.signal, "start_unix", a.start_unix, "queue_s", a.queue_s, "wall_s", a.wall_s,
+            "user_s", a.user_s, "sys_s", a.sys_s, "maxrss_kb", a.maxrss_kb, "counted", a.counted, "final",
+            a.is_final, "error", maybe(a.error), "command", a.command, "stdout", maybe(a.out_file), "stderr",
+            maybe(a.err_file));
 }
 
 std::string csv(std::string_view text) { return quote::csv(text); }
 std::string csv(bool value) { return value ? "true" : "false"; }
 template <typename Number>
 std::string csv(Number value) requires std::is_arithmetic_v<Number> {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
+  return exact_text(value);
 }
 template <typename Value>
 std::string csv(const std::optional<Value>& value) {
