@@ -1,5 +1,5 @@
-#include "paper/experiments/policies_figure.hpp"
-
+// Figures 2, 3 and 4: the four metrics of six policies on 2 GP + 1 SA with 18 threads, random rates and
+// counts. They are one experiment under three size distributions; the systems are the same in all three.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -201,8 +201,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
   return findings;
 }
 
-}  // namespace
-
+/// `sizes`: a distribution, and its name in the paper.
 Experiment policies_figure(int figure, const std::string& sizes, const std::string& name) {
   Experiment experiment;
   experiment.name = fmt::format("figure-{}", figure);
@@ -218,5 +217,22 @@ Experiment policies_figure(int figure, const std::string& sizes, const std::stri
   };
   return experiment;
 }
+
+}  // namespace
+
+namespace figure_2 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(2, "exponential", "exponential"); }
+}  // namespace figure_2
+
+namespace figure_3 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(3, "bounded-pareto", "bounded Pareto"); }
+}  // namespace figure_3
+
+namespace figure_4 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(4, "uniform", "uniform"); }
+}  // namespace figure_4
 
 }  // namespace allot::experiments
