@@ -11,7 +11,6 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
-#include "allot/model/filling.hpp"
 #include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
@@ -63,29 +62,10 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
 
 /// X_ij, row-major.
 std::vector<double> throughput_by_pair(const SolveResult& result) {
-  const System& system = result.system();
-  const Assignment& assignment = result.solution.assignment;
-  std::vector<double> values;
-  if (result.solution.time_shares.empty() && system.has_needs()) {
-    const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
-    EvenSharing sharing(system);
-    for (const double x : sharing(tasks).at_full_speed)
-      values.push_back(x * system.rates().values()[values.size()]);
-    return values;
-  }
-  for (const TaskType i : system.types()) {
-    for (const ResourceId j : system.resource_ids()) {
-      if (!result.solution.time_shares.empty()) {
-        values.push_back(system.rate(i, j) * result.solution.time_shares[values.size()]);
-        continue;
-      }
-      const Resource& resource = system.resource(j);
-      const CompletionLaw law =
-          completion_law(resource.discipline, resource.servers, column_sums(system, assignment, j));
-      values.push_back(static_cast<double>(assignment(i, j)) *
-                       (law.per_rate * system.rate(i, j) + law.per_task));
-    }
-  }
+  const std::vector<double>& shares = result.solution.time_shares;
+  if (shares.empty()) return allot::throughput_by_pair(result.system(), result.solution.assignment);
+  std::vector<double> values = result.system().rates().values();
+  for (std::size_t at = 0; at < values.size(); ++at) values[at] *= shares[at];
   return values;
 }
 
