@@ -102,8 +102,11 @@ class Matcher {
   std::vector<std::string>& found_;
 };
 
-void too_many(std::size_t most, std::vector<InputProblem>& problems) {
+/// Whether there are too many, which is then a problem.
+bool are_too_many(const InputTable& table, std::size_t most, std::vector<InputProblem>& problems) {
+  if (table.rows() <= most) return false;
   problems.push_back({0, "gives more than " + std::to_string(most) + " tasks"});
+  return true;
 }
 
 /// Records of a CSV text, one field after the other.
@@ -224,10 +227,7 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
       if (found.empty()) problems.push_back({0, "'" + entry + "' matches nothing"});
       table.values.insert(table.values.end(), found.begin(), found.end());
     }
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   return table;
 }
@@ -249,10 +249,7 @@ InputTable inputs_from_list(std::string_view text, std::size_t most, std::vector
       continue;
     }
     table.values.emplace_back(value);
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no line"});
   return table;
@@ -265,10 +262,7 @@ InputTable inputs_from_null_list(std::string_view text, std::size_t most,
     const std::size_t end = std::min(text.find('\0'), text.size());
     if (end > 0) table.values.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no value"});
   return table;
@@ -315,10 +309,7 @@ InputTable inputs_from_csv(std::string_view text, std::size_t most, std::vector<
       continue;
     }
     std::move(fields.begin(), fields.end(), std::back_inserter(table.values));
-    if (table.rows() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no line after its columns"});
   return table;

@@ -82,6 +82,10 @@ struct Performance {
 /// Cost O(T R). The assignment must have the system's shape and tasks only where they can run.
 Performance evaluate(const System& system, const Assignment& assignment);
 
+/// Completions per second of each pair, row-major; where tasks have needs, as even sharing fills the
+/// capacities.
+std::vector<double> throughput_by_pair(const System& system, const Assignment& assignment);
+
 /// The same for time shares f (row-major, T x R): X_ij = mu_ij f_ij (weighted service).
 Performance evaluate_time_shares(const System& system, std::span<const double> time_shares);
 

@@ -336,6 +336,10 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
   const auto table = [](const Table& rows) {
     return rows.rows.empty() ? "<p>None.</p>\n" : detail::table_html(rows);
   };
+  const auto timeline = [](const std::string& svg) {
+    return "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" + svg +
+           "</div>\n";
+  };
   if (content.left_out > 0) {
     out += "<p class=\"note\">" + std::to_string(content.left_out) +
            " attempts have impossible times and are left out here; allot log shows them.</p>\n";
@@ -343,29 +347,23 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
   if (content.bars.empty()) {
     out += "<p>No attempt has been recorded yet.</p>\n";
   } else {
-    section(
-        "slots", "What ran where",
-        legend(content, true, false) +
-            "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-            detail::gantt_svg(content.bars, groups, axis) +
-            "</div>\n<p class=\"quiet\">Each row is a server of a resource. Where bars would be too thin to "
-            "be seen, " +
-            "the filled part of the row says how busy it was.</p>\n");
+    section("slots", "What ran where",
+            legend(content, true, false) + timeline(detail::gantt_svg(content.bars, groups, axis)) +
+                "<p class=\"quiet\">Each row is a server of a resource. Where bars would be too thin to "
+                "be seen, " +
+                "the filled part of the row says how busy it was.</p>\n");
     const std::vector<TaskTotals> totals = journal.totals();
     if (std::any_of(totals.begin(), totals.end(),
                     [](const TaskTotals& total) { return !total.from.empty(); })) {
       section("stages", "Which stage ran when",
-              legend(content, true, false) +
-                  "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-                  stages_svg(content, totals, axis) +
-                  "</div>\n<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
+              legend(content, true, false) + timeline(stages_svg(content, totals, axis)) +
+                  "<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
                   "once.</p>\n");
     }
-    section("throughput", "Throughput over time",
-            legend(content, false, !predictions.empty()) +
-                "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-                detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis) +
-                "</div>\n");
+    section(
+        "throughput", "Throughput over time",
+        legend(content, false, !predictions.empty()) +
+            timeline(detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis)));
     section("pairs", "By type and resource", table(pairs_table(content, journal)));
     section("resources", "By resource", table(resources_table(content, axis)));
     if (!content.troubles.empty()) {

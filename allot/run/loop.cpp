@@ -387,13 +387,9 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.request.grace_s = options_.grace_s;
   files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(),
                  journal_.last_run(at));
-  attempt.start = {at,
-                   number,
-                   resource.name,
-                   slot_number,
-                   world_.unix_now(),
-                   std::max(0.0, to_seconds(now - ready_[at])),
-                   join_command(attempt.request.argv)};
+  attempt.start = {{number, resource.name, slot_number, world_.unix_now(),
+                    std::max(0.0, to_seconds(now - ready_[at])), join_command(attempt.request.argv)},
+                   at};
   journal_.start(attempt.start);
   if (const auto problem = crew_->start(slot_at, attempt.request)) return refuse(attempt, *problem);
   if (attempt.request.timeout_s > 0) {

@@ -11,10 +11,7 @@ using Run = SimulationResult;
 bool completes(const System&, const Run& run) { return run.throughput.mean > 0; }
 
 Json json(const Estimate& value) {
-  Json object;
-  object.add("mean", value.mean);
-  object.add("half_width", value.half_width);
-  return object;
+  return Json::object({{"mean", value.mean}, {"half_width", value.half_width}});
 }
 
 Json json(const std::vector<Estimate>& values) {
@@ -25,13 +22,11 @@ Json json(const std::vector<Estimate>& values) {
 
 Json response_time(const System& system, const Run& run) {
   const auto known = [&](const auto& value) { return completes(system, run) ? Json(value) : Json(); };
-  Json object;
-  object.add("mean", known(run.response_time.mean));
-  object.add("half_width", known(run.response_time.half_width));
-  object.add("p50", known(run.p50));
-  object.add("p95", known(run.p95));
-  object.add("p99", known(run.p99));
-  return object;
+  return Json::object({{"mean", known(run.response_time.mean)},
+                       {"half_width", known(run.response_time.half_width)},
+                       {"p50", known(run.p50)},
+                       {"p95", known(run.p95)},
+                       {"p99", known(run.p99)}});
 }
 
 Json response_time_by_task(const System&, const Run& run) {
@@ -47,10 +42,9 @@ Json capacity_use(const System& system, const Run& run) {
   if (run.capacity_use.empty()) return {};
   Json::Array array;
   for (const CapacityId r : system.capacity_ids()) {
-    Json& entry = array.emplace_back();
-    entry.add("name", system.capacity_name(r));
-    entry.add("amount", system.amount(r));
-    entry.add("used", run.capacity_use[index(r)]);
+    array.push_back(Json::object({{"name", system.capacity_name(r)},
+                                  {"amount", system.amount(r)},
+                                  {"used", run.capacity_use[index(r)]}}));
   }
   return array;
 }
@@ -117,23 +111,22 @@ std::string comparison_json(const System& system, const Comparison& comparison, 
     policies.push_back(json_object(simulation_fields(), system, result));
   Json::Array differences;
   for (const Difference& difference : comparison.differences) {
-    Json& entry = differences.emplace_back();
-    entry.add("policy", difference.policy);
-    entry.add("against", difference.against);
-    entry.add("throughput", json(difference.throughput));
-    entry.add("significant", difference.significant);
-    entry.add("value", json(difference.value));
-    entry.add("value_significant", difference.value_significant);
+    differences.push_back(Json::object({{"policy", difference.policy},
+                                        {"against", difference.against},
+                                        {"throughput", json(difference.throughput)},
+                                        {"significant", difference.significant},
+                                        {"value", json(difference.value)},
+                                        {"value_significant", difference.value_significant}}));
   }
-  Json object;
-  object.add("tasks", Json::names(system.tasks()));
-  object.add("resources", Json::names(system.resources()));
-  object.add("policies", std::move(policies));
-  object.add("differences", std::move(differences));
-  object.add("best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput));
-  object.add("best_assignment_value", best == nullptr ? Json() : Json(best->performance.value));
-  object.add("best_assignment_proven", best != nullptr && best->proven_optimal);
-  return object.text();
+  return Json::object(
+             {{"tasks", Json::names(system.tasks())},
+              {"resources", Json::names(system.resources())},
+              {"policies", std::move(policies)},
+              {"differences", std::move(differences)},
+              {"best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput)},
+              {"best_assignment_value", best == nullptr ? Json() : Json(best->performance.value)},
+              {"best_assignment_proven", best != nullptr && best->proven_optimal}})
+      .text();
 }
 
 }  // namespace allot

@@ -10,11 +10,8 @@ Json capacities(const Solution& solution) {
   if (solution.plan.capacities.empty()) return {};
   Json::Array array;
   for (const CapacityUse& use : solution.plan.capacities) {
-    Json& entry = array.emplace_back();
-    entry.add("name", use.name);
-    entry.add("amount", use.amount);
-    entry.add("used", use.used);
-    entry.add("price", use.price);
+    array.push_back(
+        Json::object({{"name", use.name}, {"amount", use.amount}, {"used", use.used}, {"price", use.price}}));
   }
   return array;
 }
@@ -23,10 +20,8 @@ Json limits(const Solution& solution) {
   if (solution.plan.limits.empty()) return {};
   Json::Array array;
   for (const BindingLimit& limit : solution.plan.limits) {
-    Json& entry = array.emplace_back();
-    entry.add("limit", limit.what);
-    entry.add("amount", limit.amount);
-    entry.add("gain_if_relaxed", limit.relaxed);
+    array.push_back(
+        Json::object({{"limit", limit.what}, {"amount", limit.amount}, {"gain_if_relaxed", limit.relaxed}}));
   }
   return array;
 }
@@ -100,26 +95,17 @@ Json explanation_array(const System& system, const std::vector<Placement>& place
   for (const Placement& placement : placements) {
     Json::Array alternatives;
     for (const Alternative& alternative : placement.alternatives) {
-      Json& entry = alternatives.emplace_back();
-      entry.add("resource", system.resource(alternative.resource).name);
-      entry.add("gain", alternative.gain);
-      entry.add("error_change", alternative.error_change);
-      entry.add("allowed", alternative.allowed);
+      alternatives.push_back(Json::object({{"resource", system.resource(alternative.resource).name},
+                                           {"gain", alternative.gain},
+                                           {"error_change", alternative.error_change},
+                                           {"allowed", alternative.allowed}}));
     }
-    Json& entry = array.emplace_back();
-    entry.add("task", system.task(placement.task).name);
-    entry.add("resource", system.resource(placement.resource).name);
-    entry.add("count", placement.count);
-    entry.add("alternatives", std::move(alternatives));
+    array.push_back(Json::object({{"task", system.task(placement.task).name},
+                                  {"resource", system.resource(placement.resource).name},
+                                  {"count", placement.count},
+                                  {"alternatives", std::move(alternatives)}}));
   }
   return array;
-}
-
-Json matrix(const std::vector<double>& values, std::size_t width) {
-  Json::Array rows;
-  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(width))
-    rows.push_back(Json(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(width))));
-  return rows;
 }
 
 Json point_object(const System& system, const ParetoFrontier& frontier, const ParetoPoint& point) {
@@ -130,7 +116,7 @@ Json point_object(const System& system, const ParetoFrontier& frontier, const Pa
   object.add("assignment", frontier.is_planned ? Json() : Json(point.assignment));
   if (!frontier.is_planned) return object;
   object.add("least_served", point.least_served);
-  object.add("time_shares", matrix(point.time_shares, system.resource_count()));
+  object.add("time_shares", Json::matrix(point.time_shares, system.resource_count()));
   if (!point.rounds.empty()) object.add("rounds", point.rounds);
   return object;
 }

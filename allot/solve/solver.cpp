@@ -1,10 +1,10 @@
 #include "allot/solve/solver.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/model/filling.hpp"
 
 namespace allot {
@@ -49,12 +49,6 @@ const SolverInfo& default_solver(Objective objective) noexcept {
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 /// Names the first depth or floor that the answer misses; empty when it misses none.
 std::string missed_constraint(const System& system, const Solution& solution) {
   for (const ResourceId j : system.resource_ids()) {
@@ -68,8 +62,8 @@ std::string missed_constraint(const System& system, const Solution& solution) {
   for (const TaskType i : system.types()) {
     const double x = solution.performance.throughput_by_task[index(i)];
     if (x < system.floor(i) * (1 - kFloorTolerance)) {
-      return "task type '" + system.task(i).name + "' completes " + number(x) +
-             " tasks/s, below its floor of " + number(system.floor(i));
+      return "task type '" + system.task(i).name + "' completes " + rounded_text(x, 6) +
+             " tasks/s, below its floor of " + rounded_text(system.floor(i), 6);
     }
   }
   return {};

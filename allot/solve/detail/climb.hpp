@@ -19,6 +19,20 @@ inline constexpr Setting kSensitivity{
 
 void climb(SearchState& state, Sensitivity sensitivity, MapMoves moves, StopPoll& poll);
 
+/// Where the best resource to take a task from is the best to bring one to: the better of the two runners-up.
+/// `next_from` and `next_to` give the best but for a resource.
+template <typename End, typename From, typename To>
+void part_ends(End& from, End& to, const From& next_from, const To& next_to) {
+  if (from.resource != to.resource) return;
+  const End other_to = next_to(to.resource);
+  const End other_from = next_from(from.resource);
+  if (from.value + other_to.value >= other_from.value + to.value) {
+    to = other_to;
+  } else {
+    from = other_from;
+  }
+}
+
 /// Goes on with chains of two types (chains.hpp) and climbs again after each.
 void exchange(SearchState& state, StopPoll& poll);
 

@@ -10,13 +10,13 @@
 // level s with X_i >= p_i s as far as it goes, then X.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <queue>
 #include <string>
 #include <vector>
 
+#include "allot/base/numbers.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/share_counts.hpp"
 #include "allot/solve/detail/share_programme.hpp"
@@ -35,12 +35,6 @@ using detail::Shares;
 using detail::Use;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 /// Levels that differ by less than this, relative, are the same: rounding in the program.
 constexpr double kSameLevel = 1e-9;
@@ -102,7 +96,8 @@ class WeightedSearch {
     for (const TaskType i : system_.types()) {
       if (system_.shares()[index(i)] > 0 && system_.count(i) == 0) {
         return "task type " + in_quotes(system_.task(i).name) + " should have a share of " +
-               number(system_.shares()[index(i)]) + ", but its count is 0: give it a thread or priority 0";
+               rounded_text(system_.shares()[index(i)], 6) +
+               ", but its count is 0: give it a thread or priority 0";
       }
     }
     return {};
@@ -132,9 +127,9 @@ class WeightedSearch {
         left -= units;
       }
       if (most < system_.floor(i)) {
-        return "the floor of " + in_quotes(system_.task(i).name) + " is " + number(system_.floor(i)) +
-               " tasks/s, but its threads complete at most " + number(most) +
-               " with the machine to themselves";
+        return "the floor of " + in_quotes(system_.task(i).name) + " is " +
+               rounded_text(system_.floor(i), 6) + " tasks/s, but its threads complete at most " +
+               rounded_text(most, 6) + " with the machine to themselves";
       }
       if (most > 0 && system_.floor(i) / most > tightness) {
         tightest = i;
@@ -143,7 +138,7 @@ class WeightedSearch {
     }
     if (tightest) {
       return "the floors and the shares cannot be met together; the tightest floor is that of " +
-             in_quotes(system_.task(*tightest).name) + ": " + number(100 * tightness) +
+             in_quotes(system_.task(*tightest).name) + ": " + rounded_text(100 * tightness, 6) +
              "% of what its threads complete with the machine to themselves";
     }
     return "no whole numbers of tasks give the shares and meet every minimum depth";

@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <utility>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/sweep/detail/field_path.hpp"
 
@@ -29,11 +29,7 @@ std::optional<double> read_real(const TableReader& table, std::string_view key, 
 }
 
 /// Steps and logarithms leave dust in the last digits; whoever wrote 0.1 means 0.3 by its third multiple.
-double dusted(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.12g", value);
-  return std::strtod(text.data(), nullptr);
-}
+double dusted(double value) { return std::strtod(rounded_text(value, 12).c_str(), nullptr); }
 
 /// 4, 2.5, 1e-07: a number as the CSV has it.
 std::string text_of(double value) {

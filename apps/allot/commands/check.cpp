@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "allot/model/system.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/check_plan.hpp"
 #include "apps/allot/input.hpp"
@@ -44,22 +43,6 @@ template <typename Read>
 auto certificate_or_fail(Read read, const std::string& path) {
   if (!read.certificate) throw Failure(Exit::kInvalidInput, path + ": " + shown(read.problem));
   return std::move(*read.certificate);
-}
-
-/// What of a scenario a certificate is about.
-check::Machine machine_of(const System& system) {
-  check::Machine machine;
-  for (const Resource& resource : system.resources()) {
-    machine.resources.push_back(
-        {resource.name, resource.servers, resource.discipline == Discipline::kFcfs, resource.min_depth});
-  }
-  for (const TaskType i : system.types()) {
-    machine.tasks.push_back(
-        {system.task(i).name, system.count(i), system.floor(i), system.worth(i), system.task(i).priority});
-    machine.rates.emplace_back();
-    for (const ResourceId j : system.resource_ids()) machine.rates.back().push_back(system.rate(i, j));
-  }
-  return machine;
 }
 
 std::string difference(const check::Machine& claimed, const check::Machine& meant) {

@@ -162,28 +162,19 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
                {"rates_known", outlook.known},
                {"journal", arguments.journal},
                {"fresh", arguments.survey.fresh}};
-  json["assignment"] = nullptr;
-  if (is_planned && outlook.plan->target) {
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      Json row = Json::array();
-      for (std::size_t j = 0; j < job.resources.size(); ++j)
-        row.push_back((*outlook.plan->target)(task_type(i), resource_id(j)));
-      rows.push_back(std::move(row));
-    }
-    json["assignment"] = std::move(rows);
-  }
-  json["service"] = nullptr;
-  if (is_planned && !outlook.plan->service.empty()) {
+  const auto matrix = [&](bool is_there, const auto& value) -> Json {
+    if (!is_planned || !is_there) return nullptr;
     Json rows = Json::array();
     for (const TaskType i : outlook.plan->system.types()) {
-      Json row = Json::array();
-      for (const ResourceId j : outlook.plan->system.resource_ids())
-        row.push_back(outlook.plan->part(i, j).value_or(0));
-      rows.push_back(std::move(row));
+      Json& row = rows.emplace_back(Json::array());
+      for (const ResourceId j : outlook.plan->system.resource_ids()) row.push_back(value(i, j));
     }
-    json["service"] = std::move(rows);
-  }
+    return rows;
+  };
+  json["assignment"] = matrix(outlook.plan && outlook.plan->target,
+                              [&](TaskType i, ResourceId j) { return (*outlook.plan->target)(i, j); });
+  json["service"] = matrix(outlook.plan && !outlook.plan->service.empty(),
+                           [&](TaskType i, ResourceId j) { return outlook.plan->part(i, j).value_or(0); });
   Json capacities = Json::array();
   for (const Held& held : held_by(job, outlook))
     capacities.push_back({{"name", held.name},

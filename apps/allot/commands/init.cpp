@@ -164,27 +164,21 @@ std::string found_json(const Machine& machine, const std::string& file) {
   document.add("processor", machine.processor.empty() ? Json() : Json(machine.processor));
   Json::Array cores;
   for (const CoreKind& kind : machine.cores) {
-    Json& entry = cores.emplace_back();
-    entry.add("name", kind.name);
-    entry.add("cores", kind.cores);
-    entry.add("threads", kind.threads);
+    cores.push_back(Json::object({{"name", kind.name}, {"cores", kind.cores}, {"threads", kind.threads}}));
   }
   document.add("cores", std::move(cores));
   Json::Array gpus;
   for (const GpuKind& gpu : machine.gpus) {
-    Json& entry = gpus.emplace_back();
-    entry.add("name", gpu.name);
-    entry.add("model", gpu.model);
-    entry.add("count", gpu.count);
-    entry.add("memory", gpu.memory > 0 ? Json(gpu.memory) : Json());
+    gpus.push_back(Json::object({{"name", gpu.name},
+                                 {"model", gpu.model},
+                                 {"count", gpu.count},
+                                 {"memory", gpu.memory > 0 ? Json(gpu.memory) : Json()}}));
   }
   document.add("gpus", std::move(gpus));
   document.add("memory", machine.memory > 0 ? Json(machine.memory) : Json());
   Json::Array partitions;
   for (const Partition& partition : machine.partitions) {
-    Json& entry = partitions.emplace_back();
-    entry.add("name", partition.name);
-    entry.add("nodes", partition.nodes);
+    partitions.push_back(Json::object({{"name", partition.name}, {"nodes", partition.nodes}}));
   }
   document.add("partitions", std::move(partitions));
   return document.text();

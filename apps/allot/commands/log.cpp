@@ -216,7 +216,7 @@ Exit run_log(const Arguments& arguments, Console& console) {
       print_table(console, journal, arguments);
       return Exit::kOk;
     }
-    if (arguments.csv) console.document(std::string(attempt_csv_header()) + "\n");
+    if (arguments.csv) console.document(attempt_csv_header() + "\n");
     journal.for_each_attempt(
         [&](AttemptRow row) {
           find_files(arguments.journal, row);

@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "allot/base/own_file.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
@@ -153,12 +152,6 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
       {}};
   if (profile.sharing) share(scenario, rows_of(*profile.sharing, kept));
   return scenario;
-}
-
-/// Whole or not at all, and through no link.
-void write_file(const std::string& path, const std::string& text) {
-  if (const std::error_code error = replace_file(path, text, Readers::kEveryone))
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
 }
 
 Json timing_json(const Timing& timing) {
@@ -333,7 +326,7 @@ class Keeper {
     if (Clock::now() - kept_at_ < std::chrono::seconds(2) || !has_rates(so_far)) return;
     kept_at_ = Clock::now();
     try {
-      write_file(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml));
+      write_or_fail(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml), Readers::kEveryone);
     } catch (const Failure&) {
       // The end will tell.
     }
@@ -355,7 +348,7 @@ bool keep_rates(const Arguments& arguments, const Job& job, const Profile& profi
     if (!error) console.note("the rates of an earlier profile were moved to " + shown(arguments.out + "~"));
   }
   try {
-    write_file(arguments.out, text);
+    write_or_fail(arguments.out, text, Readers::kEveryone);
     return true;
   } catch (const Failure& failure) {
     console.error(std::string(failure.what()) + "; the rates follow on standard output");

@@ -29,6 +29,27 @@ GridCell cell(bool can_run, bool occupied, std::string text) {
   return {can_run ? none() : kCannotRun, false};
 }
 
+/// Tasks by resources, with what `cell_of` says of each pair.
+template <typename CellOf>
+Grid grid_of(const System& system, const CellOf& cell_of) {
+  Grid grid;
+  grid.rows = shown_names(system.tasks());
+  grid.columns = shown_names(system.resources());
+  for (const TaskType i : system.types()) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (const ResourceId j : system.resource_ids()) row.push_back(cell_of(i, j));
+  }
+  return grid;
+}
+
+/// Of time shares: mean units at work, where there is more than dust.
+Grid grid_of_shares(const System& system, const std::vector<double>& time_shares) {
+  const PairSpan shares(time_shares, system.resource_count());
+  return grid_of(system, [&](TaskType i, ResourceId j) {
+    return cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j)));
+  });
+}
+
 std::string share(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
 
 Margin numbers(std::string title, const std::vector<double>& values) {
@@ -126,18 +147,9 @@ void print_ending(Console& console, const Solution& solution) {
 }
 
 void print_time_shares(Console& console, const System& system, const Solution& solution) {
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
+  Grid grid = grid_of_shares(system, solution.time_shares);
   std::vector<double> idle;
   const PairSpan shares(solution.time_shares, system.resource_count());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids()) {
-      const double f = shares(i, j);
-      row.push_back(cell(system.can_run(i, j), f >= 0.0005, fmt::format("{:.3f}", f)));
-    }
-  }
   for (const ResourceId j : system.resource_ids()) {
     double busy = 0;
     for (const TaskType i : system.types()) busy += shares(i, j);
@@ -273,15 +285,9 @@ void print_system(Console& console, const Scenario& scenario) {
 
 void print_assignment(Console& console, const System& system, const Assignment& assignment,
                       const Performance& performance) {
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids()) {
-      row.push_back(cell(system.can_run(i, j), assignment(i, j) > 0, whole(assignment(i, j))));
-    }
-  }
+  Grid grid = grid_of(system, [&](TaskType i, ResourceId j) {
+    return cell(system.can_run(i, j), assignment(i, j) > 0, whole(assignment(i, j)));
+  });
   grid.right = task_margins(system, performance);
   grid.bottom = resource_margins(system, assignment, performance);
   console.print("{}", grid_text(grid, console));
@@ -300,15 +306,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
 
 void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
-  const PairSpan shares(solution.time_shares, system.resource_count());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids())
-      row.push_back(cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j))));
-  }
+  Grid grid = grid_of_shares(system, solution.time_shares);
   grid.right = task_margins(system, solution.performance);
   if (system.population() == 0) {
     std::erase_if(grid.right, [](const Margin& margin) {

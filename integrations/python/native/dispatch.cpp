@@ -86,21 +86,18 @@ void bind_ticket(py::module_& module) {
       "Whether it is sent there to learn its rate rather than by the policy.");
   bound.def_property_readonly(
       "open", [](const LiveTicket& self) { return self.open; }, "Whether it has not been given back yet.");
-  bound.def(
-      "start", [](LiveTicket& self) { self.began = Clock::now(); },
-      signed_doc(
-          "start(self)",
-          "The task has a server of the resource to itself from now on. The time before was waiting and "
-          "counts in no rate.")
-          .c_str());
-  bound.def(
-      "__repr__",
+  add_method(
+      bound, "start(self)", [](LiveTicket& self) { self.began = Clock::now(); },
+      "The task has a server of the resource to itself from now on. The time before was waiting and counts "
+      "in no rate.");
+  add_method(
+      bound, "__repr__(self, /)",
       [](const LiveTicket& self) {
         return "Ticket(" + shown(self.from->tasks.name(index(self.ticket.type))) + " on " +
                shown(self.from->resources.name(index(self.ticket.resource))) +
                (self.ticket.explores ? ", explores" : "") + (self.open ? "" : ", given back") + ")";
       },
-      signed_doc("__repr__(self, /)", "The task, its resource, and whether it was given back.").c_str());
+      "The task, its resource, and whether it was given back.");
 }
 
 void bind_plan(py::module_& module) {
@@ -168,60 +165,43 @@ using DispatcherClass = py::class_<LiveDispatcher, std::shared_ptr<LiveDispatche
 
 /// Where tasks go, and how they end.
 void add_placing(DispatcherClass& bound) {
-  bound.def(
-      "place", &LiveDispatcher::place, py::arg("task"),
-      signed_doc(
-          "place(self, task)",
-          "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
-          "now: everything that could run it is drained, lost or disabled.")
-          .c_str());
+  add_method(bound, "place(self, task)", &LiveDispatcher::place,
+             "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
+             "now: everything that could run it is drained, lost or disabled.",
+             py::arg("task"));
   bound.def("_place_by", &LiveDispatcher::place_by, py::arg("function"), py::arg("task"));
-  bound.def(
-      "place_at", &LiveDispatcher::place_at, py::arg("task"), py::arg("resource"),
-      signed_doc(
-          "place_at(self, task, resource)",
-          "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
-          "for you to ask: see `allows`.")
-          .c_str());
-  bound.def(
-      "complete", &LiveDispatcher::complete, py::arg("ticket"), py::arg("seconds") = py::none(),
-      py::arg("ok") = true,
-      signed_doc("complete(self, ticket, seconds=None, ok=True)",
-                 "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
-                 "included; None: since the ticket's `start()`, or since it was placed where that was never "
-                 "called.")
-          .c_str());
-  bound.def(
-      "cancel", &LiveDispatcher::cancel, py::arg("ticket"),
-      signed_doc("cancel(self, ticket)", "The task has left without running, as if it had never been placed.")
-          .c_str());
-  bound.def(
-      "allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
-      signed_doc("allows(self, task, resource)", "Whether tasks of the type may be sent there now.").c_str());
+  add_method(bound, "place_at(self, task, resource)", &LiveDispatcher::place_at,
+             "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
+             "for you to ask: see `allows`.",
+             py::arg("task"), py::arg("resource"));
+  add_method(bound, "complete(self, ticket, seconds=None, ok=True)", &LiveDispatcher::complete,
+             "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
+             "included; None: since the ticket's `start()`, or since it was placed where that was never "
+             "called.",
+             py::arg("ticket"), py::arg("seconds") = py::none(), py::arg("ok") = true);
+  add_method(bound, "cancel(self, ticket)", &LiveDispatcher::cancel,
+             "The task has left without running, as if it had never been placed.", py::arg("ticket"));
+  add_method(bound, "allows(self, task, resource)", &LiveDispatcher::allows,
+             "Whether tasks of the type may be sent there now.", py::arg("task"), py::arg("resource"));
 }
 
 /// What is there, and what is asked of it.
 void add_changes(DispatcherClass& bound) {
-  bound.def(
-      "set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
-      signed_doc(
-          "set_counts(self, counts)",
-          "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
-          "change. The plan follows.")
-          .c_str());
-  bound.def(
-      "set_priorities", &LiveDispatcher::set_priorities, py::arg("priorities"),
-      signed_doc("set_priorities(self, priorities)", "One number per type, or a dict of all types.").c_str());
+  add_method(bound, "set_counts(self, counts)", &LiveDispatcher::set_counts,
+             "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
+             "change. The plan follows.",
+             py::arg("counts"));
+  add_method(bound, "set_priorities(self, priorities)", &LiveDispatcher::set_priorities,
+             "One number per type, or a dict of all types.", py::arg("priorities"));
   bound.def("_add_task_type", &LiveDispatcher::add_task, py::arg("rates"), py::arg("fields"));
   bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("rates"), py::arg("fields"));
-  bound.def("remove_task_type", &LiveDispatcher::remove_task, py::arg("task"),
-            signed_doc("remove_task_type(self, task)",
-                       "No task of the type is placed any more. Its name is not used again.")
-                .c_str());
+  add_method(bound, "remove_task_type(self, task)", &LiveDispatcher::remove_task,
+             "No task of the type is placed any more. Its name is not used again.", py::arg("task"));
   const auto change = [&](const char* name, void (Dispatcher::*method)(ResourceId), const char* doc) {
-    bound.def(
-        name, [method](LiveDispatcher& self, const py::object& resource) { self.change(resource, method); },
-        py::arg("resource"), signed_doc((std::string(name) + "(self, resource)").c_str(), doc).c_str());
+    add_method(
+        bound, std::string(name) + "(self, resource)",
+        [method](LiveDispatcher& self, const py::object& resource) { self.change(resource, method); }, doc,
+        py::arg("resource"));
   };
   change("drain", &Dispatcher::drain,
          "The resource gets no new tasks. Its present tasks continue and count in the rates.");
@@ -229,53 +209,37 @@ void add_changes(DispatcherClass& bound) {
          "As `drain`, and what is there counts in no rate any more. Its tickets are to be given back all the "
          "same.");
   change("restore", &Dispatcher::restore, "The resource is available again.");
-  bound.def("disable", &LiveDispatcher::disable, py::arg("task"), py::arg("resource"),
-            signed_doc("disable(self, task, resource)",
-                       "The pair does not work, for example because a program is missing. It stays disabled.")
-                .c_str());
-  bound.def(
-      "report_running", &LiveDispatcher::report_running, py::arg("task"), py::arg("resource"),
-      py::arg("seconds"),
-      signed_doc(
-          "report_running(self, task, resource, seconds)",
-          "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
-          "A task that hangs makes its pair look slower before it ends.")
-          .c_str());
+  add_method(bound, "disable(self, task, resource)", &LiveDispatcher::disable,
+             "The pair does not work, for example because a program is missing. It stays disabled.",
+             py::arg("task"), py::arg("resource"));
+  add_method(
+      bound, "report_running(self, task, resource, seconds)", &LiveDispatcher::report_running,
+      "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
+      "A task that hangs makes its pair look slower before it ends.",
+      py::arg("task"), py::arg("resource"), py::arg("seconds"));
 }
 
 /// What is held to, and what is known.
 void add_plans(DispatcherClass& bound) {
-  bound.def("plan", &LiveDispatcher::plan,
-            signed_doc("plan(self)", "The latest plan, an allot.Plan.").c_str());
-  bound.def("estimate", &LiveDispatcher::estimate, py::arg("task"), py::arg("resource"),
-            signed_doc("estimate(self, task, resource)",
-                       "What is known about a pair: an allot.RateEstimate, with 95% intervals.")
-                .c_str());
-  bound.def(
-      "estimates", &LiveDispatcher::estimates,
-      signed_doc(
-          "estimates(self)",
-          "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
-          "per resource.")
-          .c_str());
-  bound.def("statistics", &LiveDispatcher::statistics,
-            signed_doc("statistics(self)",
-                       "What has happened since the dispatcher was made: an allot.DispatchStatistics.")
-                .c_str());
-  bound.def(
-      "doubt", &LiveDispatcher::doubt, py::arg("draws") = 8,
-      signed_doc(
-          "doubt(self, draws=8)",
-          "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
-          "Solves once for each draw.")
-          .c_str());
-  bound.def(
-      "solve", &LiveDispatcher::solve, py::arg("always") = false,
-      signed_doc(
-          "solve(self, always=False)",
-          "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
-          "anything else has changed, or in any case if `always`. Returns whether there is a new plan.")
-          .c_str());
+  add_method(bound, "plan(self)", &LiveDispatcher::plan, "The latest plan, an allot.Plan.");
+  add_method(bound, "estimate(self, task, resource)", &LiveDispatcher::estimate,
+             "What is known about a pair: an allot.RateEstimate, with 95% intervals.", py::arg("task"),
+             py::arg("resource"));
+  add_method(
+      bound, "estimates(self)", &LiveDispatcher::estimates,
+      "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
+      "per resource.");
+  add_method(bound, "statistics(self)", &LiveDispatcher::statistics,
+             "What has happened since the dispatcher was made: an allot.DispatchStatistics.");
+  add_method(bound, "doubt(self, draws=8)", &LiveDispatcher::doubt,
+             "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
+             "Solves once for each draw.",
+             py::arg("draws") = 8);
+  add_method(
+      bound, "solve(self, always=False)", &LiveDispatcher::solve,
+      "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
+      "anything else has changed, or in any case if `always`. Returns whether there is a new plan.",
+      py::arg("always") = false);
 }
 
 }  // namespace
@@ -297,11 +261,8 @@ void bind_dispatch(py::module_& module) {
       "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
       "The names of the resources.");
   bound.def_property_readonly("closed", &LiveDispatcher::is_closed, "Whether it has been closed.");
-  bound.def(
-      "close", &LiveDispatcher::close,
-      signed_doc("close(self)",
-                 "Ends the planner. Every call after it raises RuntimeError; a second close does nothing.")
-          .c_str());
+  add_method(bound, "close(self)", &LiveDispatcher::close,
+             "Ends the planner. Every call after it raises RuntimeError; a second close does nothing.");
   add_placing(bound);
   add_changes(bound);
   add_plans(bound);

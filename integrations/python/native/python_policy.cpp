@@ -339,9 +339,8 @@ void bind_policy_state(py::module_& module) {
       "memory", &PolicyState::memory,
       "What the policy remembers: as many whole numbers as its memory_size, at first 0. "
       "Write into it.");
-  state.def("random", &PolicyState::random,
-            signed_doc("random(self)", "A random number from (0, 1); the same seed gives the same numbers.")
-                .c_str());
+  add_method(state, "random(self)", &PolicyState::random,
+             "A random number from (0, 1); the same seed gives the same numbers.");
 }
 
 }  // namespace allot::python

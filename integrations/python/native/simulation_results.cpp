@@ -48,16 +48,16 @@ void bind_estimates(py::module_& module) {
   in_package(one);
   one.def_readonly("mean", &Estimate::mean, "The mean; NaN where nothing was measured.");
   one.def_readonly("half_width", &Estimate::half_width, "None with too few data.");
-  one.def(
-      "__float__", [](const Estimate& self) { return self.mean; },
-      signed_doc("__float__(self, /)", "The mean.").c_str());
+  add_method(
+      one, "__float__(self, /)", [](const Estimate& self) { return self.mean; }, "The mean.");
   one.def(py::pickle([](const Estimate& self) { return py::make_tuple(self.mean, self.half_width); },
                      [](const py::tuple& state) {
                        return Estimate{state[0].cast<double>(), state[1].cast<std::optional<double>>()};
                      }));
-  one.def(
-      "__iter__", [](const Estimate& self) { return py::iter(py::make_tuple(self.mean, self.half_width)); },
-      signed_doc("__iter__(self, /)", "The mean and the half-width: mean, half_width = estimate.").c_str());
+  add_method(
+      one, "__iter__(self, /)",
+      [](const Estimate& self) { return py::iter(py::make_tuple(self.mean, self.half_width)); },
+      "The mean and the half-width: mean, half_width = estimate.");
   py::class_<Estimates> many(
       module, "Estimates",
       "Means and half-widths of their 95% confidence intervals, as arrays; NaN where there is none.\n\n"
@@ -83,15 +83,16 @@ void bind_estimates(py::module_& module) {
         return to_array(widths);
       },
       "The half-widths; NaN with too few data.");
-  many.def(
-      "__len__", [](const Estimates& self) { return self.values.size(); },
-      signed_doc("__len__(self, /)", "How many there are.").c_str());
-  many.def(
-      "__getitem__", [](const Estimates& self, const py::object& at) { return element(self.values, at); },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The Estimate at an index.").c_str());
-  many.def(
-      "__iter__", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
-      signed_doc("__iter__(self, /)", "An Estimate each.").c_str());
+  add_method(
+      many, "__len__(self, /)", [](const Estimates& self) { return self.values.size(); },
+      "How many there are.");
+  add_method(
+      many, "__getitem__(self, at, /)",
+      [](const Estimates& self, const py::object& at) { return element(self.values, at); },
+      "The Estimate at an index.", py::arg("at"));
+  add_method(
+      many, "__iter__(self, /)", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
+      "An Estimate each.");
   many.def(py::pickle([](const Estimates& self) { return packed(self); },
                       [](const py::bytes& state) {
                         Estimates self;
@@ -274,25 +275,23 @@ void bind_comparison(py::module_& module) {
       "missing", [](const ComparisonRun& self) { return py::tuple(py::cast(self.missing)); },
       "The names of the policies that were not simulated before the time limit.");
   bound.def_property_readonly("notes", &notes_of, "Caveats; each Simulation also has its own notes.");
-  bound.def(
-      "__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
-      signed_doc("__len__(self, /)", "The number of policies.").c_str());
-  bound.def(
-      "__getitem__", &run_of, py::arg("policy"),
-      signed_doc("__getitem__(self, policy, /)", "The Simulation of a policy, by name or index.").c_str());
-  bound.def(
-      "__iter__", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
-      signed_doc("__iter__(self, /)", "A Simulation for each policy.").c_str());
-  bound.def(
-      "__contains__",
+  add_method(
+      bound, "__len__(self, /)", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
+      "The number of policies.");
+  add_method(bound, "__getitem__(self, policy, /)", &run_of, "The Simulation of a policy, by name or index.",
+             py::arg("policy"));
+  add_method(
+      bound, "__iter__(self, /)", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
+      "A Simulation for each policy.");
+  add_method(
+      bound, "__contains__(self, policy, /)",
       [](const ComparisonRun& self, const py::object& policy) {
         const std::vector<SimulationResult>& results = self.comparison.policies;
         return std::any_of(results.begin(), results.end(), [&](const SimulationResult& result) {
           return policy.equal(to_str(result.policy));
         });
       },
-      py::arg("policy"),
-      signed_doc("__contains__(self, policy, /)", "Whether there is a policy of that name.").c_str());
+      "Whether there is a policy of that name.", py::arg("policy"));
   const auto text = [](const ComparisonRun& self) {
     return comparison_json(self.scenario->system, self.comparison, self.best ? &*self.best : nullptr);
   };

@@ -11,7 +11,6 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
-#include "allot/model/filling.hpp"
 #include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
@@ -63,29 +62,10 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
 
 /// X_ij, row-major.
 std::vector<double> throughput_by_pair(const SolveResult& result) {
-  const System& system = result.system();
-  const Assignment& assignment = result.solution.assignment;
-  std::vector<double> values;
-  if (result.solution.time_shares.empty() && system.has_needs()) {
-    const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
-    EvenSharing sharing(system);
-    for (const double x : sharing(tasks).at_full_speed)
-      values.push_back(x * system.rates().values()[values.size()]);
-    return values;
-  }
-  for (const TaskType i : system.types()) {
-    for (const ResourceId j : system.resource_ids()) {
-      if (!result.solution.time_shares.empty()) {
-        values.push_back(system.rate(i, j) * result.solution.time_shares[values.size()]);
-        continue;
-      }
-      const Resource& resource = system.resource(j);
-      const CompletionLaw law =
-          completion_law(resource.discipline, resource.servers, column_sums(system, assignment, j));
-      values.push_back(static_cast<double>(assignment(i, j)) *
-                       (law.per_rate * system.rate(i, j) + law.per_task));
-    }
-  }
+  const std::vector<double>& shares = result.solution.time_shares;
+  if (shares.empty()) return allot::throughput_by_pair(result.system(), result.solution.assignment);
+  std::vector<double> values = result.system().rates().values();
+  for (std::size_t at = 0; at < values.size(); ++at) values[at] *= shares[at];
   return values;
 }
 
@@ -240,23 +220,23 @@ void bind_pareto(py::module_& module) {
   in_package(bound);
   bound.def_property_readonly(
       "scenario", [](const ParetoResult& self) { return self.scenario; }, "The scenario.");
-  bound.def(
-      "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
-      signed_doc("__len__(self, /)", "The number of points.").c_str());
-  bound.def(
-      "__getitem__",
+  add_method(
+      bound, "__len__(self, /)", [](const ParetoResult& self) { return self.frontier.points.size(); },
+      "The number of points.");
+  add_method(
+      bound, "__getitem__(self, at, /)",
       [](const ParetoResult& self, const py::object& at) {
         return point_of(self, element(self.frontier.points, at));
       },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.ParetoPoint at an index.").c_str());
-  bound.def(
-      "__iter__",
+      "The allot.ParetoPoint at an index.", py::arg("at"));
+  add_method(
+      bound, "__iter__(self, /)",
       [](const ParetoResult& self) {
         py::list points;
         for (const ParetoPoint& point : self.frontier.points) points.append(point_of(self, point));
         return py::iter(points);
       },
-      signed_doc("__iter__(self, /)", "An allot.ParetoPoint each.").c_str());
+      "An allot.ParetoPoint each.");
   bound.def_property_readonly(
       "outcome", [](const ParetoResult& self) { return to_string(self.frontier.outcome); },
       "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
@@ -323,18 +303,18 @@ void bind_what_if(py::module_& module) {
         return SolveResult{self.scenario, self.what_if.base, {}};
       },
       "The solution without any change.");
-  bound.def(
-      "__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
-      signed_doc("__len__(self, /)", "The number of changes.").c_str());
-  bound.def(
-      "__getitem__",
+  add_method(
+      bound, "__len__(self, /)", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
+      "The number of changes.");
+  add_method(
+      bound, "__getitem__(self, at, /)",
       [](const WhatIfResult& self, const py::object& at) {
         return change_of(self, element(self.what_if.changes, at));
       },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.Change at an index.").c_str());
-  bound.def(
-      "__iter__", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
-      signed_doc("__iter__(self, /)", "An allot.Change each.").c_str());
+      "The allot.Change at an index.", py::arg("at"));
+  add_method(
+      bound, "__iter__(self, /)", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
+      "An allot.Change each.");
   bound.def_property_readonly(
       "changes", &changes_of,
       "A list of allot.Change: change ('server', 'capacity', 'thread' or 'rate'), resource, task, "
