@@ -74,6 +74,9 @@ class LateBinding {
     (void)j;
     return std::nullopt;
   }
+  /// Whether `next` gives a server also what the plan has elsewhere, where that is worth it: whatever it
+  /// leaves does better to wait.
+  virtual bool helps_out() const noexcept { return false; }
   /// Tasks of a type may belong to different parties: 0 for threads of the type's own and for arrivals, k + 1
   /// for those of the k-th group of threads. Whether they wait in lines of their own.
   virtual bool knows_parties() const noexcept { return false; }
@@ -152,8 +155,8 @@ enum class Load : std::uint8_t {
   /// proportions are kept rather than the largest shortfall filled.
   kFollowed,
   /// Live, and the type of the next task does not depend on what has ended: it comes from outside, or from
-  /// threads that take any type. The most value per second of what is there now is not the most in the long
-  /// run then, and a task goes where it ends first.
+  /// threads that take any type. Counts and shares say nothing then. A policy that holds a target sends a
+  /// task home, or to a free server that ends it sooner; `planned` plans for what arrives.
   kOpen,
 };
 

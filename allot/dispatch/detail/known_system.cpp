@@ -27,14 +27,20 @@ constexpr double kHopelessFirst = 300;
 constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
-/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load,
-/// and those after which it counts as closed again; not by less than this part of it. So many times that it
-/// was more than before count like a turn.
+/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load. So
+/// many times that it was more than before count like a turn.
 constexpr std::uint32_t kRemembered = 0xffff;
 constexpr int kRestless = 3;
-constexpr int kCalm = 1;
-constexpr Count kSmall = 16;
 constexpr int kRisesForTurn = 4;
+/// One task is no change, since looks fall between its end and its successor; nor is this part of them all.
+constexpr Count kOneTask = 1;
+constexpr Count kSmall = 16;
+/// Looks without a change, and with few rises among each eight of them, that show a closed load.
+constexpr std::size_t kCalm = 256;
+constexpr int kFewRises = 8;
+/// So many times the tasks of a type that were there are a burst; but not a few.
+constexpr Count kBurst = 2;
+constexpr Count kFew = 8;
 /// What is left of what has arrived after one more look; and so many times what arrives is planned for.
 constexpr double kOfLate = 1 - 1.0 / 128;
 constexpr double kRoomToGrow = 1.1;
@@ -70,7 +76,7 @@ KnownSystem::KnownSystem(SharedCounts& shared, std::vector<Resource> given_resou
       estimator_options(options.estimator),
       exploration(options.exploration),
       follow_counts(options.follow_counts),
-      may_be_open(options.may_be_open),
+      may_be_open(options.may_be_open && options.follow_counts),
       resources(std::move(given_resources)),
       capacities(options.capacities),
       presence(resources.size(), Presence::kHere),
@@ -189,6 +195,7 @@ void KnownSystem::look_at_counts(double now) {
                          static_cast<double>(population.in_flight - before);
   }
   if (!any) return;
+  bool is_burst = false;
   for (const TaskType i : type_ids()) {
     Population& population = populations[index(i)];
     // The next task may come a moment after the last has ended, and the look be in between.
@@ -205,27 +212,36 @@ void KnownSystem::look_at_counts(double now) {
     const bool fewer = most < planned - slack && population.looks >= Population::kLooks;
     population.differs = most == planned ? 0 : population.differs + 1;
     if (!more && !fewer && population.differs < Population::kLong) continue;
+    is_burst |= most > kBurst * planned + kFew && population.looks > Population::kLooks;
     population.planned = std::min(most, kMaxCount);
     population.differs = 0;
-    changed = true;
+    changed |= !open;
   }
-  if (!may_be_open) return;
+  if (may_be_open) look_whether_open(is_burst);
+}
+
+/// Nobody knows whether the tasks of a burst are followed by others before their number has been calm.
+void KnownSystem::look_whether_open(bool is_burst) {
   int restless = 0;
+  bool calm = !is_burst;
   for (const Population& population : populations) {
     restless = std::max({restless, std::popcount(population.turns & kRemembered),
                          std::popcount(population.rises & kRemembered) / kRisesForTurn});
+    calm &= population.is_calm || population.looks == 0;
     const double arrivals = watched_ > 0 ? population.arrived / watched_ : 0;
     const double most = std::max(arrivals, population.planned_arrivals);
     changed |= open && std::abs(arrivals - population.planned_arrivals) > kMovedArrivals * most;
   }
-  if (open ? restless > kCalm : restless < kRestless) return;
+  if (open ? !calm : !is_burst && restless < kRestless) return;
   open = !open;
   changed = true;
+  for (Population& population : populations) population.is_calm = false;
 }
 
 std::vector<double> KnownSystem::ceilings() {
   std::vector<double> most;
-  if (!open || !(watched_ > 0)) return most;
+  if (!open) return most;
+  if (!(watched_ > 0)) return std::vector(populations.size(), std::numeric_limits<double>::infinity());
   for (Population& population : populations) {
     population.planned_arrivals = population.arrived / watched_;
     most.push_back(std::max(0.0, kRoomToGrow * population.planned_arrivals +
@@ -237,10 +253,18 @@ std::vector<double> KnownSystem::ceilings() {
 /// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
 /// again, or up all the time, what comes next does not depend on what has ended.
 void KnownSystem::look_for_turns(Population& population, Count most) {
+  const auto slack = [](Count tasks) { return std::max(kOneTask, tasks / kSmall); };
   const Count before = std::exchange(population.most, most);
   population.turns <<= 1;
   population.rises = population.rises << 1 | (most > before ? 1 : 0);
-  if (std::abs(most - before) <= before / kSmall) return;
+  population.highest = std::max(population.highest, most);
+  population.lowest = std::min(population.lowest, most);
+  if (population.looks % kCalm == 0) {
+    population.is_calm = population.highest - population.lowest <= slack(population.highest) &&
+                         std::popcount(population.rises) <= kFewRises;
+    population.highest = population.lowest = most;
+  }
+  if (std::abs(most - before) <= slack(before)) return;
   const bool grows = most > before;
   if (grows != std::exchange(population.grew, grows)) population.turns |= 1;
 }

@@ -96,11 +96,17 @@ class PlannedPolicy final : public Policy {
                           std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity());
     idling_helps_ = (!is_alone && options.load != Load::kOpen) || options.objective == Objective::kEnergy;
     for (const TaskType i : system.types()) counts_.push_back(system.count(i));
+    if (is_open()) {  // counts say nothing but that a task has one server at a time
+      Count servers = 0;
+      for (const Resource& resource : system.resources()) servers += resource.servers;
+      std::fill(counts_.begin(), counts_.end(), std::min(servers, kMaxCount));
+    }
     plan();
   }
 
   /// Work of several stages and work that arrives is planned for as a whole, whatever of it is there now.
   void set_population(std::span<const Count> threads_by_type) override {
+    if (is_open()) return;
     for (const TaskType i : problem_.system.types()) {
       if (has_own_threads_[index(i)] && !arrives_[index(i)]) counts_[index(i)] = threads_by_type[index(i)];
     }
@@ -316,6 +322,7 @@ class PlannedBinding final : public LateBinding {
   std::optional<double> idle_until(ResourceId j) const noexcept override {
     return orders_[index(j)].idle_until();
   }
+  bool helps_out() const noexcept override { return policy_.is_open(); }
   bool knows_parties() const noexcept override { return policy_.parties() > 1; }
   bool serves(TaskType i, std::size_t party) const noexcept override {
     return policy_.completions(i, party) > 0;
@@ -441,8 +448,11 @@ class PlannedBinding final : public LateBinding {
     const double here = situation.system->seconds_per_task(i, j);
     if (!policy_.is_open()) return policy_.completions(i) > 0 ? waiting / policy_.completions(i) / here : 0;
     const Faster& faster = faster_(i, j);
-    if (faster.rate == 0) return std::numeric_limits<double>::infinity();
-    return (waiting / faster.rate + faster.seconds) / here;
+    if (faster.rate > 0) return (waiting / faster.rate + faster.seconds) / here;
+    const ResourceId home = *situation.system->home(i);
+    const double at_home = situation.system->seconds_per_task(i, home);
+    if (!(at_home < here)) return std::numeric_limits<double>::infinity();
+    return (waiting / policy_.servers(home) + 1) * at_home / here;
   }
 
   /// Where the plan has a type that is faster there than here: what they complete of it together, by their
