@@ -69,7 +69,6 @@ struct KnownSystem {
     Count most = 0;                    ///< seen in the latest eight looks of their own
     Count highest = 0;                 ///< of those, since calm was looked for
     Count lowest = kMaxCount;          ///< likewise
-    bool is_calm = false;              ///< they were nearly the same when it last was
     bool grew = false;                 ///< it was more than in the eight before, when it last differed
     std::uint32_t rises = 0;           ///< when it was more than before: a bit for each eight looks
     std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
@@ -116,6 +115,7 @@ struct KnownSystem {
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
   void look_at_counts(double now);
   void look_whether_open(bool is_burst);
+  bool have_been_calm();
   static void look_for_turns(Population& population, Count most);
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
@@ -125,9 +125,11 @@ struct KnownSystem {
   bool worth_trying(TaskType i, ResourceId j, double fastest) const;
   double servers_kept_busy(TaskType i, ResourceId j) const;
 
-  bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
-  double looked_ = 0;    ///< when
-  double watched_ = 0;   ///< seconds in which tasks have come of late
+  bool shares_ = false;             ///< some capacity is shared: tasks slow each other down
+  double looked_ = 0;               ///< when
+  Count most_in_all_ = 0;           ///< tasks, since calm was looked for
+  std::size_t looks_for_calm_ = 0;  ///< of all times
+  double watched_ = 0;              ///< seconds in which tasks have come of late
   SpeedHistory speeds_;
   std::vector<double> present_;  ///< scratch: tasks of each pair
   std::vector<Count> seen_;      ///< scratch: tasks of each type
