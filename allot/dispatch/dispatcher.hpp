@@ -42,9 +42,9 @@ struct DispatcherOptions {
   /// planned for at the next look, many fewer when eight looks in a row saw no more, and a smaller difference
   /// when it has lasted for 64 looks. False: plans are for the counts, which the host keeps true.
   bool follow_counts = true;
-  /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, or come from
-  /// threads that take any type. With `follow_counts` the planner then looks whether that is so at present,
-  /// and plans for it (`Load::kOpen`). Few tasks in a closed loop may look the same, and would lose by it.
+  /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, come in bursts,
+  /// or come from threads that take any type. With `follow_counts` plans are then for an open load
+  /// (`Load::kOpen`) until the numbers in flight have been calm for 256 looks, and again when they are not.
   bool may_be_open = false;
   /// Part of a resource's time that may go into trying again what the plan does not use; 0: never try again.
   /// Pairs never tried are tried in any case.
