@@ -42,9 +42,9 @@ struct DispatcherOptions {
   /// when eight looks in a row saw no more; a smaller difference when it has lasted for 64 looks. False:
   /// plans are for the counts, which the host keeps up to date.
   bool follow_counts = true;
-  /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, or come from
-  /// threads that take any type. With `follow_counts`, the planner then checks whether that is so at present,
-  /// and plans for it (`Load::kOpen`). A closed loop of few tasks may look the same, and would lose by it.
+  /// Whether the next task may be of any type, whatever has ended: tasks arrive from outside, come in bursts,
+  /// or come from threads that take any type. With `follow_counts` plans are then for an open load
+  /// (`Load::kOpen`) until the numbers in flight have been calm for 256 looks, and again when they are not.
   bool may_be_open = false;
   /// Fraction of a resource's time for trying pairs that the plan does not use; 0: never. Pairs that were
   /// never tried are tried in any case.

@@ -80,6 +80,8 @@ std::unique_ptr<ActivePlan> Dispatcher::State::first_plan() {
   // Nobody can destroy what is not made yet, but its maker may have changed his mind.
   if (const StopFlag* const flag = options.policy_options.solve.flag) solving.solve.flag = flag;
   solving.look_further = policy.can_look_further;
+  solving.ceilings = known.ceilings();
+  if (!solving.ceilings.empty()) solving.load = Load::kOpen;
   return detail::make_active_plan(policy, known.system(), solving, ++plans, nullptr);
 }
 

@@ -240,6 +240,7 @@ std::optional<LateDispatch::Start> LateDispatch::choose(ResourceId j, Clock::tim
     situation.now = *until;
     type = binding_->next(j, situation, random_);
   }
+  if (!type && binding_->helps_out()) return std::nullopt;
   std::optional<TaskType> other = type ? std::nullopt : unplanned(j);
   if (!type && !other && moment_ > 0) other = unserved(j, situation.now);
   if (!type && !other) return std::nullopt;

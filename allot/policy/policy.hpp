@@ -72,6 +72,9 @@ class LateBinding {
     (void)j;
     return std::nullopt;
   }
+  /// Whether `next` also gives a server tasks that the plan has elsewhere, where that pays. What it leaves is
+  /// better off waiting.
+  virtual bool helps_out() const noexcept { return false; }
   /// Tasks of a type may belong to different parties: 0 for the type's own threads and for arrivals, k + 1
   /// for the k-th group of threads. Whether each party has its own line.
   virtual bool knows_parties() const noexcept { return false; }
@@ -150,8 +153,8 @@ enum class Load : std::uint8_t {
   /// proportions are kept rather than the largest shortfall filled.
   kFollowed,
   /// Live, and the type of the next task does not depend on what has ended: it comes from outside, or from
-  /// threads that take any type. The most value per second of what is there now is not the most in the long
-  /// run then, and a task goes where it ends first.
+  /// threads that take any type. Counts and shares say nothing then. A policy that holds a target sends a
+  /// task home, or to a free server that ends it sooner; `planned` plans for what arrives.
   kOpen,
 };
 

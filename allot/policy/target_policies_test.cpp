@@ -332,6 +332,31 @@ TEST(FixedPolicy, PlacesByShortfallWhenTheCountsAreNotItsRowSums) {
   }
 }
 
+TEST(TargetPolicy, LeavesHomeUnderAnOpenLoadForAFreeServerThatEndsTheTaskSoonerAlone) {
+  const System system({{.name = "fast"}, {.name = "slow"}},
+                      {{.name = "a", .count = 1, .priority = 1}, {.name = "b", .count = 1, .priority = 1}},
+                      Rates(2, 2, {10, 4, 1, 10}));
+  PolicyOptions options;
+  options.load = Load::kOpen;
+  RandomStream random(1);
+  for (const char* const name : {"map", "mis", "optimal", "weighted"}) {
+    SCOPED_TRACE(name);
+    const auto policy = find_policy(name)->make(system, options);
+    policy->set_population(population_of(system));
+    EXPECT_EQ(policy->target(), nullptr);
+    EXPECT_TRUE(policy->time_shares().empty());
+    const auto placed = [&](std::vector<Count> tasks) {  // of a and of b, at the fast and at the slow
+      const std::vector<Count> totals{tasks[0] + tasks[2], tasks[1] + tasks[3]};
+      return policy->place(TaskType{0}, {&system, tasks, totals, {}}, {}, random);
+    };
+    EXPECT_EQ(placed({0, 0, 0, 0}), ResourceId{0});
+    EXPECT_EQ(placed({1, 0, 0, 0}), ResourceId{0});  // 0.2 seconds, there 0.25
+    EXPECT_EQ(placed({2, 0, 0, 0}), ResourceId{1});  // 0.3 seconds
+    EXPECT_EQ(placed({9, 0, 0, 1}), ResourceId{0});  // no server is free there
+    EXPECT_EQ(placed({0, 0, 1, 0}), ResourceId{1});  // 1.1 seconds behind what is slow here
+  }
+}
+
 TEST(TargetPolicy, AsksOnceForEachPopulation) {
   const System system({{.name = "a"}, {.name = "b"}}, {{.name = "s"}, {.name = "t"}},
                       Rates(2, 2, {1, 1, 1, 1}));

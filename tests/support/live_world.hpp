@@ -34,9 +34,11 @@ class LiveWorld {
       : truth_(truth),
         dispatcher_(dispatcher),
         random_(seed),
+        outside_(seed, 1),
         noise_(noise ? std::move(noise) : [](RandomStream& r) { return 1 + 0.04 * (r.uniform() - 0.5); }),
         completions_(truth.type_count(), 0),
         ready_(truth.type_count(), 0),
+        in_flight_(truth.type_count(), 0),
         by_thread_(truth.type_count(), 0),
         present_(truth.type_count(), truth.resource_count(), 0),
         shared_(truth, Filling::Of::kShared),
@@ -52,7 +54,7 @@ class LiveWorld {
 
   double now() const { return now_; }
   const std::vector<std::uint64_t>& completions() const { return completions_; }
-  Count in_flight() const { return in_flight_; }
+  Count in_flight() const { return std::accumulate(in_flight_.begin(), in_flight_.end(), Count{0}); }
   LateDispatch& late() { return *late_; }
 
   /// So many threads of the type more, each with a task at any time.
@@ -100,10 +102,10 @@ class LiveWorld {
   };
   static constexpr double kNever = std::numeric_limits<double>::infinity();
 
-  double gap(double rate) { return rate > 0 ? -std::log(random_.uniform()) / rate : kNever; }
+  double gap(double rate) { return rate > 0 ? -std::log(outside_.uniform()) / rate : kNever; }
 
   TaskType drawn_type() {
-    double left = random_.uniform() * std::accumulate(mix_.begin(), mix_.end(), 0.0);
+    double left = outside_.uniform() * std::accumulate(mix_.begin(), mix_.end(), 0.0);
     std::size_t i = 0;
     while (i + 1 < mix_.size() && left > mix_[i]) left -= mix_[i++];
     return task_type(i);
@@ -111,7 +113,7 @@ class LiveWorld {
 
   void submit(TaskType i, Count tasks, bool by_thread) {
     for (Count n = 0; n < tasks; ++n) {
-      ++in_flight_;
+      ++in_flight_[index(i)];
       if (by_thread) ++by_thread_[index(i)];
       if (late_) {
         late_->set_waiting(i, ++ready_[index(i)]);
@@ -268,7 +270,10 @@ class LiveWorld {
     in_service_(i, ended.ticket.resource) -= 1;
     ++completions_[index(i)];
     value_ += truth_.worth(i);
-    --in_flight_;
+    // Tasks of a type are alike: any of them may be a thread's.
+    const auto alike = static_cast<std::uint64_t>(in_flight_[index(i)]--);
+    const auto by_threads = static_cast<std::uint64_t>(by_thread_[index(i)]);
+    const bool by_thread = by_threads == alike || (by_threads > 0 && random_.below(alike) < by_threads);
     if (late_) {
       late_->ended(ended.start, busy, true, at(now_));
     } else {
@@ -277,7 +282,7 @@ class LiveWorld {
       dispatcher_.complete(ended.ticket, busy, true, at(now_));
     }
     dispatcher_.solve(at(now_));
-    if (by_thread_[index(i)] > 0) {
+    if (by_thread) {
       --by_thread_[index(i)];
       submit(mix_.empty() ? i : drawn_type(), 1, true);
     } else {
@@ -288,10 +293,12 @@ class LiveWorld {
   const System& truth_;
   Dispatcher& dispatcher_;
   std::optional<LateDispatch> late_;
-  RandomStream random_;
+  RandomStream random_;   // of the times that tasks take
+  RandomStream outside_;  // of what comes: the same, whatever is done with it
   Noise noise_;
   std::vector<std::uint64_t> completions_;
   std::vector<Count> ready_;      // by type, of those that no server has taken; late binding alone
+  std::vector<Count> in_flight_;  // by type
   std::vector<Count> by_thread_;  // by type: tasks in flight that are followed by another
   PerPair<Count> present_;        // tasks that were placed there
   Lines lines_{{}};
@@ -302,7 +309,6 @@ class LiveWorld {
   std::vector<double> mix_;
   Filling shared_;
   PerPair<double> in_service_;
-  Count in_flight_ = 0;
   double value_ = 0;
   double now_ = 0;
   double wake_ = kNever;

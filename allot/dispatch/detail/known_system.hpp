@@ -30,7 +30,8 @@ struct KnownSystem {
   /// The system as it is to be planned for now.
   System system();
 
-  /// Under an open load: the most of each type that can complete per second; else empty.
+  /// Under an open load: the most of each type that can complete per second, without bounds while nothing is
+  /// known; else empty.
   std::vector<double> ceilings();
 
   /// Of a pair that is new.
@@ -66,6 +67,8 @@ struct KnownSystem {
     double arrived = 0;                ///< tasks that have come, of late
     double planned_arrivals = 0;       ///< per second, in the latest system
     Count most = 0;                    ///< seen in the latest eight looks of their own
+    Count highest = 0;                 ///< of those, since calm was looked for
+    Count lowest = kMaxCount;          ///< likewise
     bool grew = false;                 ///< it was more than in the eight before, when it last differed
     std::uint32_t rises = 0;           ///< when it was more than before: a bit for each eight looks
     std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
@@ -102,7 +105,7 @@ struct KnownSystem {
   double busy_seconds = 0;
   std::vector<double> budgets;  ///< seconds for trying again what is not used, by resource and pair
   bool changed = true;          ///< a new plan is asked for
-  bool open = false;            ///< tasks that end are not followed by tasks of their type: see Load::kOpen
+  bool open = may_be_open;      ///< tasks that end are not followed by tasks of their type: see Load::kOpen
   /// How tasks slow each other down; absent: not known since something has changed.
   std::optional<EvenSharing> sharing;
 
@@ -111,7 +114,9 @@ struct KnownSystem {
   System shape() const;
   System made(std::vector<TaskClass> tasks, PerPair<double> rates) const;
   void look_at_counts(double now);
-  void look_for_turns(Population& population, Count most);
+  void look_whether_open(bool is_burst);
+  bool have_been_calm();
+  static void look_for_turns(Population& population, Count most);
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
   void open_and_close(double now);
@@ -120,9 +125,11 @@ struct KnownSystem {
   bool worth_trying(TaskType i, ResourceId j, double fastest) const;
   double servers_kept_busy(TaskType i, ResourceId j) const;
 
-  bool shares_ = false;  ///< some capacity is shared: tasks slow each other down
-  double looked_ = 0;    ///< when
-  double watched_ = 0;   ///< seconds in which tasks have come of late
+  bool shares_ = false;             ///< some capacity is shared: tasks slow each other down
+  double looked_ = 0;               ///< when
+  Count most_in_all_ = 0;           ///< tasks, since calm was looked for
+  std::size_t looks_for_calm_ = 0;  ///< of all times
+  double watched_ = 0;              ///< seconds in which tasks have come of late
   SpeedHistory speeds_;
   std::vector<double> present_;  ///< scratch: tasks of each pair
   std::vector<Count> seen_;      ///< scratch: tasks of each type

@@ -14,8 +14,8 @@ namespace {
 
 /// So many times the tasks of a type that the target is for are a burst, for which it says nothing.
 constexpr Count kBurst = 2;
-/// Under an open load a task leaves its home for a place where it ends so many times as soon: what is slow
-/// there is in the way of others.
+/// More tasks than the target has leave their home for another of its places where they end so many times as
+/// soon: what is slow there is in the way of others.
 constexpr double kMuchSooner = 1.5;
 
 class TargetPolicy final : public Policy {
@@ -31,6 +31,7 @@ class TargetPolicy final : public Policy {
   }
 
   void set_population(std::span<const Count> threads_by_type) override {
+    if (load_ == Load::kOpen) return;  // counts say nothing
     const Target* known = targets_.find(threads_by_type);
     if (known == nullptr) {
       Target target = find_(system_.with_counts(threads_by_type));
@@ -44,7 +45,7 @@ class TargetPolicy final : public Policy {
 
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
-    if (load_ == Load::kOpen) return situation.totals.empty() ? kLookFurther : soonest(i, situation);
+    if (load_ == Load::kOpen) return situation.totals.empty() ? kLookFurther : free_or_home(i, situation);
     const std::size_t row = index(i) * resources_;
     const Count* const wanted = wanted_ + row;
     const Count* const present = situation.counts.data() + row;
@@ -99,14 +100,28 @@ class TargetPolicy final : public Policy {
     return tasks < target ? best : soonest(i, situation, wanted);
   }
 
+  /// At home, unless a free server elsewhere ends it sooner. What belongs there loses nothing by that in the
+  /// long run: it either has all servers all the time, or less work than they can do.
+  ResourceId free_or_home(TaskType i, const Situation& situation) const noexcept {
+    ResourceId best = *system_.home(i);
+    double least = system_.seconds_per_task(i, best) + seconds_to_wait(best, situation);
+    for (const ResourceId j : system_.resources_for(i)) {
+      const double end = system_.seconds_per_task(i, j);
+      if (end >= least || situation.total(j) >= system_.resource(j).servers) continue;
+      best = j;
+      least = end;
+    }
+    return best;
+  }
+
   /// Where the task is expected to end first, of the places that are wanted; at home unless that is much
   /// sooner elsewhere.
-  ResourceId soonest(TaskType i, const Situation& situation, const Count* wanted = nullptr) const noexcept {
+  ResourceId soonest(TaskType i, const Situation& situation, const Count* wanted) const noexcept {
     const ResourceId home = *system_.home(i);
     ResourceId best = home;
     double least = system_.seconds_per_task(i, home) + seconds_to_wait(home, situation);
     for (const ResourceId j : system_.resources_for(i)) {
-      if (j == home || (wanted != nullptr && wanted[index(j)] == 0)) continue;
+      if (j == home || wanted[index(j)] == 0) continue;
       const double end = kMuchSooner * (system_.seconds_per_task(i, j) + seconds_to_wait(j, situation));
       if (end >= least) continue;
       best = j;

@@ -21,19 +21,15 @@ namespace {
 /// The part of its load by which work that arrives may be served faster than it comes on average, where the
 /// machine can: what has piled up must go away again.
 constexpr double kRoom = 1.05;
-
 /// The part of what can be carried at most that is planned for: rounding must not make it too much.
 constexpr double kCarried = 1 - 1e-6;
 /// The part of a resource that is rounding, not a plan.
 constexpr double kNothing = 1e-9;
-
 /// Turns of the plan by which others may be ahead of one that waits for room, before what it needs is kept
 /// for it.
 constexpr double kPassedBy = 4;
-
 /// The part of a task that is rounding, where a plan has a whole number of them in service.
 constexpr double kWhole = 1e-6;
-
 /// The part of a type's completions that is rounding, when those of groups are taken from all.
 constexpr double kRounding = 1e-7;
 
@@ -85,7 +81,7 @@ class PlannedPolicy final : public Policy {
     if (options.power_cap) problem_.power_cap = options.power_cap;
     problem_.ceilings = options.ceilings;
     for (const TaskType i : system.types())
-      has_own_threads_.push_back(system.count(i) > 0 || may_come(i, options));
+      has_own_threads_.push_back(!is_open() && (system.count(i) > 0 || may_come(i, options)));
     arrives_.assign(system.type_count(), false);
     for (const ThreadGroup& group : problem_.threads) {
       for (const TaskType i : group.sequence) has_own_threads_[index(i)] = false;
@@ -95,7 +91,11 @@ class PlannedPolicy final : public Policy {
     const bool is_alone = problem_.threads.size() == 1 && problem_.arrivals.empty() && !problem_.power_cap &&
                           std::none_of(has_own_threads_.begin(), has_own_threads_.end(), std::identity());
     idling_helps_ = (!is_alone && options.load != Load::kOpen) || options.objective == Objective::kEnergy;
-    for (const TaskType i : system.types()) counts_.push_back(system.count(i));
+    Count servers = 0;
+    for (const Resource& resource : system.resources()) servers += resource.servers;
+    // Counts of an open load say nothing but that a task has one server at a time.
+    for (const TaskType i : system.types())
+      counts_.push_back(is_open() ? std::min(servers, kMaxCount) : system.count(i));
     plan();
   }
 
@@ -278,9 +278,8 @@ class PlannedBinding final : public LateBinding {
       for (std::size_t i = 0; i < weights.size(); ++i) {
         weights[i] = policy_.share(task_type(i), resource_id(j));
         if (weights[i] > 0) pairs_.push_back({task_type(i), resource_id(j)});
-      }
-      for (std::size_t i = 0; i < seconds.size(); ++i)
         seconds[i] = policy_.seconds_per_task(task_type(i), resource_id(j));
+      }
       orders_[j].set_weights(weights);
       orders_[j].expect(seconds);
     }
@@ -316,6 +315,7 @@ class PlannedBinding final : public LateBinding {
   std::optional<double> idle_until(ResourceId j) const noexcept override {
     return orders_[index(j)].idle_until();
   }
+  bool helps_out() const noexcept override { return policy_.is_open(); }
   bool knows_parties() const noexcept override { return policy_.parties() > 1; }
   bool serves(TaskType i, std::size_t party) const noexcept override {
     return policy_.completions(i, party) > 0;
@@ -396,7 +396,6 @@ class PlannedBinding final : public LateBinding {
              behind > kPassedBy * std::max(order.turn(other.type), orders_[index(j)].turn(i));
     });
   }
-
   static bool fits(const PlannedPair& pair, const Situation& situation) noexcept {
     const auto needs = situation.system->needs(pair.type, pair.resource);
     return std::all_of(needs.begin(), needs.end(),
@@ -441,8 +440,11 @@ class PlannedBinding final : public LateBinding {
     const double here = situation.system->seconds_per_task(i, j);
     if (!policy_.is_open()) return policy_.completions(i) > 0 ? waiting / policy_.completions(i) / here : 0;
     const Faster& faster = faster_(i, j);
-    if (faster.rate == 0) return std::numeric_limits<double>::infinity();
-    return (waiting / faster.rate + faster.seconds) / here;
+    if (faster.rate > 0) return (waiting / faster.rate + faster.seconds) / here;
+    const ResourceId home = *situation.system->home(i);
+    const double at_home = situation.system->seconds_per_task(i, home);
+    if (at_home < here) return (waiting / policy_.servers(home) + 1) * at_home / here;
+    return std::numeric_limits<double>::infinity();
   }
 
   /// Where the plan has a type that is faster there than here: what they complete of it together, by their
