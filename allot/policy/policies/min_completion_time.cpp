@@ -1,6 +1,8 @@
 // Minimum completion time: where the new task is expected to finish first, from the mean times of the tasks
 // there. Unlike load balancing it knows no sizes, but it counts how long the task itself will take.
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -32,7 +34,7 @@ class MinCompletionTime final : public Policy {
                    RandomStream&) const noexcept override {
     const bool sums_are_there = situation.counts.empty();
     const double* const alone = seconds_.row(i).data();
-    ResourceId best = situation.system->resources_for(i)[0];
+    auto best = static_cast<std::uint32_t>(index(situation.system->resources_for(i)[0]));
     double soonest = std::numeric_limits<double>::infinity();
     for (std::size_t begin = 0; begin < resources_; begin += kBlock) {
       const std::size_t width = resources_ - begin;
@@ -44,11 +46,13 @@ class MinCompletionTime final : public Policy {
       for (std::size_t k = 0; k < kBlock && k < width; ++k) {
         if (alone[begin + k] == 0) continue;  // cannot run there
         const double finish = waiting[k] / servers_[begin + k] + alone[begin + k];
-        best = finish < soonest ? resource_id(begin + k) : best;  // no branches: nothing here can be foreseen
-        soonest = finish < soonest ? finish : soonest;
+        // No branches: nothing here can be foreseen.
+        const std::uint32_t sooner = finish < soonest ? ~std::uint32_t{0} : 0;
+        best ^= (best ^ static_cast<std::uint32_t>(begin + k)) & sooner;
+        soonest = std::min(finish, soonest);
       }
     }
-    return best;
+    return resource_id(best);
   }
 
  private:
