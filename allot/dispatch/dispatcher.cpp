@@ -83,10 +83,11 @@ inline ResourceId Dispatcher::State::take_trial(TaskType i, Mine mine) noexcept 
   ticket.resource = j;
   ticket.explores = explores;
   ticket.start_ns = now_ns;
-  if (looks == Looks::kWork) ticket.expected_ns = expected_ns(i, j, mine);
   mine.add(mine.tally->open_starts, ticket.start_ns);
   mine.add(mine.tally->placed, 1);
-  if (by_slot) count_by_slot(ticket, 1, mine);
+  if (!by_slot) return;
+  if (looks == Looks::kWork) ticket.expected_ns = expected_ns(i, j, mine);
+  count_by_slot(ticket, 1, mine);
 }
 
 [[gnu::always_inline]] inline void Dispatcher::State::leave(const Ticket& ticket, Mine mine) noexcept {
@@ -241,8 +242,9 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   Situation situation = nothing;
   situation.system = &plan.plan->system;
   situation.counts = {tasks, plan.types * plan.resources};
-  return counts.places.take(i, {tasks + index(i) * plan.resources, plan.resources}, mine.slot,
-                            [&] { return ask(i, plan, situation, {}, mine); });
+  return counts.places.take(
+      i, {tasks + index(i) * plan.resources, plan.resources},
+      mine.slot, [&]() __attribute__((always_inline)) { return ask(i, plan, situation, {}, mine); });
 }
 
 /// Adds what all other slots have counted.
