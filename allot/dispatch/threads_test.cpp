@@ -51,7 +51,7 @@ void work(Dispatcher& dispatcher, std::size_t type_count, int thread, int rounds
 }
 
 TEST(Threads, CountsAreExactWhilePlansAndResourcesChange) {
-  for (const char* policy : {"map", "round-robin", "min-completion-time", "power-of-two"}) {
+  for (const char* policy : {"map", "round-robin", "min-completion-time", "load-balance", "power-of-two"}) {
     SCOPED_TRACE(policy);
     DispatcherOptions options;
     options.policy = policy;

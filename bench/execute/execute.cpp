@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -129,8 +130,29 @@ class TbbPool {
         },
         [&] { gate_.wait_until_empty(); });
   }
+  /// With a future for each task, as ours has.
+  Cost run_with_futures(std::size_t tasks) {
+    return cost_of(
+        tasks,
+        [&] {
+          gate_.enter();
+          std::promise<void> promise;
+          const std::future<void> future = promise.get_future();
+          arena_.enqueue(Promised{std::move(promise), &gate_});
+        },
+        [&] { gate_.wait_until_empty(); });
+  }
 
  private:
+  struct Promised {
+    mutable std::promise<void> promise;
+    Gate* gate;
+    void operator()() const {
+      promise.set_value();
+      gate->leave();
+    }
+  };
+
   tbb::global_control threads_{tbb::global_control::max_allowed_parallelism, 3};  // this one, and two workers
   tbb::task_arena arena_{2, 0};
   Gate gate_;
@@ -149,17 +171,28 @@ void measure_empty_tasks(bool quick) {
     std::vector<double> cpu, wall, ratio;
   };
   std::vector<Row> rows{{"oneTBB, task_arena::enqueue", {}, {}, {}},
+                        {"oneTBB, the same with std::promise", {}, {}, {}},
                         {"allot, callback", {}, {}, {}},
-                        {"allot, std::future", {}, {}, {}}};
+                        {"allot, std::future", {}, {}, {}},
+                        {"std::promise, on one thread", {}, {}, {}}};
   for (int run = 0; run <= runs; ++run) {
     std::vector<Cost> costs;
 #ifdef ALLOT_HAS_TBB
     costs.push_back(tbb.run(tasks));
+    costs.push_back(tbb.run_with_futures(tasks));
 #else
-    costs.push_back({});
+    costs.resize(2);
 #endif
     costs.push_back(ours.with_callbacks(tasks));
     costs.push_back(ours.with_futures(tasks));
+    costs.push_back(cost_of(
+        tasks,
+        [] {
+          std::promise<void> promise;
+          const std::future<void> future = promise.get_future();
+          promise.set_value();
+        },
+        [] {}));
     if (run == 0) continue;  // memory, rates
     for (std::size_t r = 0; r < rows.size(); ++r) {
       rows[r].cpu.push_back(costs[r].cpu);
