@@ -23,8 +23,8 @@ constexpr int kRetries = 16;
 /// write there all the while, so each look costs as much as half a decision.
 constexpr std::uint64_t kFreshNs = 1000;
 
-/// A counter that is read, changed by the policy on a copy, and put back if nobody else has changed it.
-bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, const std::uint32_t* before,
+/// Numbers that are read, changed by the policy on a copy, and put back if nobody else has changed them.
+bool put_back(std::span<std::atomic<std::uint32_t>> memory, const std::uint32_t* before,
               const std::uint32_t* after) noexcept {
   for (std::size_t at = 0; at < memory.size(); ++at) {
     if (before[at] == after[at]) continue;
@@ -347,6 +347,8 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 [[gnu::noinline]] ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
                                                        Mine mine) noexcept {
   const std::size_t remembered = plan.memory.size();
+  const std::size_t first = policy.remembers_by_type ? index(i) : 0;
+  const std::span used = std::span(plan.memory).subspan(first, policy.remembers_by_type ? 1 : remembered);
   Situation situation = nothing;
   situation.system = &plan.plan->system;
   situation.counts = {scratch.counts, plan.types * plan.resources};
@@ -354,12 +356,12 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   if (plan.shows_work) situation.remaining = {scratch.work, plan.resources};
   for (int attempt = 0;; ++attempt) {
     if (looks != Looks::kNothing) look(plan, scratch);
-    for (std::size_t at = 0; at < remembered; ++at) {
+    for (std::size_t at = first; at < first + used.size(); ++at) {
       scratch.before[at] = scratch.after[at] = plan.memory[at].load(std::memory_order_relaxed);
     }
     const ResourceId j = ask(i, plan, situation, {scratch.after, remembered}, mine);
     const bool last = attempt == kRetries;
-    if (!put_back(plan.memory, scratch.before, scratch.after) && !last) continue;
+    if (!put_back(used, scratch.before + first, scratch.after + first) && !last) continue;
     if (j == kNowhere || by_slot) return j;
     if (looks == Looks::kAll && remembered == 0 && !last) {
       if (!counts.places.add_to(i, j, situation.count(i, j))) continue;

@@ -278,6 +278,10 @@ TEST(Policies, LookAtNoMoreThanTheySay) {
         }
         std::vector<std::uint32_t> memory(policy->memory_size(), 0);
         std::vector<std::uint32_t> same = memory;
+        if (info->remembers_by_type) {
+          ASSERT_EQ(memory.size(), system.type_count());
+          for (const TaskType l : system.types()) same[index(l)] = l == i ? 0 : 77;
+        }
         RandomStream draws(seed, 1);
         RandomStream again(seed, 1);
         const std::span<const Count> shown =
@@ -300,6 +304,10 @@ TEST(Policies, LookAtNoMoreThanTheySay) {
           continue;
         }
         EXPECT_EQ(policy->place(i, much, memory, draws), narrow);
+        if (info->remembers_by_type) {
+          EXPECT_EQ(memory[index(i)], same[index(i)]);
+          EXPECT_EQ(std::count(same.begin(), same.end(), 77), static_cast<std::ptrdiff_t>(same.size() - 1));
+        }
         ++compared;
       }
     }

@@ -207,6 +207,7 @@ struct PolicyInfo {
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
   Looks looks_at = Looks::kAll;      ///< the same for every system
+  bool remembers_by_type = false;    ///< a number for each type, which only placing that type looks at
   /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
   const char* runtime_summary = nullptr;
 };
