@@ -21,7 +21,7 @@ using detail::Tally;
 constexpr int kRetries = 16;
 /// What other slots have counted is read again when it is older than this, or see `Tally::kMostUnread`. They
 /// write there all the while, so each look costs as much as half a decision.
-constexpr std::uint64_t kFreshNs = 1000;
+constexpr std::uint64_t kFreshNs = 4000;
 
 /// Numbers that are read, changed by the policy on a copy, and put back if nobody else has changed them.
 bool put_back(std::span<std::atomic<std::uint32_t>> memory, const std::uint32_t* before,

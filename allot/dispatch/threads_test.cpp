@@ -137,8 +137,8 @@ TEST(Threads, TheRingPassesOnEverySampleThatItTook) {
   EXPECT_GT(taken_out, 0U);
 }
 
-/// What other threads have placed is seen once a microsecond has passed by the host's clock, and after some
-/// decisions even if that stands still.
+/// What other threads have placed is seen once four microseconds have passed by the host's clock, and after
+/// some decisions even if that stands still.
 TEST(Threads, TheLoadThatOthersHavePlacedIsSeen) {
   for (const char* policy : {"jsq", "min-completion-time"}) {
     for (const bool time_passes : {true, false}) {
@@ -155,7 +155,7 @@ TEST(Threads, TheLoadThatOthersHavePlacedIsSeen) {
       others_do([&] {
         for (int k = 0; k < 100; ++k) dispatcher.place_at(task_type(0), resource_id(1), now);
       });
-      const Clock::time_point later = now + (time_passes ? std::chrono::microseconds(1) : Clock::duration(0));
+      const Clock::time_point later = now + (time_passes ? std::chrono::microseconds(4) : Clock::duration(0));
       for (int k = 0; k < (time_passes ? 0 : detail::Tally::kMostUnread); ++k)
         dispatcher.place(task_type(0), later);
       for (int k = 0; k < 40; ++k)

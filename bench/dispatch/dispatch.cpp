@@ -253,6 +253,7 @@ std::optional<double> kept_when_shared(const DispatcherOptions& options, int att
       20'000;  // so few that they fit into the time a thread has before it is another's turn
   constexpr double kUndisturbed = 0.9;
   constexpr std::size_t kEnough = 5;
+  constexpr int kEach = 10;
   const System mine = machine(1);
   const System ours = machine(2);
   std::vector<double> apart;
@@ -260,12 +261,14 @@ std::optional<double> kept_when_shared(const DispatcherOptions& options, int att
   const auto keep = [](std::vector<double>& where, const Took& took) {
     if (took.shared >= kUndisturbed) where.push_back(took.wall_ns);
   };
-  Dispatcher one(mine.resources(), types_of(mine), priors_of(mine), options);
-  Dispatcher other(mine.resources(), types_of(mine), priors_of(mine), options);
-  Dispatcher both(ours.resources(), types_of(ours), priors_of(ours), options);
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    keep(apart, time_of<Dispatcher>({&one, &other}, mine, 2, kTasks));
-    keep(together, time_of<Dispatcher>({&both}, ours, 2, kTasks));
+  for (int attempt = 0; attempt < attempts; attempt += kEach) {  // each lies elsewhere in memory
+    Dispatcher one(mine.resources(), types_of(mine), priors_of(mine), options);
+    Dispatcher other(mine.resources(), types_of(mine), priors_of(mine), options);
+    Dispatcher both(ours.resources(), types_of(ours), priors_of(ours), options);
+    for (int k = 0; k < kEach; ++k) {
+      keep(apart, time_of<Dispatcher>({&one, &other}, mine, 2, kTasks));
+      keep(together, time_of<Dispatcher>({&both}, ours, 2, kTasks));
+    }
   }
   if (std::min(apart.size(), together.size()) < kEnough) return std::nullopt;
   return median(apart) / median(together);

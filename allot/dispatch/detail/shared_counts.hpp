@@ -32,15 +32,22 @@ enum class Access : std::uint8_t {
 /// Counters of one slot: see `add_to`. They are modulo 2^64, so that a thread may take away what another has
 /// added.
 struct alignas(kCacheLine) Tally {
+ private:
+  /// Other threads read loads, so nothing else lies in their cache lines, nor beside what says where they
+  /// are.
+  static constexpr std::size_t kApart = kCacheLine / sizeof(std::uint64_t);
+  std::vector<std::atomic<std::uint64_t>> loads_;
+
+ public:
   Tally(std::size_t types, std::size_t resources, const RandomStream& stream)
-      : pairs(types, resources), random(stream), others(resources, 0), loads_(resources + 2 * kApart) {}
+      : loads_(resources + 2 * kApart), pairs(types, resources), random(stream), others(resources, 0) {}
 
   struct OfPair {
     std::atomic<std::uint64_t> completions{0};
     std::atomic<std::uint64_t> tasks{0};  ///< placed, less those that left: see `counts_by_slot`
   };
 
-  std::atomic<std::uint64_t> placed{0};
+  alignas(kCacheLine) std::atomic<std::uint64_t> placed{0};
   std::atomic<std::uint64_t> explored{0};
   std::atomic<std::uint64_t> unseen{0};
   std::atomic<std::uint64_t> open_starts{0};  ///< ns: of all placed, less those of all ended
@@ -50,7 +57,7 @@ struct alignas(kCacheLine) Tally {
   SampleRing samples;
 
   /// Decisions after which loads of other slots are read again, whatever the host takes for the time.
-  static constexpr int kMostUnread = 16;
+  static constexpr int kMostUnread = 64;
 
   // Of an own slot: only its thread looks at them.
   RandomStream random;
@@ -62,11 +69,6 @@ struct alignas(kCacheLine) Tally {
   std::atomic<std::uint64_t>* loads(ResourceId first = resource_id(0)) noexcept {
     return &loads_[kApart + index(first)];
   }
-
- private:
-  /// Other threads read loads at each decision, so nothing else lies in their cache lines.
-  static constexpr std::size_t kApart = kCacheLine / sizeof(std::uint64_t);
-  std::vector<std::atomic<std::uint64_t>> loads_;
 };
 
 /// Whether tasks are counted by slot: where no decision looks at the tasks of a pair.
