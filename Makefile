@@ -14,7 +14,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build explorer docs test test-long bench figures format lint install package clean setup
+.PHONY: help run build explorer docs test sanitized test-long bench figures format lint install package clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -68,20 +68,17 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cmake --preset release -D ALLOT_WITH_PYTHON=ON -D ALLOT_WITH_STARPU=ON >/dev/null
 	@$(MAKE) --no-print-directory build
 	@cmake --build --preset release
-	$(call heading,test: release)
-	@ctest --preset release --label-exclude long
-	$(call heading,build: explorer)
-	@$(MAKE) --no-print-directory explorer
-	$(call heading,test: explorer)
-	@cd explorer && npm test --silent
-	$(call heading,build: asan)
-	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan --target allot_unit_tests allot_fuzzers
-	$(call heading,test: asan)
-	@ctest --preset asan --label-regex unit
+	$(call heading,test: release; meanwhile the page and the sanitized library are built with what is left of the processors)
+	@tools/side_by_side --nice 19 'ctest --preset release --label-exclude long' '$(MAKE) --no-print-directory explorer sanitized'
+	$(call heading,test: asan; meanwhile the page)
+	@tools/side_by_side 'ctest --preset asan --label-regex unit' 'cd explorer && npm test --silent'
 	$(call heading,fuzz: $(FUZZ_SECONDS) s each)
 	@tools/fuzz $(FUZZ_SECONDS) $(JOBS)
 	$(call heading,all passed)
+
+sanitized: # what `make test` runs with the address and undefined-behaviour sanitizers
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan --target allot_unit_tests allot_fuzzers
 
 test-long: ## more: thread sanitizer, the debug build, long tests, ten minutes of fuzzing each
 	@$(MAKE) --no-print-directory test FUZZ_SECONDS=600

@@ -44,16 +44,50 @@ function(allot_headers KIND)
     ${SHARED_HEADERS})
 endfunction()
 
-# allot_together(TARGET COUNT): its files are compiled so many at a time.
+# allot_together(TARGET COUNT): its files are compiled this many at a time, but for those of allot_apart. The files that put them
+# together are ours, not CMake's (UNITY_BUILD): they name sources as seen from the project, so that ccache knows them in every clone.
 function(allot_together TARGET COUNT)
-  if(ALLOT_TOGETHER)
-    set_target_properties(${TARGET} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${COUNT})
-    # Half a GiB need not be searched for garbage again and again.
-    target_compile_options(${TARGET} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>")
-    # A private class of a .cpp may hold what only that file knows.
-    target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  if(NOT ALLOT_TOGETHER)
+    return()
   endif()
+  get_target_property(sources ${TARGET} SOURCES)
+  set(batch "")
+  set(together "")
+  set(alone "")
+  foreach(source IN LISTS sources)
+    get_source_file_property(is_apart "${source}" SKIP_UNITY_BUILD_INCLUSION)
+    if(is_apart OR NOT source MATCHES "\\.cpp$")
+      list(APPEND alone "${source}")
+      continue()
+    endif()
+    file(REAL_PATH "${source}" path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}" "${path}")
+    string(APPEND batch "#include \"${path}\"\n")
+    string(REGEX MATCHALL "\n" lines "${batch}")
+    list(LENGTH lines length)
+    if(length EQUAL COUNT)
+      allot_batch()
+    endif()
+  endforeach()
+  if(batch)
+    allot_batch()
+  endif()
+  set_target_properties(${TARGET} PROPERTIES SOURCES "${alone};${together}")
+  target_include_directories(${TARGET} PRIVATE "${PROJECT_SOURCE_DIR}")
+  # Half a GiB need not be searched for garbage again and again.
+  target_compile_options(${TARGET} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>")
+  # A private class of a .cpp may hold what only that file knows.
+  target_compile_options(${TARGET} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endfunction()
+
+# Ends a batch of allot_together.
+macro(allot_batch)
+  list(LENGTH together number)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/together/${TARGET}_${number}.cpp")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${batch}" @ONLY)
+  list(APPEND together "${file}")
+  set(batch "")
+endmacro()
 
 # allot_apart(file...): each is compiled by itself. Who writes a plug-in need not know the names of others.
 function(allot_apart)

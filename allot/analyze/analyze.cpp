@@ -36,8 +36,8 @@ detail::Generator generator_of(const detail::Exploration& graph) {
   return chain;
 }
 
-/// The largest V(n) of any assignment. Floors and least depths are left out: policies and states know nothing
-/// of them.
+/// The largest V(n) of any assignment. Floors and minimum depths are left out: policies and states know
+/// nothing of them.
 Solution best_assignment(const System& system, const StopLimits& stop) {
   std::vector<Resource> resources = system.resources();
   for (Resource& resource : resources) resource.min_depth = 1;
@@ -159,8 +159,7 @@ void refuse_unknowable(const Policy& policy, std::string_view name) {
                                      "end of states for that; simulate it");
   if (!policy.looks_at_sizes()) return;
   throw InvalidModel(
-      "policy",
-      std::string(name) + " looks at the sizes of tasks, which the exact chain does not know; simulate it");
+      "policy", std::string(name) + " looks at task sizes, which the exact chain does not know; simulate it");
 }
 
 /// The chain of a policy in a network, with or without a best assignment to compare with.
@@ -218,7 +217,7 @@ Analysis analyze(const System& system, const NamedPolicy& named, const AnalyzeOp
     if (control.stopped == StopReason::kBudget) {
       char text[160];
       std::snprintf(text, sizeof text,
-                    "rates are so far apart that optimal control is only known to lie between %.6g and %.6g "
+                    "rates are so far apart that optimal control is only known to be between %.6g and %.6g "
                     "%s",
                     control.value, control.upper_bound,
                     system.has_worths() ? "of value per second" : "tasks/s");

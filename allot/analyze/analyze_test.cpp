@@ -361,13 +361,13 @@ TEST(Analyze, RefusesTooManyStatesWithTheirNumber) {
 TEST(Analyze, RefusesAPolicyThatLooksAtSizes) {
   const System system = make_system({2}, {{1.0, 2.0}});
   EXPECT_THAT(message_of([&] { analyze(system, policy("load-balance")); }),
-              HasSubstr("'load-balance' looks at the sizes"));
+              HasSubstr("'load-balance' looks at task sizes"));
 }
 
 TEST(Analyze, RefusesTimeSharesOnAQueue) {
   const System system =
       generate({.threads = 9, .priorities = true}).system.with_discipline(Discipline::kFcfs);
-  EXPECT_THAT(message_of([&] { analyze(system, policy("weighted")); }), HasSubstr("ps only"));
+  EXPECT_THAT(message_of([&] { analyze(system, policy("weighted")); }), HasSubstr("only under ps"));
 }
 
 TEST(Analyze, StopsWhenAsked) {
@@ -406,7 +406,7 @@ TEST(Analyze, TakesAPolicyThatIsNotBuiltIn) {
   EXPECT_EQ(analyze(system, mine).throughput, analyze(system, policy("jsq")).throughput);
   const NamedPolicy clairvoyant{"clairvoyant", policy("load-balance").make};
   EXPECT_THAT(message_of([&] { analyze(system, clairvoyant); }),
-              HasSubstr("'clairvoyant' looks at the sizes"));
+              HasSubstr("'clairvoyant' looks at task sizes"));
 }
 
 TEST(Analyze, TellsHowManyStatesItHasFound) {

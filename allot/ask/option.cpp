@@ -1,15 +1,13 @@
 #include "allot/ask/option.hpp"
 
-#include <charconv>
+#include "allot/base/numbers.hpp"
 
 namespace allot {
 namespace {
 
 /// The shortest text that reads back as the same number.
 std::string text_of(double value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
-  std::string text(buffer, end);
+  std::string text = exact_text(value);
   for (const auto& [long_form, short_form] :
        {std::pair("e+0", "e"), std::pair("e+", "e"), std::pair("e-0", "e-")}) {
     if (const std::size_t at = text.find(long_form); at != std::string::npos)

@@ -103,7 +103,7 @@ TEST(Questions, RefuseWhatVariesAndWhatNoPolicyTakes) {
   scenario.population.push_back({1.0, task_type(0), 1});
   CertifyQuestion certify;
   certify.scenario = std::make_shared<const Scenario>(scenario);
-  EXPECT_THAT(refusal(certify), HasSubstr("population: 'certify' does not take [[population]]"));
+  EXPECT_THAT(refusal(certify), HasSubstr("population: 'certify' does not support [[population]]"));
   SimulateQuestion simulate;
   simulate.scenario = small();
   simulate.how.policy.placement_probabilities = {1};

@@ -9,7 +9,7 @@ Option ServiceChoice::option() {
   return word_option("service", wanted, {"even", "planned"},
                      "even: tasks at a resource share it evenly (default); planned: each free server takes "
                      "what the plan says")
-      .unless_said("'planned' where there are threads, arrivals or a power_cap, or the objective needs it");
+      .unless_said("'planned' if there are threads, arrivals or a power_cap, or if the objective needs it");
 }
 
 bool ServiceChoice::is_planned(const Scenario& scenario, Objective objective, std::string_view question) {
@@ -21,7 +21,7 @@ bool ServiceChoice::is_planned(const Scenario& scenario, Objective objective, st
     why = "the objective " + quote::name(to_string(objective)) + " is for planned service";
   if (!scenario.population.empty()) {
     throw InvalidModel("population", "'" + std::string(question) +
-                                         "' does not take [[population]]: its counts change over time; "
+                                         "' does not support [[population]], as its counts change over time; "
                                          "'simulate' does");
   }
   if (wanted == Service::kEven && !why.empty())

@@ -1,5 +1,5 @@
-// Short names for long things: equal for equal content, different for different content unless somebody tries
-// hard.
+// Short names for long content: equal for equal content, and different for different content, except against
+// deliberate attacks.
 #pragma once
 
 #include <array>

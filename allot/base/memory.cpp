@@ -85,7 +85,7 @@ void require_memory(double bytes, const std::string& field, const std::string& w
   const auto available = static_cast<double>(memory_available());
   if (bytes <= available) return;
   throw InvalidModel(field, what + " would take about " + memory_text(bytes) + " of memory; " +
-                                memory_text(available) + " are there");
+                                memory_text(available) + " are available");
 }
 
 std::string memory_text(double bytes) {

@@ -1,4 +1,4 @@
-// How much memory there is, so that what would not fit is refused before it is taken.
+// How much memory is available, so that work that would not fit is refused beforehand.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,12 @@
 
 namespace allot {
 
-/// Bytes that this process can still take: the least of what the machine has free, what a control group
-/// leaves, and the process's own limits (ulimit -v, -d). Where nothing is known: without end.
+/// Bytes that this process can still allocate: the least of the machine's free memory, the rest of the
+/// control group's limit, and the limits of the process (ulimit -v, -d). Unlimited if nothing is known.
 std::uint64_t memory_available();
 
-/// Throws InvalidModel for `field` when so many bytes would not fit, saying what they are for, how many they
-/// are and how many there are.
+/// Throws InvalidModel for `field` if this many bytes would not fit. The message says what they are for, how
+/// many they are, and how many are available.
 void require_memory(double bytes, const std::string& field, const std::string& what);
 
 /// "3.2 GiB"

@@ -1,5 +1,5 @@
-// Files of ours, where others can write too: made new, never through a link, under names that nobody can
-// foresee.
+// Files that allot writes where other users can write, too: always new, never through a link, under
+// unpredictable names.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace allot {
 
-/// Who may read what is written; the user's umask takes away more.
+/// Who may read the file; the user's umask may restrict it further.
 enum class Readers {
   kOwner,     ///< 0600: what may hold secrets
   kEveryone,  ///< 0666
 };
 
-/// Writes a file beside its place, new and under a random name, and moves it there: it is never half there,
-/// and what lies at either name is not written to. A link at `path` is replaced, not followed.
+/// Writes a new file under a random name beside its place, and renames it: it is never incomplete, and no
+/// existing file is written to. A link at `path` is replaced, not followed.
 std::error_code replace_file(const std::string& path, std::string_view content, Readers readers);
-/// Whether this is a name under which `replace_file` writes: who is killed leaves such a file behind.
+/// Whether this is a temporary name of `replace_file`: a killed process leaves such a file behind.
 bool is_unfinished(std::string_view name) noexcept;
 
 /// A folder that only its owner can enter: made, or found and then made so. Refuses a link, a file, and the
 /// folder of another user. Parents must exist.
 std::error_code make_private_folder(const std::string& path);
 
-/// So many random hexadecimal digits, of the kernel's; at most 64.
+/// This many random hexadecimal digits from the kernel; at most 64.
 std::string random_digits(std::size_t count);
 
 }  // namespace allot

@@ -1,9 +1,9 @@
 #include "allot/base/quote.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
+
+#include "allot/base/numbers.hpp"
 
 namespace allot::quote {
 namespace {
@@ -223,9 +223,7 @@ std::string names(std::span<const std::string_view> texts) { return joined(texts
 std::string number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  std::string out(buffer.data(), end);
+  std::string out = exact_text(value);
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
 }

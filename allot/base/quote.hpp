@@ -1,5 +1,5 @@
-// Text of others inside something that is read: one function for each reader that would take part of it for
-// its own. docs/background/threats.md says where each stands.
+// Untrusted text: one function for each reader that would interpret part of it.
+// docs/background/threats.md says where each is used.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace allot::quote {
 std::string shell(std::string_view word);
 
 /// For a terminal, on one line: control characters (also C1, and the line end), marks that change the
-/// direction of text, separators of lines and bytes that are no UTF-8 become visible escapes, `\x1b` or
+/// direction of text, separators of lines and bytes that are not UTF-8 become visible escapes, `\x1b` or
 /// `\u202e`. Beyond `most` bytes it ends with "...".
 std::string terminal(std::string_view text, std::size_t most = 1000);
 
@@ -45,7 +45,7 @@ std::string csv(std::string_view field);
 /// UTF-8 replaced.
 std::string metrics(std::string_view text);
 
-/// Length of the valid UTF-8 sequence at `at`; 0 where there is none.
+/// Length of the valid UTF-8 sequence at `at`; 0 if there is none.
 std::size_t utf8_length(std::string_view text, std::size_t at) noexcept;
 
 }  // namespace allot::quote

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names for content that nobody can make another content for.
+// SHA-256 (FIPS 180-4): digests for which nobody can construct other content.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// When to stop: a deadline, a number of steps, a flag that somebody else sets; and a cheap way to ask often.
+// When to stop: a deadline, a number of steps, or a flag; and a cheap way to check often.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Words for messages: lists, and the name that was probably meant.
+// Words for messages: lists, and suggestions for mistyped names.
 #pragma once
 
 #include <span>

@@ -38,7 +38,7 @@ struct Machine {
 
 enum class Objective {
   kThroughput,  ///< the most value per second of all assignments
-  kShares,      ///< the most completions per second of all time shares that keep the priorities exactly
+  kShares,      ///< the most completions per second of all time shares that match the priorities exactly
 };
 
 struct Claim {

@@ -33,9 +33,9 @@ std::string problem_of_plan_machine(const PlanCertificate& certificate) {
                                    [](const Stream& stream) { return stream.rate > 0; });
   const bool is_headroom = certificate.objective == PlanObjective::kHeadroom;
   if (is_headroom && (plan.has_threads() || !arrives))
-    return "headroom is claimed where there is nothing but arrivals";
+    return "headroom can be claimed only if there are only arrivals";
   if (!is_headroom && arrives && !plan.has_threads())
-    return "there is nothing but arrivals, about which only headroom can be claimed";
+    return "there are only arrivals, so only headroom can be claimed";
   return {};
 }
 

@@ -21,9 +21,9 @@ struct Verdict {
 /// integer arithmetic for each price vector, mostly much less. Thread-safe.
 Verdict check(const Certificate& certificate);
 
-/// The same for planned service: the rows of its program are made anew from the system, the plan keeps them
-/// to within 1e-9 of their limits and reaches what is claimed, and the prices prove by weak duality that
-/// nothing reaches more, or that the limits named cannot hold together. Cost: a few rational operations for
+/// The same for planned service: the rows of its program are rebuilt from the system, the plan meets them to
+/// within 1e-9 of their limits and reaches what is claimed, and the prices prove by weak duality that
+/// nothing reaches more, or that the limits named cannot be met together. Cost: a few rational operations for
 /// each type at each resource.
 Verdict check(const PlanCertificate& certificate);
 

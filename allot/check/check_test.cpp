@@ -76,7 +76,7 @@ TEST(Check, RejectsAssignmentsThatAreNone) {
   expect_rejected(json, "cannot run");
   json = certificate();
   json["system"]["resources"][0]["min_depth"] = 3;
-  expect_rejected(json, "below its least depth");
+  expect_rejected(json, "below its minimum depth");
   json = certificate();
   json["system"]["tasks"][0]["floor"] = 3.0000001;
   expect_rejected(json, "below its floor");

@@ -95,7 +95,7 @@ struct PlanLimit {
 
 struct PlanClaim {
   bool infeasible = false;             ///< then only `conflict` is claimed besides
-  std::vector<PlanLimit> conflict;     ///< these limits cannot hold together
+  std::vector<PlanLimit> conflict;     ///< these limits cannot be met together
   std::optional<PlanService> service;  ///< absent: one end of the range is claimed only
   double at_least = 0;                 ///< the optimum is from at_least ...
   double at_most = 0;                  ///< ... to at_most

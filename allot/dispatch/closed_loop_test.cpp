@@ -171,7 +171,7 @@ TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
   ClosedLoop loop(truth, dispatcher, 1);
   loop.run(5000);
   const DispatchStatistics seen = dispatcher.statistics(ClosedLoop::at(loop.now()));
-  EXPECT_GE(seen.completions[3], 2U);                                                     // learnt at all
+  EXPECT_GE(seen.completions[3], 2U);                                                     // learned at all
   EXPECT_LE(5.0 * static_cast<double>(seen.completions[3]), 0.05 * 2 * loop.now() + 15);  // three first tries
   EXPECT_LT(seen.explored, 200U);
 }

@@ -1,4 +1,4 @@
-// Late binding, live: which task a free server takes next, by the plan of a dispatcher.
+// Live late binding: which task a free server takes next, by the plan of a dispatcher.
 #pragma once
 
 #include <algorithm>
@@ -16,33 +16,33 @@
 
 namespace allot {
 
-/// For hosts of a policy that binds late, such as `planned`. Tasks that are ready wait in one line for each
-/// type, which the host keeps in whatever form it has them (`Line`); this class knows their numbers alone. A
-/// server that is free asks `next` of which type it takes one:
+/// For hosts of a policy that binds late, such as `planned`. Ready tasks wait in one line for each type,
+/// which the host keeps in any form (`Line`); this class only knows their numbers. A free server asks `next`
+/// which type to take:
 ///
 ///     late.set_waiting(type, ready[type]);                      // at every change
 ///     if (const auto start = late.next(j, now)) {               // a server of j is free
-///       run(pop(start->ticket.type), ...);                      // yours; it counts as waiting no more
-///       late.ended(*start, busy_seconds, ok, now);              // exactly once for each start
+///       run(pop(start->ticket.type), ...);                      // your code; the task no longer counts as
+///       waiting late.ended(*start, busy_seconds, ok, now);              // exactly once for each start
 ///     } else {
 ///       sleep_until(late.ask_again(j));                         // or until something has changed
 ///     }
 ///
-/// It hosts the policy's own `LateBinding`, the same that the simulator runs, and follows the dispatcher's
-/// plans. What tasks hold is kept free for them: a type of which no task has room now is not offered. What
-/// they share slows them down, and counts as so much less service. Where the dispatcher wants to learn a
-/// rate, the next task of the type goes there. Under the objective `priority`, types that are ahead of their
-/// share wait for the others. A resource that the plan has work for, of which there is none in flight any
-/// more, takes other work until there is a plan for what is there.
+/// It uses the policy's own `LateBinding`, the same as in the simulator, and follows the dispatcher's plans.
+/// Held capacities are respected: a type whose needs do not fit now is not offered. Shared capacities slow
+/// tasks down, which counts as less service. If the dispatcher wants to learn a rate, the next task of the
+/// type goes there. Under the objective `priority`, types that are ahead of their share wait for the others.
+/// If the types planned for a resource have no tasks in flight, it takes other work until there is a new
+/// plan.
 ///
-/// Not thread-safe: the host has a lock over it, or a thread. The dispatcher's planner may work beside it.
-/// O(pairs) for a decision where tasks have needs, else O(types); no allocation but when there is a new plan.
+/// Not thread-safe: use it under a lock or from one thread. The dispatcher's planner may run concurrently. A
+/// decision costs O(pairs) if tasks have needs, else O(types); it allocates only when there is a new plan.
 class LateDispatch {
  public:
   /// The dispatcher must outlive it. `moment` is for hosts whose tasks may be very short, or wait for one
-  /// another: a server stays idle on purpose for longer than this, or not at all; and a type that the plan
-  /// gives nothing takes a server that is free once it has waited for as long as its task takes there, and
-  /// for a moment. 0: neither. Throws InvalidModel unless its policy binds late.
+  /// another: a server idles on purpose for longer than this, or not at all; and a type without a place in
+  /// the plan takes a free server once it has waited for as long as its task takes there, and at least a
+  /// moment. 0: neither. Throws InvalidModel unless its policy binds late.
   explicit LateDispatch(Dispatcher& dispatcher, Clock::time_point now = Clock::now(),
                         Clock::duration moment = {});
 
@@ -53,7 +53,7 @@ class LateDispatch {
     double speed = 1;       ///< part of full speed at which it began
   };
 
-  /// Tasks of the type that are ready and that nobody has taken. `next` and `take_at` count theirs down.
+  /// Ready tasks of the type that no server has taken. `next` and `take_at` reduce the number.
   void set_waiting(TaskType i, Count tasks);
   Count waiting(TaskType i) const noexcept { return index(i) < waiting_.size() ? waiting_[index(i)] : 0; }
   /// Tickets that wait to learn a rate.
@@ -62,11 +62,11 @@ class LateDispatch {
                                                                                                          : 0;
   }
 
-  /// What a server of the resource that is free takes now; none: it stays idle until something changes, or
-  /// until `ask_again`. While tasks wait it is to ask now and then in any case: a task may have been set
-  /// apart to learn its rate there. `available(type)`: whether one of the waiting tasks of the type can start
-  /// there, for reasons that the host knows; it is asked only where all else allows it. A host that keeps
-  /// tasks queued on a device asks as if it had so many servers.
+  /// What a free server of the resource takes now; none: it stays idle until something changes, or until
+  /// `ask_again`. While tasks wait, ask now and then in any case: a task may have been reserved for a trial
+  /// there. `available(type)`: whether one of the waiting tasks of the type can start there, for reasons that
+  /// the host knows; it is called only if everything else allows a start. A host that keeps tasks queued on a
+  /// device asks as if it had that many servers.
   template <typename Available>
   std::optional<Start> next(ResourceId j, Clock::time_point now, const Available& available) {
     if (!find_offers(j, now)) return std::nullopt;
@@ -80,26 +80,25 @@ class LateDispatch {
   std::optional<Start> next(ResourceId j, Clock::time_point now) {
     return next(j, now, [](TaskType) { return true; });
   }
-  /// A start that the host has chosen itself, as at the end of a batch: it counts like any other.
+  /// A start that the host chooses itself, for example at the end of a batch. It counts like any other.
   Start take_at(TaskType i, ResourceId j, Clock::time_point now);
 
-  /// The start is for so many tasks of its type from now on, at least one, which its server runs one after
-  /// the other: it takes those that wait, or leaves them to others. Of a task that is to learn a rate there
-  /// is one.
+  /// The start is for this many tasks of its type from now on, at least one, which its server runs one after
+  /// another; the difference is taken from or given back to the waiting tasks. A trial always has one task.
   void resize(Start& start, Count tasks);
   /// Tasks of the type that wait and are not to learn a rate.
   Count spare(TaskType i) const noexcept {
     return index(i) < waiting_.size() ? std::max<Count>(0, waiting_[index(i)] - trials_of_[index(i)]) : 0;
   }
 
-  /// The task has ended: see `Dispatcher::complete`. NaN seconds: nobody knows how long it was.
+  /// The task has ended: see `Dispatcher::complete`. NaN seconds: its time is unknown.
   void ended(const Start& start, double busy_seconds, bool ok, Clock::time_point now);
   /// It has ended in a way that says nothing about its rate.
   void dropped(const Start& start, double busy_seconds);
-  /// It could not be started: as if it had never been taken.
+  /// It could not be started, as if it had never been taken.
   void put_back(const Start& start);
 
-  /// When a resource that `next` left idle on purpose is to ask again; absent: when something has changed.
+  /// When a resource that `next` left idle on purpose should ask again; absent: when something has changed.
   std::optional<Clock::time_point> ask_again(ResourceId j) const;
 
   /// Follows the dispatcher's latest plan, as `next` does first; whether there was another one: then

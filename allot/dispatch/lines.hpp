@@ -1,4 +1,4 @@
-// The waiting room: where tasks that are ready wait for a free server, and which of them it takes.
+// Lines in which ready tasks wait for a free server, and the choice of the task that it takes.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace allot {
 
-/// There is a line for each pair of a type and a resource, in which tasks wait that are *bound* to the
-/// resource, and a line for each type, in which they wait *unbound*, for whichever resource has a part for
-/// them (late binding). A host uses either or both.
+/// There is a line for each pair of a type and a resource, for tasks that are *bound* to the resource, and a
+/// line for each type, for *unbound* tasks that any resource with a part for them may take (late binding). A
+/// host uses either or both.
 ///
-/// A server that is free takes, among the types with a task for it, the one that has received the least
-/// service for its weight there (`ServiceOrder`), or, where a resource is told to, the task that came first.
+/// A free server takes, among the types with a task for it, the one that has received the least service
+/// relative to its weight there (`ServiceOrder`), or, if a resource is set to kArrival, the earliest task.
 /// Tasks that are bound to a resource come before those of the same type that are not. A type without weight
 /// at a resource takes nothing from its unbound line there.
 ///
-/// Hosts own the tasks, and hold them still while they wait. Not thread-safe: the host has a lock over it, or
-/// a thread. A decision is O(types), all else O(1), without allocation once the lines have been as full as
-/// they are.
+/// Hosts own the tasks, which must not move while they wait. Not thread-safe: use it under a lock or from one
+/// thread. A decision is O(types), everything else O(1), without allocation once the lines have been as full
+/// before.
 class Lines {
  public:
   using WhenAhead = ServiceOrder::WhenAhead;
@@ -41,7 +41,7 @@ class Lines {
 
   explicit Lines(const Options& options) : options_(options) {}
 
-  /// Room for so many of each; never less than before. New pairs have weight 1 until they are given another.
+  /// Space for this many of each; never less than before. New pairs have weight 1 at first.
   void resize(std::size_t types, std::size_t resources);
   std::size_t types() const noexcept { return unbound_.size(); }
   std::size_t resources() const noexcept { return columns_.size(); }
@@ -68,9 +68,9 @@ class Lines {
   /// The task of the type that a server of the resource would take; null: none.
   WaitingTask* first(TaskType i, ResourceId j) const noexcept;
   /// The task that a free server of the resource starts now; null: none does, or all whose turn it could be
-  /// have had their part. `available(type)`: whether one of the type can be started there at all, such as
-  /// when what it needs is free. `now` is any clock in seconds that never goes back. Who knows that leaving a
-  /// server idle helps nobody now says so.
+  /// have had their part. `available(type)`: whether one of the type can be started there at all, for example
+  /// because what it needs is free. `now` is any clock in seconds that never goes back. The last argument:
+  /// false if leaving a server idle would help no type now.
   template <typename Available>
   WaitingTask* take(ResourceId j, double now, const Available& available, bool idling_helps = true) {
     for (std::size_t i = 0; i < types(); ++i) {
@@ -85,14 +85,15 @@ class Lines {
                         bool idling_helps = true);
   /// A task that the resource has taken could not be started: it waits where its ticket says, or unbound.
   void put_back(WaitingTask& task, ResourceId j);
-  /// A task has ended after so many seconds at a resource: to be said of all that were taken `in_order`.
+  /// A task has ended after this many seconds at a resource: call it for all tasks that were taken
+  /// `in_order`.
   void served(TaskType i, ResourceId j, double seconds) { column(j).order.served(i, seconds); }
   /// When a resource that stays idle on purpose wants to be asked again; absent: it does not.
   std::optional<double> idle_until(ResourceId j) const noexcept;
 
   // ---- the plan
 
-  /// What each type is to get of the resource, see `ServiceOrder::set_weights`.
+  /// How much each type should get of the resource, see `ServiceOrder::set_weights`.
   void set_weights(ResourceId j, std::span<const double> weights);
   double weight(TaskType i, ResourceId j) const noexcept { return cells_(i, j).weight; }
   void set_order(ResourceId j, Order order) noexcept { column(j).by_arrival = order == Order::kArrival; }

@@ -1,4 +1,4 @@
-// What a dispatcher holds to at a time, and what it has seen so far: plain structs.
+// The plan of a dispatcher, and what it has seen so far: plain structs.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class Policy;
 struct PlanDoubt {
   std::size_t draws = 0;      ///< sets of rates that were tried
   bool would_change = false;  ///< one of them has another target that is better by more than 1%
-  double at_stake = 0;  ///< the most that this target would lose against the other: a part of the throughput
+  double at_stake =
+      0;  ///< the most that this target would lose against the other, relative to the throughput
 };
 
 /// Immutable once published.
@@ -34,14 +35,14 @@ struct Plan {
   std::vector<double> time_shares;   ///< f_ij, row-major, of `weighted`; else empty
   /// The model's prediction for the target or the planned service; absent for a policy that has neither.
   std::optional<Performance> predicted;
-  std::string note;  ///< the policy's, such as a floor that is missed; mostly empty
+  std::string note;  ///< of the policy, such as a missed floor; usually empty
   double solve_seconds = 0;
-  bool stale = false;                    ///< the plan before, which could not be renewed: `note` says why
-  std::vector<double> service;           ///< x_ij, row-major, of `planned`, which binds late; else empty
+  bool stale = false;           ///< the previous plan, because no new one could be made: `note` says why
+  std::vector<double> service;  ///< x_ij, row-major, of `planned`, which binds late; else empty
   std::shared_ptr<const Policy> policy;  ///< that carries it out
 
-  /// What the type is to have of the resource: its planned service or time share, else its tasks there. The
-  /// weight of its line. Absent for a policy that holds no target.
+  /// How much the type should have of the resource: its planned service or time share, else its tasks there.
+  /// This is the weight of its line. Absent for a policy that holds no target.
   std::optional<double> part(TaskType i, ResourceId j) const {
     if (!service.empty()) return PairSpan(service, system.resource_count())(i, j);
     if (!time_shares.empty()) return PairSpan(time_shares, system.resource_count())(i, j);
@@ -56,11 +57,11 @@ struct Ticket {
   ResourceId resource{};
   bool explores = false;       ///< sent there to learn its rate rather than by the policy
   std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
-  std::uint32_t tasks = 1;     ///< that it is for: one server runs them one after the other
+  std::uint32_t tasks = 1;     ///< that it is for: one server runs them one after another
   float expected_ns = 0;       ///< for each of them, if the policy looks at that
 };
 
-/// Since the dispatcher was made. Each number is exact; together they are of about the same moment.
+/// Since the dispatcher was made. Each number is exact; together they are from about the same moment.
 struct DispatchStatistics {
   std::vector<std::uint64_t> completions;  ///< successful, by pair, row-major
   std::vector<std::uint64_t> failures;     ///< by pair, row-major
@@ -74,8 +75,8 @@ struct DispatchStatistics {
   double departures = 0;      ///< all that ended, per second
   double mean_response = 0;   ///< E[T] over those that ended: from placement to completion
   double mean_in_flight = 0;  ///< L
-  /// Little's law: departures E[T] / L. Near 1 once many more tasks have ended than are in flight; what
-  /// stays below it is tickets that were never given back.
+  /// Little's law: departures E[T] / L. Near 1 once many more tasks have ended than are in flight; if it
+  /// stays below 1, tickets were never given back.
   double little = 1;
 };
 

@@ -1,4 +1,4 @@
-// How fast a resource completes tasks of one type, learnt from the tasks themselves.
+// How fast a resource completes tasks of one type, learned from the tasks themselves.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace allot {
 /// What is known about a pair before it has run: a type and a resource.
 struct RatePrior {
   bool can_run = true;              ///< false: the pair does not exist
-  std::optional<double> rate;       ///< tasks per second of one unit; absent: unknown
+  std::optional<double> rate;       ///< tasks per second of one server; absent: unknown
   double relative_deviation = 0.3;  ///< standard deviation of a task's time / its mean
-  double worth = 10;                ///< how many completions it counts like; they fade as others come
+  double worth = 10;                ///< how many completions it counts for; they fade as others come
 
   static RatePrior cannot_run() { return {false, std::nullopt}; }
   static RatePrior unknown() { return {}; }
@@ -23,7 +23,7 @@ struct RatePrior {
   }
 };
 
-/// A pair that only fails is left alone: open. After a while one task is let through: half open.
+/// A pair that only fails is avoided: open. After a while one task is let through: half open.
 enum class Breaker : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
 struct RateEstimate {
@@ -38,11 +38,11 @@ struct RateEstimate {
   double weight = 0;              ///< effective number of completions behind it, a prior's worth included
   std::uint64_t completions = 0;  ///< ever, the discarded first included
   std::uint64_t failures = 0;
-  std::uint64_t outliers = 0;  ///< completions that were flagged and set aside
-  std::uint64_t resets = 0;    ///< times that the past was found to be no guide any more
+  std::uint64_t outliers = 0;  ///< completions that were flagged and left out
+  std::uint64_t resets = 0;    ///< how often older samples were dropped
   Breaker breaker = Breaker::kClosed;
 
-  /// Whether anything but a guess is behind it.
+  /// Whether it is based on more than a guess.
   bool known() const noexcept { return weight > 0; }
 };
 
@@ -71,12 +71,12 @@ class RateEstimator {
  public:
   explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
 
-  /// A task ended after so many busy seconds. Times below a nanosecond count as one.
+  /// A task ended after this many busy seconds. Times below a nanosecond count as one.
   void completed(double busy_seconds);
   /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
   void failed(double busy_seconds, double now);
 
-  /// How long each of the attempts that run now has been busy. Replaces what was said before.
+  /// How long each running attempt has been busy. Replaces the previous report.
   void set_running(std::span<const double> busy_seconds) noexcept;
 
   RateEstimate estimate() const;

@@ -21,7 +21,7 @@ class SharingCorrection {
   SharingCorrection(SharingFit fit, const System& system);
 
   /// Of a mix that ran at a time, in seconds since any moment. Its cost grows with the square of the mixes
-  /// that were learnt. Throws InvalidModel when the mix has another shape.
+  /// that were learned. Throws InvalidModel when the mix has another shape.
   void learn(double seconds, const MixMeasurement& mix);
 
   /// Tasks per second of each pair, with so many in service at a time.

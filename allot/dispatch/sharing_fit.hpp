@@ -1,4 +1,4 @@
-// What tasks take of capacities that they share, learnt from how much mixes of tasks slow each other down.
+// What tasks take of capacities that they share, learned from how much mixes of tasks slow each other down.
 #pragma once
 
 #include <cstddef>

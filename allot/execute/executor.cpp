@@ -18,6 +18,8 @@ FeedOptions feed_options(const ExecutorOptions& options, std::vector<Capacity> c
   out.dispatcher.policy_options.objective = options.objective;
   out.dispatcher.capacities = std::move(capacities);
   out.trace_tasks = options.trace_tasks;
+  out.moment = options.moment;
+  out.rule = options.rule;
   return out;
 }
 
@@ -32,12 +34,14 @@ Executor::State::State(const ExecutorSetup& setup, const ExecutorOptions& given)
     first_server.push_back(static_cast<std::size_t>(count));
     count += one.resource.servers;
   }
+  const bool has_counts =
+      std::any_of(kinds.begin(), kinds.end(), [](const auto& kind) { return kind.type.count > 0; });
   std::vector<TaskClass> types;
   std::vector<RatePrior> priors(kinds.size() * resources.size(), RatePrior::cannot_run());
   for (const auto& kind : kinds) {
     for (const auto& [j, rate] : kind.rates) priors[types.size() * resources.size() + index(j)] = rate;
     types.push_back(kind.type);
-    types.back().count = std::max<Count>(types.back().count, 1);
+    if (!has_counts) types.back().count = 1;
     for (const auto& need : kind.capacity_needs)
       types.back().needs.push_back(
           {need.resource, capacity_id(resources.size() + need.capacity), need.amount});
@@ -122,6 +126,7 @@ void Executor::State::start(Task& task, TaskType kind) noexcept {
 }
 
 std::size_t Executor::State::cancel_waiting(std::optional<TaskType> kind) {
+  const Mine mine(*this);
   WaitingTask* task = feed->cancel_waiting(kind);
   std::size_t cancelled = 0;
   while (task != nullptr) {

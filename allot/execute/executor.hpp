@@ -1,4 +1,4 @@
-// Runs functions on threads, each where the plan wants it.
+// Runs functions on threads, each on the resource where the plan puts it.
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,13 @@
 
 namespace allot {
 
-/// What a task that was cancelled leaves in its future.
+/// The exception in the future of a cancelled task.
 class TaskCancelled : public std::runtime_error {
  public:
   TaskCancelled() : std::runtime_error("the task was cancelled before it began") {}
 };
 
-/// What `submit` throws once an executor is closed.
+/// Thrown by `submit` when the executor is closed.
 class ExecutorClosed : public std::runtime_error {
  public:
   ExecutorClosed() : std::runtime_error("the executor takes no more tasks") {}
@@ -44,9 +44,9 @@ class TaskResult {
   explicit TaskResult(Value value) : value_(std::move(value)) {}
 
   bool ok() const noexcept { return error_ == nullptr; }
-  /// Null when it ended well.
+  /// Null if it succeeded.
   const std::exception_ptr& error() const noexcept { return error_; }
-  /// Throws what the task threw.
+  /// Rethrows the exception of the task.
   Result get() {
     if (error_ != nullptr) std::rethrow_exception(error_);
     if constexpr (!std::is_void_v<Result>) return std::move(*value_);
@@ -59,27 +59,29 @@ class TaskResult {
 
 struct ExecutorOptions {
   std::string policy = "planned";  ///< one of `builtin_policies()`
-  /// Of `planned`: the most value (worths), or shares (priorities of all kinds).
+  /// For `planned`: the most value (worths), or shares (priorities of all kinds).
   Objective objective = Objective::kThroughput;
-  /// Tasks that are submitted and have not ended: `submit` waits while there are so many. 0: any number.
-  /// Tasks and callbacks that submit never wait: they might be what the others wait for.
+  /// Maximum submitted tasks that have not ended: at the limit, `submit` waits. 0: no limit. Tasks and
+  /// callbacks that submit never wait, because other tasks might wait for them.
   std::size_t backlog = 0;
-  std::size_t trace_tasks = 0;  ///< see `FeedOptions`
-  /// All else. Its policy, objective and capacities are those of this struct and of the setup.
+  std::size_t trace_tasks = 0;                             ///< see `FeedOptions`
+  std::chrono::nanoseconds moment = FeedOptions().moment;  ///< the same: 0 follows the plan exactly
+  FeedRule rule = {};                                      ///< the same: decides instead of the policy
+  /// Other options. Its policy, objective and capacities are replaced by those of this struct and the setup.
   DispatcherOptions dispatcher;
 };
 
-/// Kinds of task with a function for each resource; servers, a thread each; and a plan of which server takes
-/// what. Rates are learnt from the tasks themselves.
+/// Runs kinds of task that have a function for each resource, on servers with a thread each, by a plan of
+/// which server takes what. Rates are learned from the tasks.
 ///
-/// Every method may be called from any thread, and from tasks and callbacks, but that these cannot wait for
-/// all tasks.
+/// Every method may be called from any thread, including tasks and callbacks; only these cannot wait for all
+/// tasks.
 class Executor {
  public:
-  /// Starts the servers and waits until each has made its state. Throws InvalidModel when the setup cannot
-  /// be, and what a server's state throws.
+  /// Starts the servers and waits until each has made its state. Throws InvalidModel if the setup is invalid,
+  /// and rethrows exceptions from making a server's state.
   explicit Executor(const ExecutorSetup& setup, const ExecutorOptions& options = {});
-  /// As `shutdown()`: what was submitted is run.
+  /// Like `shutdown()`: submitted tasks are run first.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -93,7 +95,7 @@ class Executor {
     put<Promised<Result, Arguments...>>(kind, std::move(promise), std::forward<Given>(arguments)...);
     return future;
   }
-  /// The same; if `stop` is asked for before the task begins, it is cancelled instead.
+  /// The same; if stop is requested before the task begins, it is cancelled.
   template <typename Result, typename... Arguments, typename... Given>
   std::future<Result> submit(std::stop_token stop, const TaskKind<Result(Arguments...)>& kind,
                              Given&&... arguments) {
@@ -103,27 +105,36 @@ class Executor {
                                          std::forward<Given>(arguments)...);
     return future;
   }
-  /// When the task has ended, `callback(TaskResult<Result>)` is called on its server's thread, or where it
-  /// was cancelled. What the callback throws is lost.
+  /// When the task has ended, `callback(TaskResult<Result>)` is called on its server's thread, or on the
+  /// thread that cancelled it. Exceptions of the callback are discarded.
   template <typename Result, typename... Arguments, typename Callback, typename... Given>
   void submit_then(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
-    put<WithCallback<Callback, Result, Arguments...>>(kind, std::move(callback),
-                                                      std::forward<Given>(arguments)...);
+    put<WithCallback<false, Callback, Result, Arguments...>>(kind, std::move(callback),
+                                                             std::forward<Given>(arguments)...);
+  }
+  /// The same; while the callback returns true, the task is submitted again, with its arguments as the
+  /// function left them: as a new task, which may run elsewhere. For what goes on and on, and for what is to
+  /// be tried again. Once the executor is closed, the callback is told TaskCancelled instead.
+  template <typename Result, typename... Arguments, typename Callback, typename... Given>
+  void submit_while(const TaskKind<Result(Arguments...)>& kind, Callback callback, Given&&... arguments) {
+    put<WithCallback<true, Callback, Result, Arguments...>>(kind, std::move(callback),
+                                                            std::forward<Given>(arguments)...);
   }
 
-  /// Waits until all that was submitted has ended. Throws std::logic_error in a task or a callback.
+  /// Waits until all submitted tasks have ended. Throws std::logic_error in a task or a callback.
   void wait();
-  /// The same for so long; whether all has ended.
+  /// The same, for at most this long. Returns whether all have ended.
   bool wait_for(std::chrono::nanoseconds time);
-  /// Cancels what no server has taken yet, of one kind or of all. Returns how many.
+  /// Cancels tasks that no server has taken yet, of one kind or of all. Returns how many.
   std::size_t cancel_waiting(std::optional<TaskType> kind = std::nullopt);
   template <typename Signature>
   std::size_t cancel_waiting(const TaskKind<Signature>& kind) {
     return cancel_waiting(std::optional(kind.id()));
   }
-  /// Takes no more tasks, and waits until those it has have ended; in a task or a callback it does not wait.
+  /// Accepts no more tasks and waits until the present ones have ended; does not wait in a task or a
+  /// callback.
   void shutdown();
-  /// The same, and cancels what no server has taken yet.
+  /// The same, but cancels tasks that no server has taken yet.
   void shutdown_now();
 
   /// Tasks that are submitted and have not ended.
@@ -134,18 +145,22 @@ class Executor {
   /// The latest tasks as JSON for ui.perfetto.dev.
   std::string trace() const { return feed().trace(); }
   const TaskFeed& feed() const noexcept;
-  /// Plans, estimates, and what changes: see `Dispatcher`.
+  /// Plans, estimates and changes: see `Dispatcher`.
   Dispatcher& dispatcher() noexcept;
 
  private:
   struct State;
   enum class Step : std::uint8_t { kRun, kCancel };
+  struct Ending {
+    bool ok = true;      ///< the function did not throw
+    bool again = false;  ///< the task is to be submitted again
+  };
 
   /// A task with what it is called with, where that is not too large.
   struct alignas(64) Task : FeedTask {
     static constexpr std::size_t kRoom = 96;
-    /// Does the step, and destroys what is in the room. False: the function threw.
-    bool (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
+    /// Does the step, and destroys what is in the room unless it is wanted again.
+    Ending (*step)(Task&, Step, ResourceId, void* state) noexcept = nullptr;
     alignas(16) std::byte room[kRoom];
   };
 
@@ -199,7 +214,7 @@ class Executor {
     }
   };
 
-  template <typename Callback, typename Result, typename... Arguments>
+  template <bool kRepeats, typename Callback, typename Result, typename... Arguments>
   struct WithCallback : Work<Result, Arguments...> {
     Callback callback;
     template <typename... Given>
@@ -208,7 +223,7 @@ class Executor {
         : Work<Result, Arguments...>{table, typename TaskKind<Result(Arguments...)>::Values(
                                                 std::forward<Given>(arguments)...)},
           callback(std::move(given)) {}
-    bool run(ResourceId j, void* state) noexcept {
+    Ending run(ResourceId j, void* state) noexcept {
       std::optional<TaskResult<Result>> outcome;
       try {
         if constexpr (std::is_void_v<Result>) {
@@ -221,42 +236,46 @@ class Executor {
         outcome.emplace(std::current_exception());
       }
       const bool ok = outcome->ok();
-      tell(std::move(*outcome));
-      return ok;
+      return {ok, tell(std::move(*outcome))};
     }
     void cancel() noexcept { tell(TaskResult<Result>(std::make_exception_ptr(TaskCancelled()))); }
-    void tell(TaskResult<Result> outcome) noexcept {
+    bool tell(TaskResult<Result> outcome) noexcept {
       try {
+        if constexpr (kRepeats) return callback(std::move(outcome));
         callback(std::move(outcome));
       } catch (...) {
       }
+      return false;
     }
   };
 
   template <typename Held>
-  static bool act(Held& work, Step step, ResourceId j, void* state) noexcept {
-    if (step == Step::kRun) return work.run(j, state);
+  static Ending act(Held& work, Step step, ResourceId j, void* state) noexcept {
+    if (step == Step::kRun) return {work.run(j, state)};
     work.cancel();
-    return true;
+    return {};
   }
 
   template <typename Held, typename Signature, typename... Given>
   void put(const TaskKind<Signature>& kind, Given&&... given) {
     Task& task = make_task();
+    constexpr bool is_aligned = alignof(Held) <= 16;
     try {
-      if constexpr (sizeof(Held) <= Task::kRoom && alignof(Held) <= 16) {
+      if constexpr (is_aligned && sizeof(Held) <= Task::kRoom) {
         new (task.room) Held(kind.functions_->data(), std::forward<Given>(given)...);
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
           Held& work = *std::launder(reinterpret_cast<Held*>(one.room));
-          const bool ok = act(work, step, j, state);
-          work.~Held();
-          return ok;
+          const Ending ending = act(work, step, j, state);
+          if (!ending.again) work.~Held();
+          return ending;
         };
       } else {
         new (task.room) Held*(new Held(kind.functions_->data(), std::forward<Given>(given)...));
         task.step = [](Task& one, Step step, ResourceId j, void* state) noexcept {
-          const std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
-          return act(*work, step, j, state);
+          std::unique_ptr<Held> work(*std::launder(reinterpret_cast<Held**>(one.room)));
+          const Ending ending = act(*work, step, j, state);
+          if (ending.again) (void)work.release();
+          return ending;
         };
       }
     } catch (...) {

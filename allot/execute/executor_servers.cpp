@@ -4,6 +4,7 @@
 #endif
 
 #include <algorithm>
+#include <utility>
 
 #include "allot/execute/detail/executor_state.hpp"
 
@@ -43,11 +44,14 @@ thread_local const void* t_executor = nullptr;
 
 bool Executor::State::is_mine() const noexcept { return t_executor == this; }
 
+Executor::State::Mine::Mine(const State& state) noexcept : before_(std::exchange(t_executor, &state)) {}
+Executor::State::Mine::~Mine() { t_executor = before_; }
+
 // ---- servers
 
 void Executor::State::serve(std::size_t at, const ExecutorSetup::MakeState& make) noexcept {
   Server& me = servers[at];
-  t_executor = this;
+  const Mine mine(*this);
   if (me.core >= 0) stay_on(static_cast<std::size_t>(me.core));
   std::shared_ptr<void> state;
   std::exception_ptr error;
@@ -132,17 +136,28 @@ void Executor::State::run_turn(Server& me, void* state) noexcept {
   std::size_t tasks = 0;
   Task* done = nullptr;
   Task* last = nullptr;
+  Task* again = nullptr;  // the latest, if it is wanted again
   while (Task* const task = take_first(me)) {
-    if (!task->step(*task, Step::kRun, j, state)) ++failed;
+    if (again != nullptr) start(*std::exchange(again, nullptr), me.turn.kind());
+    const Ending ending = task->step(*task, Step::kRun, j, state);
+    if (!ending.ok) ++failed;
+    if (ending.again) {
+      if (!closed.load()) {
+        again = task;
+        continue;
+      }
+      task->step(*task, Step::kCancel, j, state);
+    }
     task->next = done;
     done = task;
     if (last == nullptr) last = task;
     ++tasks;
   }
   const Clock::time_point end = Clock::now();
-  feed->ended(me.turn, to_seconds(end - begin), failed, end, kMostTogether,
-              [&](const TaskFeed::Turn& turn) { hand(turn); });
-  recycle(done, last, tasks);
+  feed->ended(
+      me.turn, to_seconds(end - begin), failed, end, kMostTogether,
+      [&](const TaskFeed::Turn& turn) { hand(turn); }, again);
+  if (done != nullptr) recycle(done, last, tasks);
   need_time();
 }
 

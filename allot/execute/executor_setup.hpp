@@ -1,5 +1,5 @@
-// What an executor is made of: resources, what each of their servers keeps, and kinds of task with a function
-// for each resource.
+// The setup of an executor: resources, the state of their servers, and kinds of task with a function for each
+// resource.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct Place {
   ResourceId id{};
 };
 
-/// A function of a kind at a place: it is called with the arguments of the task, and before them with the
-/// server's state where there is one.
+/// A function of a kind on a resource. It is called with the server's state, if any, and the arguments of the
+/// task.
 template <typename State, typename Function>
 struct FunctionAt {
   Place<State> place;
@@ -34,7 +34,7 @@ struct FunctionAt {
   RatePrior rate;
 };
 
-/// `rate`: tasks per second of one server, where that is known; else it is learnt.
+/// `rate`: tasks per second of one server, if known; otherwise it is learned.
 template <typename State, typename Function>
 FunctionAt<State, Function> on(Place<State> place, Function function, RatePrior rate = RatePrior::unknown()) {
   return {place, std::move(function), rate};
@@ -66,21 +66,21 @@ class TaskKind<Result(Arguments...)> {
   std::shared_ptr<const std::vector<Function>> functions_;  ///< by resource; empty where it cannot run
 };
 
-/// Not thread-safe. Errors that concern the whole are found when the executor is made.
+/// Not thread-safe. Errors in the setup as a whole are found when the executor is made.
 class ExecutorSetup {
  public:
-  /// Something that tasks draw on besides servers.
+  /// Something that tasks use besides servers.
   struct CapacityHandle {
     std::size_t at = 0;
   };
 
-  /// `cores`: the k-th server's thread stays on the k-th of them, in turn, where the system allows it; empty:
-  /// anywhere.
+  /// `cores`: the thread of the k-th server stays on the k-th core, cyclically, if the system allows it;
+  /// empty, or less than 0: anywhere.
   Place<void> resource(Resource resource, std::vector<int> cores = {}) {
     return {add(std::move(resource), nullptr, std::move(cores))};
   }
-  /// `make(server)` or `make()` is called once for each server, on its thread, and makes what its functions
-  /// are called with: a stream, a buffer. It is destroyed there when the executor ends.
+  /// `make(server)` or `make()` is called once for each server, on its thread. It returns the state that the
+  /// functions get, such as a stream or a buffer, which is destroyed on that thread when the executor ends.
   template <typename Make>
   requires std::is_invocable_v<Make&, std::size_t> || std::is_invocable_v<Make&>
   auto resource(Resource resource, Make make, std::vector<int> cores = {}) {
@@ -102,32 +102,33 @@ class ExecutorSetup {
         std::move(cores))};
   }
 
-  /// A kind with a function for each place where it can run, `on(place, function)`. Its `count` is how many
-  /// are expected at once, before any are seen; 0: one.
+  /// A kind with a function for each resource that can run it, `on(place, function)`. Its `count` is the
+  /// expected number of tasks in flight until some have been seen; if no kind has one: one of each.
   template <typename Signature, typename... Functions>
   TaskKind<Signature> kind(TaskClass kind, Functions... functions) {
     static_assert(sizeof...(Functions) > 0, "a kind needs a function, on(place, function)");
-    TaskKind<Signature> made;
-    std::vector<typename TaskKind<Signature>::Function> table;
-    std::vector<std::pair<ResourceId, RatePrior>> rates;
-    (add_function<Signature>(table, rates, std::move(functions)), ...);
-    made.id_ = task_type(kinds_.size());
-    made.functions_ =
-        std::make_shared<const std::vector<typename TaskKind<Signature>::Function>>(std::move(table));
-    kinds_.push_back({std::move(kind), std::move(rates), {}, made.functions_});
-    return made;
+    return add_kind<Signature>(std::move(kind), [&](auto& table, auto& rates) {
+      (add_function<Signature>(table, rates, std::move(functions)), ...);
+    });
+  }
+  /// The same where the places are not known before the program runs.
+  template <typename Signature, typename State, typename Function>
+  TaskKind<Signature> kind(TaskClass kind, std::vector<FunctionAt<State, Function>> functions) {
+    return add_kind<Signature>(std::move(kind), [&](auto& table, auto& rates) {
+      for (auto& one : functions) add_function<Signature>(table, rates, std::move(one));
+    });
   }
 
   CapacityHandle capacity(Capacity capacity) {
     capacities_.push_back(std::move(capacity));
     return {capacities_.size() - 1};
   }
-  /// A task of the kind takes so much of the capacity while it runs at the place.
+  /// A task of the kind needs this much of the capacity while it runs on the resource.
   template <typename Signature, typename State>
   void needs(const TaskKind<Signature>& kind, Place<State> place, CapacityHandle capacity, double amount) {
     kinds_[index(kind.id())].capacity_needs.push_back({place.id, capacity.at, amount});
   }
-  /// The same of servers: of the place itself, or of another one.
+  /// The same for servers, of this resource or of another.
   template <typename Signature, typename State, typename Other>
   void needs(const TaskKind<Signature>& kind, Place<State> place, Place<Other> servers, double amount) {
     kinds_[index(kind.id())].type.needs.push_back({place.id, servers_of(servers.id), amount});
@@ -156,6 +157,19 @@ class ExecutorSetup {
   ResourceId add(Resource resource, MakeState make, std::vector<int> cores) {
     resources_.push_back({std::move(resource), std::move(make), std::move(cores)});
     return resource_id(resources_.size() - 1);
+  }
+
+  template <typename Signature, typename AddFunctions>
+  TaskKind<Signature> add_kind(TaskClass kind, const AddFunctions& add_functions) {
+    using Functions = std::vector<typename TaskKind<Signature>::Function>;
+    TaskKind<Signature> made;
+    Functions table;
+    std::vector<std::pair<ResourceId, RatePrior>> rates;
+    add_functions(table, rates);
+    made.id_ = task_type(kinds_.size());
+    made.functions_ = std::make_shared<const Functions>(std::move(table));
+    kinds_.push_back({std::move(kind), std::move(rates), {}, made.functions_});
+    return made;
   }
 
   template <typename Signature, typename State, typename Function>

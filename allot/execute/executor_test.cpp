@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -120,6 +121,61 @@ TEST(Executor, CallsBackWithTheResult) {
   EXPECT_EQ(executor.submit(two.twice, 2).get(), 4);
 }
 
+TEST(Executor, SubmitsATaskAgainWhileItsCallbackWantsThat) {
+  ExecutorSetup setup;
+  const std::vector places{setup.resource({.name = "cpu", .servers = 2}), setup.resource({.name = "gpu"})};
+  const auto grow = [](std::vector<int>& numbers) {
+    numbers.push_back(static_cast<int>(numbers.size()));
+    if (numbers.size() == 50) throw std::runtime_error("once");
+    return numbers.size();
+  };
+  // Places in a container, as of a machine that is looked at when the program runs.
+  std::vector<decltype(on(places[0], grow))> functions;
+  for (const auto& place : places) functions.push_back(on(place, grow));
+  const auto kind = setup.kind<std::size_t(std::vector<int>&)>({.name = "grow"}, functions);
+  Executor executor(setup);
+  std::array<std::atomic<std::size_t>, 4> reached{};
+  std::atomic<int> failures{0};
+  for (auto& size : reached) {
+    executor.submit_while(
+        kind,
+        [&](TaskResult<std::size_t> result) {
+          if (!result.ok()) return ++failures > 0;
+          size = result.get();
+          return size < 100;
+        },
+        std::vector<int>());
+  }
+  executor.wait();
+  for (const auto& size : reached) EXPECT_EQ(size.load(), 100u);
+  EXPECT_EQ(failures.load(), 4);
+  const FeedStatistics all = executor.statistics();
+  EXPECT_EQ(all.pairs(kind.id(), places[0].id).completed + all.pairs(kind.id(), places[1].id).completed,
+            4u * 99);
+}
+
+TEST(Executor, EndsWhatWouldGoOnForEver) {
+  for (const bool at_once : {false, true}) {
+    Two two;
+    Executor executor(two.setup);
+    std::atomic<int> done{0};
+    std::atomic<int> cancelled{0};
+    for (int k = 0; k < 10; ++k) {
+      executor.submit_while(
+          two.twice,
+          [&](const TaskResult<int>& result) {
+            ++(result.ok() ? done : cancelled);
+            return true;
+          },
+          k);
+    }
+    while (done < 100) std::this_thread::yield();
+    at_once ? executor.shutdown_now() : executor.shutdown();
+    EXPECT_EQ(cancelled.load(), 10);
+    EXPECT_EQ(executor.pending(), 0u);
+  }
+}
+
 TEST(Executor, MakesTheStateOfAServerOnceOnItsThread) {
   struct State {
     std::thread::id thread = std::this_thread::get_id();
@@ -224,6 +280,26 @@ TEST(Executor, CancelsWhatWaits) {
   EXPECT_THROW(stopped.get(), TaskCancelled);
   EXPECT_EQ(other.get(), 2);
   EXPECT_TRUE(told.get_future().get());
+}
+
+TEST(Executor, LetsCallbacksOfCancelledTasksSubmit) {
+  ExecutorSetup setup;
+  const auto cpu = setup.resource({.name = "cpu"});
+  Door door;
+  const auto hold = setup.kind<void()>({.name = "hold"}, on(cpu, [&] { door.pass(); }));
+  Executor executor(setup, {.backlog = 3});
+  std::future<void> held = executor.submit(hold);
+  while (executor.statistics().busy[0] == 0) std::this_thread::yield();
+  std::atomic<int> done{0};
+  for (int k = 0; k < 2; ++k) {
+    executor.submit_then(hold, [&](const TaskResult<void>&) {
+      executor.submit_then(hold, [&](const TaskResult<void>& result) { done += result.ok() ? 1 : 0; });
+    });
+  }
+  EXPECT_EQ(executor.cancel_waiting(), 2u);  // although there is no room
+  door.open();
+  executor.wait();
+  EXPECT_EQ(done.load(), 2);
 }
 
 TEST(Executor, ShutsDownWithoutLoss) {

@@ -110,7 +110,8 @@ class Schedule {
     return static_cast<std::size_t>(random_.uniform() * static_cast<double>(n));
   }
 
-  /// As a task: sometimes it throws, sometimes it submits others, now and then it takes a while.
+  /// As a task, some of which go on up to three times: sometimes it throws, sometimes it submits others, now
+  /// and then it takes a while.
   void run(int depth, std::uint64_t luck) {
     ++books_.begun;
     if (luck % 13 == 0) std::this_thread::sleep_for(std::chrono::microseconds(luck % 300));
@@ -124,18 +125,23 @@ class Schedule {
   void submit(int depth, std::uint64_t luck) {
     ++books_.submitted;
     try {
-      executor_->submit_then(
+      executor_->submit_while(
           kinds_[luck % kinds_.size()],
-          [this, depth, luck](const TaskResult<void>& result) {
+          [this, depth, luck, more = luck % 4](const TaskResult<void>& result) mutable {
             ++books_.told;
             try {
               if (!result.ok()) std::rethrow_exception(result.error());
             } catch (const TaskCancelled&) {
               ++books_.cancelled;
+              more = 0;
             } catch (const std::runtime_error&) {
             }
             if (depth > 0 && luck % 5 == 0) submit(depth - 1, luck / 5);
             if (luck % 11 == 0) throw std::runtime_error("nobody hears it");
+            if (more == 0) return false;
+            --more;
+            ++books_.submitted;
+            return true;
           },
           depth, luck);
     } catch (const ExecutorClosed&) {

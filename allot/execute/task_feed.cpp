@@ -13,10 +13,8 @@ namespace {
 
 /// Attempts at the lock before a thread lies down to wait for it.
 constexpr int kLockAttempts = 200;
-/// A new plan, or a rate to be learnt, is noticed after so long where nothing else happens.
+/// A new plan, or a rate to be learned, is noticed after so long where nothing else happens.
 constexpr std::chrono::milliseconds kLook{2};
-/// A server that is ahead of the plan by less goes on.
-constexpr std::chrono::microseconds kMoment{500};
 /// Tasks that wait bound to a resource, for each server.
 constexpr Count kBoundPerServer = 4;
 /// How much of the mean the latest turn makes up.
@@ -29,21 +27,14 @@ std::vector<RatePrior> priors_of(const System& system) {
   return priors;
 }
 
-DispatcherOptions with_capacities(DispatcherOptions options, const System& system) {
-  options.capacities = system.capacities();
+FeedOptions with_capacities(FeedOptions options, const System& system) {
+  options.dispatcher.capacities = system.capacities();
   return options;
 }
 
 ServiceOrder::WhenAhead when_ahead(const PolicyInfo& policy, const PolicyOptions& options) {
   const bool exact = policy.holds_time_shares && options.shares == ShareReading::kExact;
   return exact ? ServiceOrder::WhenAhead::kIdle : ServiceOrder::WhenAhead::kServe;
-}
-
-template <typename Named>
-std::size_t find_named(const std::vector<Named>& all, std::string_view name, const char* what) {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.name == name; });
-  if (found == all.end()) throw InvalidModel(what, "there is no " + quote::name(std::string(name)));
-  return static_cast<std::size_t>(found - all.begin());
 }
 
 /// Asks the compiler and the processor to take it easy.
@@ -65,7 +56,7 @@ TaskFeed::Lock::Lock(const TaskFeed& feed) : mutex_(feed.mutex_) {
 
 TaskFeed::TaskFeed(const System& system, FeedOptions options, Clock::time_point now)
     : TaskFeed(system.resources(), system.tasks(), priors_of(system),
-               {with_capacities(options.dispatcher, system), options.together, options.trace_tasks}, now) {}
+               with_capacities(std::move(options), system), now) {}
 
 TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds,
                    std::vector<RatePrior> priors, FeedOptions options, Clock::time_point now)
@@ -82,13 +73,9 @@ TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds
     for (const ResourceId j : pairs_.resource_ids())
       pairs_(i, j).is_possible = priors[index(i) * resources_.size() + index(j)].can_run;
   }
-  if (find_policy(options_.dispatcher.policy)->binds_late) {
-    late_.emplace(dispatcher_, now, kMoment);
-  } else if (std::any_of(kinds_.begin(), kinds_.end(),
-                         [](const TaskClass& kind) { return !kind.needs.empty(); })) {
-    throw InvalidModel("policy", "tasks with needs take a policy that binds late, such as 'planned', not " +
-                                     quote::name(options_.dispatcher.policy));
-  }
+  if (find_policy(options_.dispatcher.policy)->binds_late && !options_.rule)
+    late_.emplace(dispatcher_, now, std::chrono::duration_cast<Clock::duration>(options_.moment));
+  for (const TaskClass& kind : kinds_) refuse_held(kind);
   lines_.resize(kinds_.size(), resources_.size());
   free_.resize(resources_.size());
   for (std::size_t j = 0; j < resources_.size(); ++j) {
@@ -105,31 +92,23 @@ TaskFeed::TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds
 
 TaskFeed::~TaskFeed() = default;
 
-// ---- names
+// ---- kinds and tasks
 
-TaskType TaskFeed::kind(std::string_view name) const {
-  const Lock lock(*this);
-  return task_type(find_named(kinds_, name, "kind"));
-}
-
-ResourceId TaskFeed::resource(std::string_view name) const {
-  return resource_id(find_named(resources_, name, "resource"));
-}
-
-std::string TaskFeed::kind_name(TaskType i) const {
-  const Lock lock(*this);
-  return kinds_[index(i)].name;
-}
-
-std::size_t TaskFeed::kinds() const {
-  const Lock lock(*this);
-  return kinds_.size();
+/// Who places tasks holds nothing back.
+void TaskFeed::refuse_held(const TaskClass& kind) const {
+  const auto is_held = [this](const Need& need) {
+    const std::size_t at = index(need.capacity) - resources_.size();  // servers: beyond all others
+    const std::vector<Capacity>& others = options_.dispatcher.capacities;
+    return at >= others.size() || !others[at].shared;
+  };
+  if (late_ || std::none_of(kind.needs.begin(), kind.needs.end(), is_held)) return;
+  throw InvalidModel("policy", "tasks with needs take a policy that binds late, such as 'planned', not " +
+                                   quote::name(options_.rule ? "rule" : options_.dispatcher.policy));
 }
 
 TaskType TaskFeed::add_kind(const TaskClass& kind, std::vector<RatePrior> by_resource) {
   const Lock lock(*this);
-  if (!late_ && !kind.needs.empty())
-    throw InvalidModel("needs", "tasks with needs take a policy that binds late, such as 'planned'");
+  refuse_held(kind);
   const TaskType i = dispatcher_.add_type(kind, by_resource);
   kinds_.push_back(kind);
   pairs_.grow(kinds_.size(), resources_.size());
@@ -141,8 +120,6 @@ TaskType TaskFeed::add_kind(const TaskClass& kind, std::vector<RatePrior> by_res
   plan_.reset();
   return i;
 }
-
-// ---- tasks
 
 void TaskFeed::put(FeedTask& task, TaskType kind) noexcept {
   task.ticket = {.type = kind};
@@ -255,7 +232,10 @@ std::optional<TaskFeed::Turn> TaskFeed::next_turn(ResourceId j, Clock::time_poin
   collect();
   if (lines_.waiting() == 0) return std::nullopt;
   Turn turn;
-  if (!(late_ ? take_late(turn, j, now, most) : take_bound(turn, j, now))) return std::nullopt;
+  if (!(late_           ? take_late(turn, j, now, most)
+        : options_.rule ? take_by_rule(turn, j, now)
+                        : take_bound(turn, j, now)))
+    return std::nullopt;
   turn.server = free_[index(j)].back();
   turn.number = ++turns_;
   turn.began = now;
@@ -310,6 +290,24 @@ bool TaskFeed::is_rejected(TaskType i, ResourceId j) const {
     if (dispatcher_.allows(i, other)) return false;
   }
   return dispatcher_.estimate(i, j).breaker != Breaker::kClosed;
+}
+
+bool TaskFeed::take_by_rule(Turn& turn, ResourceId j, Clock::time_point now) {
+  arrivals_.assign(kinds_.size(), 0);
+  for (const TaskType i : pairs_.type_ids()) {
+    const WaitingTask* const first = lines_.unbound(i).first();
+    if (first != nullptr && (dispatcher_.allows(i, j) || is_rejected(i, j)))
+      arrivals_[index(i)] = first->arrival;
+  }
+  present_.clear();
+  for (const auto& servers : free_) present_.push_back(static_cast<Count>(servers.size()));
+  const std::optional<TaskType> i = options_.rule(j, {arrivals_, present_});
+  if (!i || index(*i) >= arrivals_.size() || arrivals_[index(*i)] == 0) return false;
+  turn.start = {dispatcher_.place_at(*i, j, now), false, 1};
+  turn.first = &pop(*i);
+  turn.first->next = nullptr;
+  dispatcher_.set_waiting(*i, static_cast<Count>(lines_.unbound(*i).size()));
+  return true;
 }
 
 // ---- policies that place tasks
@@ -461,19 +459,6 @@ std::optional<Clock::time_point> TaskFeed::ask_again(Clock::time_point now) cons
     }
   }
   return when;
-}
-
-// ---- what is known
-
-FeedStatistics TaskFeed::statistics(Clock::time_point now) const {
-  const Lock lock(*this);
-  FeedStatistics result{pairs_, {}, {}, seconds(now)};
-  for (const TaskType i : pairs_.type_ids()) result.waiting.push_back(lines_.waiting(i));
-  for (WaitingTask* task = inbox_.load(std::memory_order_acquire); task != nullptr; task = task->next)
-    ++result.waiting[index(task->ticket.type)];
-  for (std::size_t j = 0; j < resources_.size(); ++j)
-    result.busy.push_back(resources_[j].servers - static_cast<Count>(free_[j].size()));
-  return result;
 }
 
 }  // namespace allot

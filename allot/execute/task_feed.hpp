@@ -1,14 +1,16 @@
-// What executors stand on: tasks come in, and free servers are told what to run. It has no threads and knows
-// no functions, so that it fits under a pool of threads, another runtime, or an interpreter.
+// The layer below executors: tasks come in, and free servers learn what to run. It has no threads and stores
+// no functions, so it can be used by a thread pool, another runtime, or an interpreter.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +23,8 @@
 
 namespace allot {
 
-/// A task while a feed has it. Hosts derive their own from it, and leave it where it is until it has ended or
-/// was cancelled.
+/// A task in a feed. Hosts derive their own class from it, and must not move it until it has ended or was
+/// cancelled.
 struct FeedTask : WaitingTask {
   enum class State : std::uint8_t {
     kOut,  ///< the feed does not have it
@@ -32,14 +34,31 @@ struct FeedTask : WaitingTask {
   State state = State::kOut;  ///< the feed's, under its lock
 };
 
+/// What a rule looks at when a server of a resource is free. Views only: valid during the call.
+struct FeedView {
+  /// Of each kind the task that has waited longest: the lower, the earlier it came. 0: there is none, or the
+  /// resource cannot run it now.
+  std::span<const std::uint64_t> arrivals;
+  std::span<const Count> free;  ///< servers, by resource
+};
+
+/// The kind of which a free server of the resource takes a task; none: it stays idle until a task is put or
+/// ends somewhere, or for some milliseconds.
+using FeedRule = std::function<std::optional<TaskType>(ResourceId, const FeedView&)>;
+
 struct FeedOptions {
-  /// The policy is `planned` where none is named.
+  /// The default policy is `planned`.
   DispatcherOptions dispatcher{.policy = "planned"};
-  /// Tasks so short that several of them take less than this are given to a server together, if it asks for
-  /// several.
+  /// A server that asks for several tasks gets as many short ones as take less than this together.
   std::chrono::nanoseconds together{50'000};
   /// The latest tasks whose times are kept for `trace`; 0: none, and no server is given several at once else.
   std::size_t trace_tasks = 0;
+  /// A server that is ahead of the plan by less goes on, and a kind that the plan gives nothing does not wait
+  /// for ever beside a free server: see `LateDispatch`. 0: the plan to the letter.
+  std::chrono::nanoseconds moment{500'000};
+  /// Decides in place of the policy, whose plans are of no use then; rates are learnt from what it takes.
+  /// Called under the lock: it calls nothing of the feed, and throws nothing.
+  FeedRule rule = {};
 };
 
 /// Since the feed was made.
@@ -57,39 +76,40 @@ struct FeedStatistics {
   double seconds = 0;
 };
 
-/// Tasks of several kinds and the servers of several resources. A host puts tasks, and asks for each server
-/// that is free what it runs next:
+/// Tasks of several kinds, and the servers of several resources. A host puts tasks, and asks for each free
+/// server what it runs next:
 ///
 ///     feed.put(task, kind);                            // a task is ready; from any thread
 ///     if (auto turn = feed.next(j)) {                  // a server of j takes it
-///       run(*turn->first, turn->server);               // yours
+///       run(*turn->first, turn->server);               // your code
 ///       feed.ended(*turn, busy_seconds);               // exactly once for each turn
 ///     }
 ///
-/// When a task was put and when a turn has ended, any resource may have something to run: `feed_servers`
-/// goes through all that have a free server. It is to be called again at `ask_again`, too.
+/// After a task was put and after a turn has ended, any resource may have something to run: `feed_servers`
+/// goes through all that have a free server. Call it again at `ask_again`, too.
 ///
-/// A policy that binds late (`planned`) decides when a server is free. Under any other a task is bound to a
-/// resource before, but not long before: so many wait bound as the servers can soon run, and the others in
-/// the order in which they came. Tasks with needs take a policy that binds late.
+/// A policy that binds late (`planned`) decides when a server is free. Under any other policy, a task is
+/// bound to a resource before that, but not long before: only as many wait bound as the servers can run soon;
+/// the others wait in order of arrival. Tasks with held needs require a policy that binds late; shared
+/// capacities make no task wait. Resources with the discipline `kFcfs` serve tasks in order of arrival.
 ///
-/// A kind of which every task fails everywhere goes on all the same: its failures are its own.
+/// A kind whose tasks fail on all resources is still run: the tasks themselves are at fault.
 ///
 /// Every method may be called from any thread. `put` takes no lock and never waits; all others take one for
 /// about a microsecond. Nothing is allocated for a task.
 class TaskFeed {
  public:
-  /// `priors` is row-major, one per kind and resource: see `RatePrior`. Throws InvalidModel when the policy
-  /// is unknown or the system cannot be.
+  /// `priors` is row-major, one per kind and resource: see `RatePrior`. Throws InvalidModel if the policy is
+  /// unknown or the system is invalid.
   TaskFeed(std::vector<Resource> resources, std::vector<TaskClass> kinds, std::vector<RatePrior> priors,
            FeedOptions options = {}, Clock::time_point now = Clock::now());
-  /// The same with everything that a scenario says of the machine; its rates are where learning starts.
+  /// The same with everything that a scenario says about the machine; learning starts from its rates.
   explicit TaskFeed(const System& system, FeedOptions options = {}, Clock::time_point now = Clock::now());
   ~TaskFeed();
   TaskFeed(const TaskFeed&) = delete;
   TaskFeed& operator=(const TaskFeed&) = delete;
 
-  /// Throw InvalidModel when there is none of that name.
+  /// They throw InvalidModel if there is none of that name.
   TaskType kind(std::string_view name) const;
   ResourceId resource(std::string_view name) const;
   std::string kind_name(TaskType i) const;
@@ -103,16 +123,16 @@ class TaskFeed {
 
   // ---- tasks
 
-  /// The task is ready. It must be in no feed.
+  /// The task is ready. It must not be in a feed.
   void put(FeedTask& task, TaskType kind) noexcept;
-  /// Takes back a task that waits. False: a server has it, or the feed does not.
+  /// Takes back a waiting task. False: a server has taken it, or it is not in the feed.
   bool cancel(FeedTask& task);
-  /// Takes back all that wait, of one kind or of all: a chain by `next`.
+  /// Takes back all waiting tasks, of one kind or of all, as a chain by `next`.
   FeedTask* cancel_waiting(std::optional<TaskType> kind = std::nullopt);
 
   // ---- servers
 
-  /// What a server runs: a task, or several of one kind, one after the other.
+  /// What a server runs: a task, or several of one kind, one after another.
   struct Turn {
     LateDispatch::Start start;  ///< its ticket has kind, resource and number of tasks
     std::uint32_t server = 0;   ///< of the resource, from 0
@@ -125,31 +145,33 @@ class TaskFeed {
     Count tasks() const noexcept { return start.ticket.tasks; }
   };
 
-  /// What a server of the resource takes now; none: no server is free, nothing waits, or what waits is for
-  /// others. At most `most` tasks; more than one only where they are short and many wait.
+  /// What a server of the resource takes now; none: no server is free, nothing waits, or the waiting tasks
+  /// are for others. At most `most` tasks; more than one only if they are short and many wait.
   std::optional<Turn> next(ResourceId j, Clock::time_point now = Clock::now(), Count most = 1) {
     const Lock lock(*this);
     return next_turn(j, now, most);
   }
-  /// Calls `hand(turn)` for every turn that can begin now, anywhere. `hand` is called under the lock: it
-  /// calls nothing of the feed but `put`.
+  /// Calls `hand(turn)` for every turn that can begin now, anywhere. `hand` is called under the lock; it
+  /// may call only `put` of the feed.
   template <typename Hand>
   void feed_servers(Clock::time_point now, Count most, const Hand& hand) {
     const Lock lock(*this);
     feed_free(now, most, hand);
   }
   /// The turn has ended: its tasks are the host's again, and its server is free. `busy_seconds`: of all its
-  /// tasks together, waiting not included; `failed` of them count as failures.
+  /// tasks together, without waiting; `failed` of them count as failures.
   void ended(const Turn& turn, double busy_seconds, Count failed = 0, Clock::time_point now = Clock::now()) {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
   }
-  /// Both at once: the server that has become free is asked for first.
+  /// Both at once: the server that has become free is asked for first. `again`: a task of the turn that is
+  /// put anew, so that nothing is decided between its end and that.
   template <typename Hand>
   void ended(const Turn& turn, double busy_seconds, Count failed, Clock::time_point now, Count most,
-             const Hand& hand) {
+             const Hand& hand, FeedTask* again = nullptr) {
     const Lock lock(*this);
     end_turn(turn, busy_seconds, failed, now);
+    if (again != nullptr) put(*again, turn.kind());
     while (const std::optional<Turn> own = next_turn(turn.resource(), now, most)) hand(*own);
     feed_free(now, most, hand);
   }
@@ -222,6 +244,8 @@ class TaskFeed {
   std::optional<Turn> next_turn(ResourceId j, Clock::time_point now, Count most);
   bool take_late(Turn& turn, ResourceId j, Clock::time_point now, Count most);
   bool take_bound(Turn& turn, ResourceId j, Clock::time_point now);
+  bool take_by_rule(Turn& turn, ResourceId j, Clock::time_point now);
+  void refuse_held(const TaskClass& kind) const;
   Count tasks_together(const Turn& turn, Count most) const noexcept;
   std::optional<TaskType> rejected(ResourceId j) const;
   bool is_rejected(TaskType i, ResourceId j) const;
@@ -244,12 +268,13 @@ class TaskFeed {
 
   mutable std::mutex mutex_;  ///< over what follows
   std::vector<TaskClass> kinds_;
-  std::optional<LateDispatch> late_;  ///< of a policy that binds late
-  Lines lines_;                       ///< where it does not, tasks are bound when they are soon to run
-  Count bound_ = 0;                   ///< tasks that wait bound to a resource
-  std::shared_ptr<const Plan> plan_;  ///< that the lines follow, of a policy that places
-  std::vector<Count> present_;        ///< scratch: tasks of each kind at a resource
-  std::vector<double> weights_;       ///< scratch
+  std::optional<LateDispatch> late_;     ///< of a policy that binds late
+  Lines lines_;                          ///< where it does not, tasks are bound when they are soon to run
+  Count bound_ = 0;                      ///< tasks that wait bound to a resource
+  std::shared_ptr<const Plan> plan_;     ///< that the lines follow, of a policy that places
+  std::vector<Count> present_;           ///< scratch: tasks of each kind at a resource, or free servers
+  std::vector<double> weights_;          ///< scratch
+  std::vector<std::uint64_t> arrivals_;  ///< scratch
   std::vector<std::vector<std::uint32_t>> free_;  ///< servers by resource, the latest last
   PerPair<FeedStatistics::Pair> pairs_;
   PerPair<double> mean_seconds_;  ///< of the latest tasks; 0: none has ended

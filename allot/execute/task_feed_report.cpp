@@ -1,13 +1,56 @@
-// What a feed tells of itself: metrics and traces.
+// What a feed tells of itself: names, numbers, metrics and traces.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "allot/base/error.hpp"
+#include "allot/base/quote.hpp"
 #include "allot/execute/task_feed.hpp"
 #include "allot/format/metrics_text.hpp"
 #include "allot/format/trace_events.hpp"
 
 namespace allot {
+namespace {
+
+template <typename Named>
+std::size_t find_named(const std::vector<Named>& all, std::string_view name, const char* what) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Named& one) { return one.name == name; });
+  if (found == all.end()) throw InvalidModel(what, "there is no " + quote::name(std::string(name)));
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+}  // namespace
+
+TaskType TaskFeed::kind(std::string_view name) const {
+  const Lock lock(*this);
+  return task_type(find_named(kinds_, name, "kind"));
+}
+
+ResourceId TaskFeed::resource(std::string_view name) const {
+  return resource_id(find_named(resources_, name, "resource"));
+}
+
+std::string TaskFeed::kind_name(TaskType i) const {
+  const Lock lock(*this);
+  return kinds_[index(i)].name;
+}
+
+std::size_t TaskFeed::kinds() const {
+  const Lock lock(*this);
+  return kinds_.size();
+}
+
+FeedStatistics TaskFeed::statistics(Clock::time_point now) const {
+  const Lock lock(*this);
+  FeedStatistics result{pairs_, {}, {}, seconds(now)};
+  for (const TaskType i : pairs_.type_ids()) result.waiting.push_back(lines_.waiting(i));
+  for (WaitingTask* task = inbox_.load(std::memory_order_acquire); task != nullptr; task = task->next)
+    ++result.waiting[index(task->ticket.type)];
+  for (std::size_t j = 0; j < resources_.size(); ++j)
+    result.busy.push_back(resources_[j].servers - static_cast<Count>(free_[j].size()));
+  return result;
+}
 
 std::string TaskFeed::metrics(Clock::time_point now) const {
   const FeedStatistics now_ = statistics(now);

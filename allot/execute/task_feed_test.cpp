@@ -122,6 +122,87 @@ TEST(TaskFeed, RefusesNeedsUnderAPolicyThatPlaces) {
                       {{.name = "train", .count = 4, .needs = {{resource_id(0), capacity_id(0), 2}}}},
                       Rates(1, 1, {10}));
   EXPECT_THROW(TaskFeed(system, options("jsq")), InvalidModel);
+  FeedOptions ruled = options("planned");
+  ruled.rule = [](ResourceId, const FeedView&) { return task_type(0); };
+  EXPECT_THROW(TaskFeed(system, ruled), InvalidModel);
+  // What is shared makes tasks slower, and holds nobody back.
+  const System sharing({{.name = "gpu", .servers = 2}},
+                       {{.name = "train", .count = 4, .needs = {{resource_id(0), capacity_id(1), 0.7}}}},
+                       Rates(1, 1, {10}), {{.name = "bus", .amount = 1, .shared = true}});
+  TaskFeed feed(sharing, options("jsq"));
+  FeedTask task;
+  feed.put(task, task_type(0));
+  EXPECT_TRUE(feed.next(resource_id(0)));
+}
+
+TEST(TaskFeed, FollowsARuleInPlaceOfAPolicy) {
+  const System system = box();
+  FeedOptions ruled = options("jsq");
+  // First come, first served, where each is fastest; the others stay free.
+  std::vector<Count> free;
+  ruled.rule = [&](ResourceId j, const FeedView& view) -> std::optional<TaskType> {
+    free.assign(view.free.begin(), view.free.end());
+    std::optional<TaskType> first;
+    for (const TaskType i : system.types()) {
+      if (view.arrivals[index(i)] > 0 && (!first || view.arrivals[index(i)] < view.arrivals[index(*first)]))
+        first = i;
+    }
+    return j == resource_id(1) ? first : std::nullopt;
+  };
+  TaskFeed feed(system, ruled);
+  std::deque<FeedTask> tasks(4);
+  const std::vector<TaskType> kinds{task_type(1), task_type(0), task_type(0), task_type(1)};
+  for (std::size_t k = 0; k < tasks.size(); ++k) feed.put(tasks[k], kinds[k]);
+  EXPECT_FALSE(feed.next(resource_id(0)));
+  EXPECT_EQ(free, (std::vector<Count>{6, 1}));
+  for (std::size_t k = 0; k < tasks.size(); ++k) {
+    const auto turn = feed.next(resource_id(1));
+    ASSERT_TRUE(turn);
+    EXPECT_EQ(turn->first, &tasks[k]);
+    EXPECT_EQ(turn->kind(), kinds[k]);
+    feed.ended(*turn, 0.01);
+  }
+  EXPECT_FALSE(feed.next(resource_id(1)));
+  EXPECT_EQ(feed.statistics().pairs(task_type(1), resource_id(1)).completed, 2u);
+}
+
+TEST(TaskFeed, GivesWhatThePlanGivesNothingAFreeServerUnlessToldNotTo) {
+  // Whoever runs the slow ones makes the others slower, by more than they are worth.
+  const System system({{.name = "cpu", .servers = 2}},
+                      {{.name = "quick", .count = 1, .needs = {{resource_id(0), capacity_id(1), 1}}},
+                       {.name = "slow", .count = 1, .needs = {{resource_id(0), capacity_id(1), 1}}}},
+                      Rates(2, 1, {1000, 10}), {{.name = "bus", .amount = 1, .shared = true}});
+  for (const bool to_the_letter : {false, true}) {
+    FeedOptions options_now = options("planned");
+    if (to_the_letter) options_now.moment = std::chrono::nanoseconds(0);
+    Loop loop(system, options_now);
+    loop.run(5);
+    const std::uint64_t slow = loop.feed().statistics().pairs(task_type(1), resource_id(0)).completed;
+    EXPECT_EQ(slow == 0, to_the_letter) << slow;
+  }
+}
+
+TEST(TaskFeed, HoldsAPlacementOfTasksThatGoOn) {
+  FeedOptions fixed = options("fixed");
+  Assignment& target = fixed.dispatcher.policy_options.assignment.emplace(2, 2);
+  target(task_type(0), resource_id(0)) = 4;
+  target(task_type(0), resource_id(1)) = 2;
+  target(task_type(1), resource_id(0)) = target(task_type(1), resource_id(1)) = 3;
+  TaskFeed feed(box(), fixed);
+  std::deque<FeedTask> tasks(12);
+  for (std::size_t k = 0; k < tasks.size(); ++k) feed.put(tasks[k], task_type(k % 2));
+  std::deque<TaskFeed::Turn> turns;
+  const auto hand = [&](const TaskFeed::Turn& turn) { turns.push_back(turn); };
+  feed.feed_servers(Clock::now(), 1, hand);
+  for (int k = 0; k < 1000; ++k) {
+    ASSERT_FALSE(turns.empty());
+    const TaskFeed::Turn turn = turns.front();
+    turns.pop_front();
+    feed.ended(turn, 0.01, 0, Clock::now(), 1, hand, turn.first);
+    // All are there again: where, the policy says, and it saw the one that had ended leave.
+    const DispatchStatistics now = feed.dispatcher().statistics();
+    ASSERT_THAT(now.in_flight, testing::ElementsAreArray(target.values()));
+  }
 }
 
 TEST(TaskFeed, CancelsWhatWaitsAndNothingElse) {

@@ -56,10 +56,10 @@ class Document {
   FileFormat format() const noexcept { return format_; }
   const std::string& source() const noexcept { return source_; }
 
-  /// The nodes whose key came before, in order: to be reported by whoever reads the document.
+  /// The nodes with a duplicate key, in order; the reader of the document reports them.
   const std::vector<const Node*>& duplicates() const noexcept { return duplicates_; }
 
-  /// Where a node stands, as a Diagnostic has it.
+  /// The place of a node, as in a Diagnostic.
   std::string place(const Node& node) const;
   /// What kind of value it is, as a user says it: `a string`, `the number -3`, `a table` (JSON: `an object`).
   std::string describe(const Node& node) const;
@@ -83,7 +83,7 @@ ReadResult<Document> parse_document(std::string_view text, FileFormat format, st
 /// Reads and parses a file: `.toml` or `.json`, by its extension; `-` is JSON from standard input.
 ReadResult<Document> read_document(const std::string& path);
 
-/// Whether a key can stand without quotes in TOML, and in the path of a diagnostic.
+/// Whether a key needs no quotes in TOML and in the path of a diagnostic.
 bool is_bare_key(std::string_view key);
 
 }  // namespace allot

@@ -46,7 +46,7 @@ std::string mistaken_for(FileKind wanted, const Node& root) {
                                       : "is a scenario, for 'allot solve' and 'allot simulate'; a sweep "
                                         "names one under 'scenario' and varies it";
     case FileKind::kJob:
-      return "is a job file, for 'allot run' and 'allot profile'; 'allot profile' makes a scenario of it, "
+      return "is a job file, for 'allot run' and 'allot profile'; 'allot profile' turns it into a scenario, "
              "with rates as "
              "measured";
     case FileKind::kSweep:

@@ -38,8 +38,13 @@ class Json {
   Json(Array elements) : content_(std::move(elements)) {}
   /// A row for each task type.
   Json(const Assignment& assignment);
-  /// Rows of so many columns.
+  /// Rows with this many columns.
   static Json matrix(const std::vector<double>& values, std::size_t columns);
+  static Json object(Object fields) {
+    Json object;
+    object.content_ = std::move(fields);
+    return object;
+  }
   /// The names of what has one.
   template <typename Entry>
   static Json names(const std::vector<Entry>& entries) {

@@ -17,11 +17,11 @@ namespace allot {
 /// cannot run. For PolicyOptions::placement_probabilities, row-major.
 ReadResult<std::vector<double>> read_probabilities(const std::string& path, const System& system);
 
-/// The same for a text at hand. Thread-safe.
+/// The same for a given text. Thread-safe.
 ReadResult<std::vector<double>> read_probabilities_text(std::string_view text, const System& system,
                                                         std::string source = {});
 
-/// The same for a document at hand. Thread-safe.
+/// The same for a given document. Thread-safe.
 ReadResult<std::vector<double>> read_probabilities(const Document& document, const System& system);
 
 }  // namespace allot

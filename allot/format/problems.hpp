@@ -86,7 +86,7 @@ std::optional<Count> read_whole(const Node& node, const std::string& what, Count
                                 Problems& problems);
 std::optional<double> read_number(const Node& node, const std::string& what, Problems& problems);
 
-/// Whatever whole number or number stands there; nothing for values of another kind. No negative zero.
+/// The number in this place; nothing for values of another kind. No negative zero.
 std::optional<Count> any_whole(const Node& node, const Document& document);
 std::optional<double> any_number(const Node& node);
 

@@ -109,7 +109,7 @@ using RateRow = std::vector<std::pair<ResourceId, double>>;
 /// is for the rules to say. Returns whether all could be read.
 bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems& problems);
 
-/// Adds the violations, each where its value stands.
+/// Adds the violations, each at the place of its value.
 void report(const std::vector<Violation>& violations, const Node& root, Problems& problems);
 
 }  // namespace allot::format

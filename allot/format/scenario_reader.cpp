@@ -166,12 +166,12 @@ std::vector<std::string> notes(const Scenario& scenario, std::size_t most) {
     const auto speed = [&](ResourceId j) {
       return quote::name(system.resource(j).name) + " (" + quote::number(system.rate(i, j)) + " per second)";
     };
-    out.push_back("task " + quote::name(system.task(i).name) + " is at home on " + speed(*home) +
-                  " but fastest on " + speed(fastest));
+    out.push_back("task " + quote::name(system.task(i).name) + " has its home on " + speed(*home) +
+                  " but is fastest on " + speed(fastest));
   }
   if (left_out > 0)
     out.push_back("and " + std::to_string(left_out) +
-                  " more task types are not at home where they are fastest");
+                  " more task types do not have their home where they are fastest");
   return out;
 }
 

@@ -15,7 +15,7 @@ namespace allot {
 /// for what is in the file. With threads given as sequences, the counts of the system are 0.
 ReadResult<Scenario> read_scenario(const std::string& path);
 
-/// The same for a text at hand; `source` names it in the diagnostics and may be empty. Thread-safe.
+/// The same for a given text; `source` names it in the diagnostics and may be empty. Thread-safe.
 ReadResult<Scenario> read_scenario_text(std::string_view text, FileFormat format, std::string source = {});
 
 /// The same for a part of a document that holds a scenario.

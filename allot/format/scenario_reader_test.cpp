@@ -182,7 +182,8 @@ TEST(ScenarioReader, CountsTheProblemsBeyondTenThousand) {
 TEST(ScenarioReader, NotesTypesThatAreNotAtHomeWhereTheyAreFastest) {
   EXPECT_THAT(
       notes(read_toml(kFull)),
-      ElementsAre("task 'sort' is at home on 'gpu' (2.0 per second) but fastest on 'cpu' (9.0 per second)"));
+      ElementsAre(
+          "task 'sort' has its home on 'gpu' (2.0 per second) but is fastest on 'cpu' (9.0 per second)"));
   std::string text = "resources = [{ name = \"a\" }, { name = \"b\" }]\n";
   for (int i = 0; i < 8; ++i) {
     text += "[[tasks]]\ncount = 1\nhome = \"a\"\nrates = { a = 1, b = 2 }\nname = \"t" + std::to_string(i) +
@@ -190,7 +191,7 @@ TEST(ScenarioReader, NotesTypesThatAreNotAtHomeWhereTheyAreFastest) {
   }
   const auto lines = notes(read_toml(text));
   ASSERT_EQ(lines.size(), 6u);
-  EXPECT_EQ(lines.back(), "and 3 more task types are not at home where they are fastest");
+  EXPECT_EQ(lines.back(), "and 3 more task types do not have their home where they are fastest");
 }
 
 TEST(ScenarioReader, ReadsEveryPublishedCase) {

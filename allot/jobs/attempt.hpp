@@ -15,9 +15,8 @@ enum class AttemptStatus { kStarted, kOk, kFailed, kTimeout, kKilled, kLost };
 std::string_view to_string(AttemptStatus status) noexcept;
 std::optional<AttemptStatus> parse_status(std::string_view text) noexcept;
 
-/// An attempt begins.
-struct AttemptStart {
-  std::size_t task = 0;  ///< its place among the tasks that were registered
+/// What is known of an attempt as it begins.
+struct AttemptOrigin {
   int attempt = 1;  ///< of this task; 0: none was made, and its end is that of a task that could not begin
   std::string resource;
   std::int64_t slot = 0;
@@ -26,9 +25,8 @@ struct AttemptStart {
   std::string command;  ///< as a command line
 };
 
-/// An attempt has ended. `resource` to `command` as in its start; where the start was never recorded, or was
-/// recorded otherwise, these count.
-struct AttemptEnd : AttemptStart {
+/// How an attempt ended.
+struct AttemptResult {
   AttemptStatus status = AttemptStatus::kOk;
   std::optional<int> exit;
   std::optional<int> signal;
@@ -36,35 +34,30 @@ struct AttemptEnd : AttemptStart {
   double user_s = 0;
   double sys_s = 0;
   std::int64_t maxrss_kb = 0;
-  bool counted = false;   ///< entered the rates
-  bool forgiven = false;  ///< counts neither against the task's retries nor its requeues
-  std::string error;      ///< what went wrong outside the task's own code
+  bool counted = false;  ///< entered the rates
+  std::string error;     ///< what went wrong outside the task's own code
 };
 
-/// An attempt as it is read back.
-struct AttemptRow {
+/// An attempt begins.
+struct AttemptStart : AttemptOrigin {
+  std::size_t task = 0;  ///< its place among the tasks that were registered
+};
+
+/// An attempt has ended. `resource` to `command` as in its start; where the start was never recorded, or was
+/// recorded otherwise, these count.
+struct AttemptEnd : AttemptStart, AttemptResult {
+  bool forgiven = false;  ///< counts neither against the task's retries nor its requeues
+};
+
+/// An attempt as it is read back; of one that has not ended the status is kStarted.
+struct AttemptRow : AttemptOrigin, AttemptResult {
   std::int64_t sequence = 0;  ///< in the order of their starts
   std::int64_t run = 0;       ///< which run of the job, from 1
   std::string task;           ///< text of its identity
   std::int64_t task_id = 0;   ///< its number in the journal
   std::string type;
-  std::string resource;
-  std::int64_t slot = 0;
-  int attempt = 1;
-  AttemptStatus status = AttemptStatus::kStarted;
-  std::optional<int> exit;
-  std::optional<int> signal;
-  double start_unix = 0;
-  double queue_s = 0;
-  double wall_s = 0;
-  double user_s = 0;
-  double sys_s = 0;
-  std::int64_t maxrss_kb = 0;
-  bool counted = false;
   bool is_final = false;  ///< the task's one final record
-  std::string error;
-  std::string command;
-  std::string out_file;  ///< what it printed; empty: nothing, or not looked for
+  std::string out_file;   ///< what it printed; empty: nothing, or not looked for
   std::string err_file;
 };
 

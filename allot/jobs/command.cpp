@@ -104,8 +104,8 @@ class ScriptReader {
     }
     const std::size_t end = c == '{' ? text_.find_first_of("{}", at_ + 1) : std::string_view::npos;
     if (end == std::string_view::npos || text_[end] != '}') {
-      problems_.push_back(std::string("'") + c + "' without its partner; for the character itself write '" +
-                          c + c + "'");
+      problems_.push_back(std::string("'") + c +
+                          "' without its counterpart; for the character itself write '" + c + c + "'");
       copy();
       return;
     }
@@ -164,7 +164,7 @@ class ScriptReader {
     if (inside.empty() || inside.find_first_of("{'\"`$\\") != std::string_view::npos) {
       problems_.push_back(
           "'${' begins a parameter of the shell, as in ${NAME}; placeholders, quotes and other parameters "
-          "may not stand in it");
+          "are not allowed in it");
       copy(2);
       return;
     }
@@ -180,7 +180,7 @@ class ScriptReader {
     }
     const std::string_view inside = text_.substr(at_, end - at_);
     if (end == text_.size() || inside.find_first_of("{}'\"`\\") != std::string_view::npos) {
-      problems_.push_back("placeholders and quotes may not stand in $((...)): assign to a variable before");
+      problems_.push_back("placeholders and quotes are not allowed in $((...)): assign to a variable first");
       copy(3);
       return;
     }
@@ -209,7 +209,7 @@ class ScriptReader {
         // A comment may say what it likes.
         if (close != '\n' && !told)
           problems_.push_back((is_intricate ? "backslashes" : "placeholders") +
-                              (" may not stand in " + what) + advice +
+                              (" are not allowed in " + what) + advice +
                               "; for braces themselves write '{{' and '}}'");
         told = true;
         copy();

@@ -165,7 +165,7 @@ TEST(Script, NamesUnknownPlaceholdersOnce) {
   const std::vector<std::string> problems = problems_of("echo {file} {file} }");
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_THAT(problems[0], HasSubstr("unknown placeholder '{file}'"));
-  EXPECT_THAT(problems[1], HasSubstr("'}' without its partner"));
+  EXPECT_THAT(problems[1], HasSubstr("'}' without its counterpart"));
 }
 
 }  // namespace

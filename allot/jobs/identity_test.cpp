@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/identity.hpp"
+
 namespace allot {
 namespace {
 

@@ -102,8 +102,11 @@ class Matcher {
   std::vector<std::string>& found_;
 };
 
-void too_many(std::size_t most, std::vector<InputProblem>& problems) {
+/// Whether there are too many, which is then a problem.
+bool are_too_many(const InputTable& table, std::size_t most, std::vector<InputProblem>& problems) {
+  if (table.rows() <= most) return false;
   problems.push_back({0, "gives more than " + std::to_string(most) + " tasks"});
+  return true;
 }
 
 /// Records of a CSV text, one field after the other.
@@ -143,7 +146,8 @@ class CsvReader {
     at_ = end;
     if (field.find('"') == std::string::npos) return true;
     problems_.push_back(
-        {line_, "a quote in the middle of a field; put the whole field in quotes, the one in it doubled"});
+        {line_,
+         "a quote in the middle of a field; put the whole field in quotes, and double the quote in it"});
     return true;
   }
 
@@ -160,7 +164,7 @@ class CsvReader {
         const bool ends_line =
             look() == '\n' || (look() == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n'));
         if (look() == ',' || ends_line) return true;
-        problems_.push_back({line_, "a quoted field goes on after its closing quote"});
+        problems_.push_back({line_, "a quoted field continues after its closing quote"});
         return false;
       }
     }
@@ -204,7 +208,7 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
   for (const std::string& entry : entries) {
     if (entry.empty() || has_null(entry)) {
       problems.push_back(
-          {0, entry.empty() ? "an empty text is no input" : "an input cannot hold a zero byte"});
+          {0, entry.empty() ? "an empty string is not an input" : "an input cannot hold a zero byte"});
       continue;
     }
     if (!is_pattern(entry)) {
@@ -223,10 +227,7 @@ InputTable inputs_from_patterns(std::span<const std::string> entries, const std:
       if (found.empty()) problems.push_back({0, "'" + entry + "' matches nothing"});
       table.values.insert(table.values.end(), found.begin(), found.end());
     }
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   return table;
 }
@@ -248,10 +249,7 @@ InputTable inputs_from_list(std::string_view text, std::size_t most, std::vector
       continue;
     }
     table.values.emplace_back(value);
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no line"});
   return table;
@@ -264,10 +262,7 @@ InputTable inputs_from_null_list(std::string_view text, std::size_t most,
     const std::size_t end = std::min(text.find('\0'), text.size());
     if (end > 0) table.values.emplace_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    if (table.values.size() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no value"});
   return table;
@@ -314,10 +309,7 @@ InputTable inputs_from_csv(std::string_view text, std::size_t most, std::vector<
       continue;
     }
     std::move(fields.begin(), fields.end(), std::back_inserter(table.values));
-    if (table.rows() > most) {
-      too_many(most, problems);
-      break;
-    }
+    if (are_too_many(table, most, problems)) break;
   }
   if (table.values.empty() && problems.empty()) problems.push_back({0, "has no line after its columns"});
   return table;

@@ -1,4 +1,4 @@
-// What tasks are made of: one row of values for each, from patterns, lists, tables or plain counting.
+// The inputs of tasks: one row of values for each, from patterns, lists, tables or counting.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ InputTable inputs_from_stream(std::istream& in, bool null_separated, std::size_t
                               std::vector<InputProblem>& problems);
 
 /// Comma-separated values (RFC 4180): the first record names the columns, every other has as many fields.
-/// Column names must differ, and be fit to stand in braces.
+/// Column names must differ, and must be valid in braces.
 InputTable inputs_from_csv(std::string_view text, std::size_t most, std::vector<InputProblem>& problems);
 
 /// A list, or a table where the name ends in `.csv`. A file that cannot be read is a problem without a line.

@@ -1,4 +1,4 @@
-// The content of a job file: which resources there are, and which tasks are to be run how on each.
+// The content of a job file: resources, and the tasks to run on them.
 #pragma once
 
 #include <optional>
@@ -20,17 +20,17 @@ struct JobResource : Resource {
   std::vector<std::string> launch;                    ///< what starts a worker there; empty: this machine
 };
 
-/// Something that tasks draw on besides slots.
+/// Something that tasks use besides slots.
 struct JobCapacity : Capacity {
   enum class Per {
     kAll,      ///< the amount is for all tasks, wherever they run
-    kMachine,  ///< this machine has so much, and so has each resource behind a `launch` prefix
+    kMachine,  ///< this machine has the amount, and so has each resource behind a `launch` prefix
   };
   Per per = Per::kAll;
 };
 
-/// One type of task: an input each, a command for each resource that can run it. `count` is the most in
-/// flight at once; 0: enough to keep every slot busy.
+/// A task type: one task per input, and a command for each resource that can run it. `count` is the maximum
+/// number in flight; 0: enough to keep every slot busy.
 struct JobTask : TaskClass {
   InputTable inputs;                                     ///< at least one row
   std::vector<std::optional<CommandTemplate>> commands;  ///< by resource; at least one
@@ -40,18 +40,18 @@ struct JobTask : TaskClass {
   std::optional<double> timeout_s;
   std::optional<int> retries;                ///< absent: the run's default
   std::vector<std::optional<double>> rates;  ///< by resource: tasks per second, as known beforehand
-  std::optional<TaskType> from;  ///< one task for each of that type, whose output it takes: see stages.hpp
-  std::vector<TaskType> after;   ///< none of its tasks starts before all of these types have ended well
-  std::optional<Count> at_most;  ///< outputs that are being made, wait to be taken, or are being worked on
-  bool keep = true;              ///< false: an output is removed when all who take it are done
+  std::optional<TaskType> from;  ///< one task for each of that type, whose output it uses: see stages.hpp
+  std::vector<TaskType> after;   ///< none of its tasks starts before all tasks of these types have succeeded
+  std::optional<Count> at_most;  ///< maximum outputs that are being made, waiting, or in use
+  bool keep = true;              ///< false: an output is removed when all tasks that use it are done
 };
 
-/// A job file that has been read and found sound.
+/// A job file that has been read and validated.
 struct Job {
   std::string path;    ///< of the file, as it was given
   std::string folder;  ///< of the file: inputs, outputs and directories are relative to it; "." at least
   std::string name;
-  /// Outputs may lie outside of the folder, too.
+  /// Outputs may also be outside the folder.
   bool outputs_anywhere = false;
   /// The journal has the values of `env` as they are; otherwise only digests of them, since they may be
   /// secrets.

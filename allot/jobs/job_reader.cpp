@@ -187,7 +187,7 @@ class JobReader {
       if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos) {
         problems_.add(value, what + " must have a name without '=' and zero bytes");
       } else if (name.starts_with("ALLOT_")) {
-        problems_.add(value, what + ": names that begin with ALLOT_ are given by allot itself");
+        problems_.add(value, what + ": names that begin with ALLOT_ are reserved for allot");
       }
       if (const auto* number = value.get<std::int64_t>()) {
         environment.emplace_back(name, Template::literal(std::to_string(*number)));

@@ -246,7 +246,7 @@ struct Journal::State {
     const std::string changes = detail::changed_work(database, work);
     if (!changes.empty() && !options.accept_changed) {
       throw JournalError(JournalProblem::kChanged,
-                         path + ": belongs to work that was defined otherwise" + changes);
+                         path + ": belongs to a job that was defined differently" + changes);
     }
     database.execute("DELETE FROM definitions WHERE part = 'from'");  // a type may have none any more
     Statement keep(database, "INSERT OR REPLACE INTO definitions VALUES (?, ?, ?, ?)");

@@ -1,4 +1,4 @@
-// A journal as others see it: `allot log` and `allot plot`, also while its run is going on.
+// Reading a journal, for `allot log` and `allot plot`, even during a run.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace allot {
 struct RunRow : RunInfo {
   std::int64_t run = 0;  ///< from 1
   std::int64_t pid = 0;
-  std::optional<double> end_unix;  ///< none: going on, or killed
+  std::optional<double> end_unix;  ///< none: running, or killed
   std::string outcome;
 };
 
@@ -29,13 +29,13 @@ struct EventRow {
   std::string text;
 };
 
-/// How many tasks the journal knows, by how far they have come.
+/// The numbers of tasks in the journal, by state.
 struct TaskTotals {
   std::string type;
   std::int64_t tasks = 0;
   std::int64_t done = 0;
   std::int64_t failed = 0;
-  std::string from;  ///< the type whose outputs it takes; empty: none
+  std::string from;  ///< the type whose outputs it uses; empty: none
 };
 
 /// Which attempts to read.
@@ -52,8 +52,8 @@ struct TaskRow {
   double last_start_unix = 0;    ///< of its last attempt; 0 without one
 };
 
-/// A journal at one moment, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
-/// One that its run has made but not written to yet, an empty file, reads as having nothing in it.
+/// A snapshot of a journal, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
+/// An empty file, which its run has created but not written to yet, reads as an empty journal.
 class JournalReader {
  public:
   /// Throws JournalError: kIo when there is no such file, kCorrupt when it is damaged or no journal.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "allot/jobs/attempt.hpp"
 
@@ -12,7 +11,7 @@ namespace allot {
 std::string attempt_json(const AttemptRow& attempt);
 
 /// The names of the columns, without a line end.
-std::string_view attempt_csv_header() noexcept;
+std::string attempt_csv_header();
 /// One record, without a line end (fields may hold some, quoted).
 std::string attempt_csv(const AttemptRow& attempt);
 

@@ -145,7 +145,7 @@ OutputClaim::OutputClaim(const std::vector<std::string>& outputs, const std::str
       if (!std::binary_search(theirs->begin() + 1, theirs->end(), number)) continue;
       throw JournalError(
           JournalProblem::kLocked,
-          *output + ": is an output of another run that goes on, process " + std::to_string(theirs->front()));
+          *output + ": is an output of another run in progress, process " + std::to_string(theirs->front()));
     }
   }
   path_ = place + "/" + std::string(kPrefix) + random_digits(16);

@@ -1,4 +1,5 @@
-// How the task types of a job follow each other: who takes whose output, and who waits for whom.
+// How the task types of a job depend on each other: which uses the output of which, and which waits for
+// which.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ bool has_stages(const Job& job) noexcept;
 /// Its tasks are known by the inputs there.
 TaskType first_stage(const Job& job, TaskType type) noexcept;
 
-/// By type: those that take its outputs, in the order of the file.
+/// By type: the types that use its outputs, in the order of the file.
 std::vector<std::vector<TaskType>> takers(const Job& job);
 
 /// All types, each behind those that it is from or comes after. Types on a circle, which no job that was

@@ -75,7 +75,7 @@ TEST(Stages, EveryProblemIsNamed) {
       "[[tasks]]\nname = \"a\"\nrepeat = 2\nkeep = false\nat_most = 3\ncommand = [\"d\"]\n"
       "[[tasks]]\nname = \"b\"\nfrom = \"a\"\nrepeat = 3\ncommand = [\"t\", \"{from.size}\"]\n"
       "[[tasks]]\nname = \"c\"\nfrom = \"aa\"\nafter = [\"d\", 3, \"b\"]\ncommand = [\"t\"]\nat_most = 0\n");
-  EXPECT_THAT(text, HasSubstr("'from': 'a' has no 'output' to take"));
+  EXPECT_THAT(text, HasSubstr("'from': 'a' has no 'output' to use"));
   EXPECT_THAT(text, HasSubstr("takes only one of 'inputs', 'inputs_from', 'repeat' and 'from'"));
   EXPECT_THAT(text, HasSubstr("unknown placeholder '{from.size}'"));
   EXPECT_THAT(text, HasSubstr("unknown task 'aa'"));
@@ -86,8 +86,8 @@ TEST(Stages, EveryProblemIsNamed) {
 TEST(Stages, LimitsNeedSomebodyWhoTakesTheOutputs) {
   const std::string text = problems(
       "[[tasks]]\nname = \"a\"\nrepeat = 2\nkeep = false\nat_most = 3\ncommand = [\"d\"]\noutput = \"{}\"\n");
-  EXPECT_THAT(text, HasSubstr("job.toml:6: 'keep': no other task type is from this one"));
-  EXPECT_THAT(text, HasSubstr("job.toml:7: 'at_most': no other task type is from this one"));
+  EXPECT_THAT(text, HasSubstr("job.toml:6: 'keep': no other task type has a 'from' that names this one"));
+  EXPECT_THAT(text, HasSubstr("job.toml:7: 'at_most': no other task type has a 'from' that names this one"));
 }
 
 TEST(Stages, CirclesAreSpelledOut) {
@@ -98,8 +98,7 @@ TEST(Stages, CirclesAreSpelledOut) {
       "[[tasks]]\nname = \"d\"\nrepeat = 1\nafter = \"d\"\ncommand = [\"d\"]\n");
   EXPECT_THAT(
       text,
-      HasSubstr(
-          "job.toml:5: nothing of this could ever start: 'a' waits for 'c' waits for 'b' waits for 'a'"));
+      HasSubstr("job.toml:5: these tasks could never start: 'a' waits for 'c' waits for 'b' waits for 'a'"));
   EXPECT_THAT(text, HasSubstr("'d' waits for 'd'"));
 }
 

@@ -157,8 +157,8 @@ Template Template::parse(std::string_view text, const TemplateScope& scope,
     }
     const std::size_t end = c == '{' ? text.find_first_of("{}", at + 1) : std::string_view::npos;
     if (end == std::string_view::npos || text[end] != '}') {
-      problems.push_back(std::string("'") + c + "' without its partner; for the character itself write '" +
-                         c + c + "'");
+      problems.push_back(std::string("'") + c +
+                         "' without its counterpart; for the character itself write '" + c + c + "'");
       part.text += c;
       ++at;
       continue;
@@ -170,7 +170,7 @@ Template Template::parse(std::string_view text, const TemplateScope& scope,
     } else {
       part = {};
       problems.push_back("unknown placeholder '{" + std::string(name) + "}'" +
-                         (name == "out" ? ", which needs an 'output' beside it" : "") +
+                         (name == "out" ? ", which needs an 'output'" : "") +
                          " (known here: " + known_placeholders(scope) + "; for braces write '{{' and '}}')");
     }
     at = end + 1;

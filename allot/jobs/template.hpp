@@ -10,7 +10,7 @@
 
 namespace allot {
 
-/// What a placeholder stands for. The first five take the first column of the input, or one that is called
+/// What a placeholder means. The first five use the first column of the input, or one that is called
 /// `from` or `from.NAME`: {from} {from.} {from/} {from//} {from/.}
 enum class Placeholder {
   kInput,     ///< {}    the value as it is
@@ -34,7 +34,7 @@ struct TemplateScope {
   std::vector<std::string> resources = {};  ///< whose slots can be referred to, where {%} means something
 };
 
-/// What the placeholders stand for in one attempt. Views: must outlive the call they are given to.
+/// The values of the placeholders in one attempt. Views: must outlive the call they are given to.
 struct TemplateValues {
   std::span<const std::string> columns;  ///< of the input, as many as TemplateScope::columns
   std::uint64_t number = 0;
@@ -59,7 +59,7 @@ class Template {
   /// A text in which braces mean nothing.
   static Template literal(std::string text);
   /// Finds the placeholders; `{{` and `}}` stand for braces. Appends one line to `problems` for each that is
-  /// unknown, naming those that are known, and for each brace without its partner.
+  /// unknown, naming those that are known, and for each brace without its counterpart.
   static Template parse(std::string_view text, const TemplateScope& scope,
                         std::vector<std::string>& problems);
   /// From parts that somebody else found; `source` is what source() gives.
@@ -86,7 +86,7 @@ std::string placeholder_value(Placeholder placeholder, std::size_t column, const
 /// The placeholders of a scope as a user writes them: "{} {.} {/} {//} {/.} {#} {%} {name}".
 std::string known_placeholders(const TemplateScope& scope);
 
-/// What stands between the braces of a placeholder, resolved; false when the scope knows no such thing.
+/// Resolves the text between the braces of a placeholder; false if the scope does not know it.
 bool find_placeholder(std::string_view name, const TemplateScope& scope, Placeholder& placeholder,
                       std::size_t& column);
 

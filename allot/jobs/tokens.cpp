@@ -105,7 +105,7 @@ class Splitter {
   }
 
   void problem(const std::string& what) {
-    problems_.push_back(what + " would mean something to a shell, but none is involved: quote it, or set " +
+    problems_.push_back(what + " has a meaning in a shell, but no shell is involved: quote it, or set " +
                         "'shell = true'");
   }
 

@@ -1,4 +1,4 @@
-// The state n of the paper: how many tasks of each type sit at each resource.
+// The state n of the paper: how many tasks of each type are at each resource.
 #pragma once
 
 #include <cstddef>

@@ -200,7 +200,7 @@ std::optional<std::string> why_no_even_sharing(const System& system) {
       const auto met = std::find_if(draws.begin(), draws.end(), is_fcfs);
       if (met == draws.end()) continue;
       return "the needs of " + quote::name(system.task(i).name) + " on " +
-             quote::name(system.resource(j).name) + " meet first come, first served at " +
+             quote::name(system.resource(j).name) + " include the first come, first served resource " +
              quote::name(system.capacity_name(met->capacity)) +
              ", for which even sharing has no formula (planned service, --service planned, and simulations "
              "need none)";

@@ -1,5 +1,5 @@
-// What each task gets where tasks draw on more than one server of their resource: two fillings, first of the
-// capacities that are held, then of those that are shared.
+// What each task gets if tasks use more than one server of their resource: two fillings, first of held
+// capacities, then of shared ones.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct PairId {
   ResourceId resource{};
 };
 
-/// Levels that rise together from 0 until a capacity is used up, where all that need it stop; at most 1.
-/// Keeps its storage, so that filling again allocates nothing. The system need not outlive it.
+/// Levels that rise together from 0 to at most 1. When a capacity is used up, all pairs that need it stop.
+/// It keeps its storage, so further fillings allocate nothing. The system need not outlive it.
 class Filling {
  public:
   enum class Of { kHeld, kShared };
@@ -29,8 +29,8 @@ class Filling {
   /// As if there were no other pairs. `tasks` and levels are then in this order.
   Filling(const System& system, Of capacities, std::span<const PairId> pairs);
 
-  /// The level of every pair, row after row, with so many tasks of each; 1 where there are none. Valid until
-  /// the next call. `taken`: of each capacity of the system by others; empty: nothing.
+  /// The level of every pair, row by row, for these numbers of tasks; 1 for pairs without tasks. Valid until
+  /// the next call. `taken`: what others use of each capacity of the system; empty: nothing.
   std::span<const double> levels(std::span<const double> tasks, std::span<const double> taken = {});
 
  private:
@@ -49,8 +49,8 @@ class Filling {
   std::span<const double> tasks_;
 };
 
-/// Even sharing with needs: how many tasks of each pair are in service, and what that is worth in tasks at
-/// full speed.
+/// Even sharing with needs: how many tasks of each pair are in service, and to how many tasks at full speed
+/// that is equivalent.
 class EvenSharing {
  public:
   explicit EvenSharing(const System& system)
@@ -72,12 +72,12 @@ class EvenSharing {
   std::vector<double> at_full_speed_;
 };
 
-/// Whether whole tasks may get less of a held capacity than the fluid levels say, with so many tasks of each
-/// pair: some capacity is too small for all of them and is not filled by a whole number of equal needs, or
-/// needs of several capacities go round in an odd circle.
+/// Whether whole tasks may get less of a held capacity than the fluid levels, for these numbers of tasks of
+/// each pair: some capacity is too small for all of them and is not filled by a whole number of equal needs,
+/// or needs of several capacities go round in an odd circle.
 bool has_lumps(const System& system, std::span<const double> tasks);
 
-/// Why even sharing has no formula for the system, as a sentence: needs meet an fcfs resource.
+/// Why even sharing has no formula for the system, as a sentence: tasks with needs run on an fcfs resource.
 std::optional<std::string> why_no_even_sharing(const System& system);
 
 }  // namespace allot

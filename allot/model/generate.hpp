@@ -17,7 +17,7 @@ enum class AffinityRule {
 
 struct GenerateOptions {
   std::size_t general = 2;      ///< GPs
-  std::size_t specialized = 1;  ///< SAs, one per type of their own
+  std::size_t specialized = 1;  ///< SAs, each with its own type
   Count threads = 18;           ///< Q; at least one per type
   AffinityRule rule = AffinityRule::kRow;
   double lowest_rate = 0;
@@ -27,9 +27,9 @@ struct GenerateOptions {
   std::uint64_t seed = 1;
 };
 
-/// A random scenario with as many types as resources, type i at home on resource i. Rates are independent
-/// U(lowest, highest) wherever a type may run, then ordered by the rule; every type has one thread, and each
-/// further thread a type drawn uniformly. The same options give the same scenario on every platform.
+/// A random scenario with as many types as resources; the home of type i is resource i. Rates are independent
+/// U(lowest, highest) wherever a type may run, then ordered by the rule. Every type has one thread; each
+/// further thread has a type drawn uniformly. The same options give the same scenario on every platform.
 /// Throws InvalidModel for options that no scenario satisfies.
 Scenario generate(const GenerateOptions& options);
 

@@ -10,10 +10,10 @@
 namespace allot {
 
 /// The largest number that a rate, a power, a priority, a floor or a time may be, and one over the smallest
-/// that a positive rate may be: far beyond any machine, and far from where sums and products overflow.
+/// positive rate: far beyond any machine, and far from where sums and products overflow.
 inline constexpr double kMaxNumber = 1e100;
 
-/// Affinity matrix mu: rate(i, j) is how fast one unit of resource j completes i-type tasks (paper Eq. 2).
+/// Affinity matrix mu: rate(i, j) is how fast one server of resource j completes i-type tasks (paper Eq. 2).
 /// Immutable once built, so every holder may trust it. Rate 0 means "cannot run there".
 class Rates {
  public:
@@ -30,7 +30,7 @@ class Rates {
   const std::vector<double>& values() const noexcept { return values_.values(); }
   const PerPair<double>& pairs() const noexcept { return values_; }
 
-  /// A copy with one entry replaced. Throws as the constructor does.
+  /// A copy with one entry replaced. Throws like the constructor.
   Rates with(TaskType i, ResourceId j, double rate) const;
 
   friend bool operator==(const Rates&, const Rates&) = default;

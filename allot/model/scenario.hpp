@@ -9,12 +9,12 @@
 
 namespace allot {
 
-/// Threads whose task types change: each runs `sequence` over and over, one task after the other.
+/// Threads whose task types change: each repeats `sequence`, one task after another.
 struct ThreadGroup {
   Count count = 1;
   std::vector<TaskType> sequence;
   double worth = 1.0;                  ///< value of one round
-  std::optional<double> max_response;  ///< most seconds of one round, on average
+  std::optional<double> max_response;  ///< maximum mean seconds of one round
   std::string name;                    ///< may be empty
   friend bool operator==(const ThreadGroup&, const ThreadGroup&) = default;
 };
@@ -34,20 +34,20 @@ struct Arrivals {
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 };
 
-/// How a rate of the system was measured, where it was: rates are of one server while all of them are busy.
+/// How a rate of the system was measured: it is that of one server while all servers are busy.
 struct MeasuredRate {
   TaskType task{};
   ResourceId resource{};
   double low = 0;  ///< 95% interval of the rate
   double high = 0;
-  Count runs = 0;               ///< that it rests on
+  Count runs = 0;               ///< behind this rate
   std::optional<double> alone;  ///< the rate while nothing else runs
   std::optional<double> mixed;  ///< the rate while all resources run a mix
   bool converged = true;        ///< to the precision asked for
   friend bool operator==(const MeasuredRate&, const MeasuredRate&) = default;
 };
 
-/// What a scenario is made of, before anybody knows whether it can be.
+/// The parts of a scenario, before they are validated.
 struct ScenarioParts {
   std::string name;
   std::optional<double> power_cap;
@@ -68,9 +68,9 @@ struct Scenario {
   std::vector<PopulationChange> population;
   std::vector<Arrivals> arrivals;
   std::vector<MeasuredRate> measured;
-  std::optional<double> power_cap;  ///< most watts of the whole machine, on average
+  std::optional<double> power_cap;  ///< maximum mean watts of the whole machine
 
-  /// Whether the counts alone describe the work, as solvers need it.
+  /// Whether the counts alone describe the work, as most solvers require.
   bool is_static() const noexcept { return threads.empty() && population.empty() && arrivals.empty(); }
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };

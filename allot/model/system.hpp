@@ -18,20 +18,20 @@ enum class Discipline { kPs, kFcfs };        ///< even processor sharing, or fir
 struct Resource {
   std::string name;
   Kind kind = Kind::kGeneral;
-  Count servers = 1;  ///< identical units behind one queue
+  Count servers = 1;  ///< identical servers with one queue
   Discipline discipline = Discipline::kPs;
-  Count min_depth = 1;      ///< holds no task, or at least so many
+  Count min_depth = 1;      ///< holds no task, or at least this many
   double power = 1.0;       ///< watts of one busy server
   double idle_power = 0.0;  ///< watts of one idle server
   friend bool operator==(const Resource&, const Resource&) = default;
 };
 
-/// What tasks draw on besides the servers of the resource where they run: cores that feed a GPU, memory, a
+/// What tasks use besides the servers of the resource where they run: cores that feed a GPU, memory, a
 /// bus.
 struct Capacity {
   std::string name;
   double amount = 1.0;
-  bool shared = false;  ///< all go on, more slowly, when it is overdrawn; else who does not get it waits
+  bool shared = false;  ///< true: when overdrawn, all tasks slow down; false: tasks wait for it
   friend bool operator==(const Capacity&, const Capacity&) = default;
 };
 
@@ -57,26 +57,26 @@ struct ResourceNumber {
   friend bool operator==(const ResourceNumber&, const ResourceNumber&) = default;
 };
 
-/// One type of task and the threads that run it. Job files and dispatchers have the same, so that a new
-/// member is theirs, too.
+/// One task type and the threads that run it. Job files and dispatchers use the same struct, so that they
+/// have every new member, too.
 struct TaskClass {
   std::string name;
   Count count = 0;                     ///< threads whose tasks are of this type: N_i
   std::optional<ResourceId> home;      ///< absent: the fastest resource
   std::optional<double> priority;      ///< weight of the desired share; for all types or for none
-  std::optional<double> floor;         ///< least completions per second
+  std::optional<double> floor;         ///< minimum completions per second
   double worth = 1.0;                  ///< value of one completion
-  std::optional<double> max_response;  ///< most seconds from ready to done, on average
-  std::vector<ResourceNumber> power;  ///< power of a server while it runs this type, where not the resource's
-  std::vector<Need> needs;            ///< where not one server of the resource alone
+  std::optional<double> max_response;  ///< maximum mean seconds from ready to done
+  std::vector<ResourceNumber> power;   ///< power of a server that runs this type, if not the resource's
+  std::vector<Need> needs;             ///< if not just one server of the resource
   friend bool operator==(const TaskClass&, const TaskClass&) = default;
 };
 
 /// A closed queueing network of resources and task types (paper section 3.1, for any numbers of each).
-/// Immutable and validated: whoever holds one may trust it. Ties are broken towards the lowest index.
+/// Immutable and validated, so all code may trust it. Ties are broken towards the lowest index.
 class System {
  public:
-  /// Throws InvalidModel naming the first field that cannot be: see docs/reference/scenario.md for the rules.
+  /// Throws InvalidModel naming the first invalid field: see docs/reference/scenario.md for the rules.
   System(std::vector<Resource> resources, std::vector<TaskClass> tasks, Rates rates,
          std::vector<Capacity> capacities = {});
 
@@ -91,7 +91,7 @@ class System {
   const std::vector<TaskClass>& tasks() const noexcept { return tasks_; }
   const Rates& rates() const noexcept { return rates_; }
 
-  /// The servers of every resource are capacities, too, and come first.
+  /// The servers of every resource are also capacities; they come first.
   const std::vector<Capacity>& capacities() const noexcept { return capacities_; }
   std::size_t capacity_count() const noexcept { return resources_.size() + capacities_.size(); }
   IdRange<CapacityId> capacity_ids() const noexcept { return IdRange<CapacityId>(capacity_count()); }
@@ -103,7 +103,7 @@ class System {
   const std::string& capacity_name(CapacityId r) const noexcept {
     return is_servers(r) ? resources_[index(r)].name : other(r).name;
   }
-  /// All that a task takes while it is in service, its servers first; nothing where it cannot run.
+  /// Everything that a task takes while it is in service, its servers first; empty if it cannot run there.
   std::span<const Draw> needs(TaskType i, ResourceId j) const noexcept {
     const std::size_t pair = index(i) * resource_count() + index(j);
     return std::span(draws_).subspan(draws_begin_[pair], draws_begin_[pair + 1] - draws_begin_[pair]);
@@ -112,21 +112,21 @@ class System {
   double servers_taken(TaskType i, ResourceId j) const noexcept {
     return has_needs_ ? needs(i, j).front().amount : 1.0;
   }
-  /// The most tasks of a type that can be in service at a resource where nothing else is.
+  /// The most tasks of a type that can be in service at a resource with nothing else there.
   double most_in_service(TaskType i, ResourceId j) const noexcept;
-  /// Whether some task takes anything but one server of the resource where it runs.
+  /// Whether some task takes anything other than one server of the resource where it runs.
   bool has_needs() const noexcept { return has_needs_; }
-  /// Whether tasks at two resources draw on one capacity: then the throughput is no sum over resources.
+  /// Whether tasks at two resources use one capacity: then the throughput is not a sum over resources.
   bool is_joined() const noexcept { return is_joined_; }
 
   double rate(TaskType i, ResourceId j) const noexcept { return rates_(i, j); }
   bool can_run(TaskType i, ResourceId j) const noexcept { return rates_(i, j) > 0; }
-  /// 1 / rate, or 0 where the type cannot run: the mean seconds of a task of size 1.
+  /// 1 / rate, or 0 if the type cannot run there: the mean seconds of a task of size 1.
   double seconds_per_task(TaskType i, ResourceId j) const noexcept { return seconds_per_task_(i, j); }
   Count count(TaskType i) const noexcept { return tasks_[index(i)].count; }
-  /// Q, the number of threads in all.
+  /// Q, the total number of threads.
   Count population() const noexcept { return population_; }
-  /// Where a type is at home: as given, else its fastest resource. Absent for a type that can run nowhere.
+  /// The home of a type: as given, otherwise its fastest resource. Absent for a type that can run nowhere.
   std::optional<ResourceId> home(TaskType i) const noexcept { return homes_[i]; }
   /// The resources that can run a type, in index order.
   std::span<const ResourceId> resources_for(TaskType i) const noexcept {
@@ -135,21 +135,21 @@ class System {
   }
   /// Desired shares p_i, normalised to sum 1; empty when no priorities were given.
   std::span<const double> shares() const noexcept { return shares_; }
-  /// What one completion of a type counts.
+  /// The value of one completion of a type.
   double worth(TaskType i) const noexcept { return worths_[i]; }
-  /// Whether some type counts differently from others: then value and throughput are two things.
+  /// Whether worths differ from 1: then value and throughput differ.
   bool has_worths() const noexcept { return has_worths_; }
   /// Value per second of one server that works on a type: worth times rate.
   double value_rate(TaskType i, ResourceId j) const noexcept { return value_rates_(i, j); }
-  /// Least completions per second of a type, by its floor and by its response time (Little: X_i >= N_i /
-  /// T_i); 0 where none was asked for.
+  /// Minimum completions per second of a type, by its floor and by its response time (Little: X_i >= N_i /
+  /// T_i); 0 if it has neither.
   double floor(TaskType i) const noexcept { return floors_[i]; }
-  /// Watts of one server of j at work on type i.
+  /// Watts of one server of j that works on type i.
   double power(TaskType i, ResourceId j) const noexcept;
   bool has_floors() const noexcept { return has_floors_; }
-  /// Whether any resource asks for more than one task at a time.
+  /// Whether any resource has a minimum depth above 1.
   bool has_depths() const noexcept { return has_depths_; }
-  /// The most tasks that could ever sit at a resource: the threads of all types that can run there.
+  /// The most tasks that could ever be at a resource: the threads of all types that can run there.
   Count reach(ResourceId j) const noexcept { return reach_[j]; }
   /// Whether some state has no exact throughput formula: an fcfs resource with several servers at which tasks
   /// of different rates can wait, or held needs that do not fill their capacity. Whether a given state is one
@@ -158,10 +158,10 @@ class System {
   /// Whether every type's home is its fastest resource (the paper's affinity rule, as its prose has it).
   bool has_affinity() const noexcept;
 
-  /// Copies with one thing changed. They throw as the constructor does.
+  /// Copies with one change. They throw like the constructor.
   System with_counts(std::span<const Count> counts) const;
   System with_servers(ResourceId j, Count servers) const;
-  /// The same system with another amount of a capacity; that of servers must be whole.
+  /// The same system with another amount of a capacity; an amount of servers must be whole.
   System with_amount(CapacityId r, double amount) const;
   /// The same machine with other work on it, and the same work on another machine.
   System with_tasks(std::vector<TaskClass> tasks) const;
@@ -207,7 +207,8 @@ class System {
   bool is_joined_ = false;
 };
 
-/// The largest count of threads of a type, servers of a resource or least depth: beyond it is a typing error.
+/// The largest count of threads of a type, servers of a resource or minimum depth: beyond it is a typing
+/// error.
 inline constexpr Count kMaxCount = 1'000'000'000;
 
 /// Every task at its home: the paper's diagonal start, and Best Fit.
@@ -216,7 +217,7 @@ Assignment home_assignment(const System& system);
 void home_assignment(const System& system, Assignment& assignment);
 
 /// Whether the assignment has the system's shape, places every thread exactly once and only where it can
-/// run, and leaves no resource between empty and its least depth.
+/// run, and leaves no resource between empty and its minimum depth.
 bool is_placement(const System& system, const Assignment& assignment);
 
 }  // namespace allot

@@ -96,6 +96,26 @@ Performance evaluate(const System& system, const Assignment& assignment) {
   return p;
 }
 
+std::vector<double> throughput_by_pair(const System& system, const Assignment& assignment) {
+  std::vector<double> values = system.rates().values();
+  if (system.has_needs()) {
+    const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
+    EvenSharing sharing(system);
+    const std::span<const double> served = sharing(tasks).at_full_speed;
+    for (std::size_t at = 0; at < values.size(); ++at) values[at] *= served[at];
+    return values;
+  }
+  const PairSpan by_pair(values, system.resource_count());
+  for (const ResourceId j : system.resource_ids()) {
+    const Resource& resource = system.resource(j);
+    const CompletionLaw law =
+        completion_law(resource.discipline, resource.servers, column_sums(system, assignment, j));
+    for (const TaskType i : system.types())
+      by_pair(i, j) = static_cast<double>(assignment(i, j)) * (law.per_rate * by_pair(i, j) + law.per_task);
+  }
+  return values;
+}
+
 Performance evaluate_time_shares(const System& system, std::span<const double> time_shares) {
   Performance p;
   p.throughput_by_task.assign(system.type_count(), 0.0);

@@ -17,9 +17,9 @@ struct CompletionLaw {
   double per_task = 0;
 };
 
-/// What the value of one resource per second depends on: how many tasks, and the sums of what they are worth
-/// per second, of their times 1 / mu, and of their worths. Adding or removing tasks is O(1), whatever the
-/// discipline. Where every completion counts 1, value is throughput.
+/// What the value per second of one resource depends on: the number of its tasks, and the sums of their
+/// values per second, of their times 1 / mu, and of their worths. Adding or removing tasks is O(1) under
+/// every discipline. If every worth is 1, value is throughput.
 struct ColumnSums {
   Count tasks = 0;
   double rates = 0;    ///< sum of n_ij v_i mu_ij
@@ -33,7 +33,7 @@ struct ColumnSums {
   ColumnSums plus(const System& system, TaskType i, ResourceId j, Count n) const noexcept {
     return plus(n, system.value_rate(i, j), system.seconds_per_task(i, j), system.worth(i));
   }
-  /// The same but for sums that the discipline does not need.
+  /// The same, except for sums that the discipline does not need.
   ColumnSums plus(const System& system, TaskType i, ResourceId j, Count n,
                   Discipline discipline) const noexcept {
     if (discipline != Discipline::kPs) return plus(system, i, j, n);
@@ -41,9 +41,9 @@ struct ColumnSums {
   }
 };
 
-/// Value per second of a resource with `servers` units under `discipline`. O(1).
-/// ps: min(n, c) times the mean rate. fcfs: the sum of the rates while nobody waits, else c times the
-/// mean worth over the mean time (exact for one server and where all rates are the same, else an
+/// Value per second of a resource with `servers` servers under `discipline`. O(1).
+/// ps: min(n, c) times the mean rate. fcfs: the sum of the rates while no task waits, else c times the
+/// mean worth over the mean time (exact for one server and if all rates are the same, else an
 /// approximation).
 inline double column_value(Discipline discipline, Count servers, const ColumnSums& sums) noexcept {
   if (sums.tasks <= servers) return sums.tasks == 0 ? 0.0 : sums.rates;
@@ -82,6 +82,10 @@ struct Performance {
 /// Cost O(T R). The assignment must have the system's shape and tasks only where they can run.
 Performance evaluate(const System& system, const Assignment& assignment);
 
+/// Completions per second of each pair, row-major; where tasks have needs, as even sharing fills the
+/// capacities.
+std::vector<double> throughput_by_pair(const System& system, const Assignment& assignment);
+
 /// The same for time shares f (row-major, T x R): X_ij = mu_ij f_ij (weighted service).
 Performance evaluate_time_shares(const System& system, std::span<const double> time_shares);
 
@@ -92,7 +96,7 @@ double priority_error(std::span<const double> throughput_by_task, double through
 /// Relative tolerance within which a floor counts as met: rounding in the sums, nothing more.
 inline constexpr double kFloorTolerance = 1e-9;
 
-/// By how much the floors are missed, each relative to itself, summed; 0 when all are met.
+/// The sum of the relative amounts by which floors are missed; 0 if all are met.
 double floor_shortfall(const System& system, std::span<const double> throughput_by_task) noexcept;
 
 }  // namespace allot

@@ -1,5 +1,5 @@
-// The rules of the model, each checked here and nowhere else. All that is violated is found at once, with the
-// place of the value; who reads a file adds the line.
+// The rules of the model, each checked only here. All violations are found together, each with the place of
+// the value; the reader of a file adds the line.
 #pragma once
 
 #include <cstddef>
@@ -33,18 +33,18 @@ struct Violation {
   FieldPlace place;
   /// What is wrong. Where it begins with "must", it is about the value at the place.
   std::string message;
-  std::string value = {};           ///< what the value is instead; empty where that says nothing
-  std::optional<FieldPlace> first;  ///< of what is there twice: where it came first
+  std::string value = {};           ///< the actual value; empty if that does not help
+  std::optional<FieldPlace> first;  ///< for duplicates: the first place
 };
 /// "must be a whole number from 1 to 1000000000, is 0".
 std::string to_string(const Violation& violation);
 /// Throws InvalidModel with the first, if there is one.
 void throw_if_any(const std::vector<Violation>& violations);
 
-/// Collects violations. Rules that rest on a value that is wrong, or could not even be read, say nothing.
+/// Collects violations. Rules that depend on a wrong or unreadable value are skipped.
 class Rules {
  public:
-  /// The value could not be read: something stands in for it.
+  /// The value could not be read; a placeholder replaces it.
   void unread(std::string_view table, std::size_t entry, std::string_view key);
   void add(FieldPlace place, std::string message, std::string value = {},
            std::optional<FieldPlace> first = {});
@@ -54,7 +54,7 @@ class Rules {
   template <typename Owner>
   void fields(std::string_view table, std::size_t entry, const Owner& owner,
               std::span<const Field<Owner>> fields);
-  /// Not empty, printable, no two the same. `noun`: of what.
+  /// Not empty, printable, unique. `noun`: what has the names.
   void names(std::string_view table, std::string_view noun, std::span<const std::string_view> names);
   /// For all types or for none, and not all 0.
   void priorities(std::span<const std::optional<double>> priorities);
@@ -80,7 +80,7 @@ class Rules {
   void work(const std::vector<TaskClass>& tasks, const PerPair<double>& rates,
             const std::vector<ThreadGroup>& threads, const std::vector<PopulationChange>& population,
             const std::vector<Arrivals>& arrivals);
-  /// In a file, either say how many threads there are. Simulations take both at once.
+  /// In a file, either counts or threads say how many threads there are. Simulations support both at once.
   void counts_or_threads(const std::vector<TaskClass>& tasks, const std::vector<ThreadGroup>& threads);
   void measured(const std::vector<MeasuredRate>& measured);
 

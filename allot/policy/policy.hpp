@@ -19,8 +19,8 @@
 
 namespace allot {
 
-/// What a policy may look at when it places a task. The task itself is not counted yet, and the task whose
-/// place it takes has left already. Views only: valid during the call.
+/// What a policy may look at when it places a task. The task itself is not counted yet, and the task that it
+/// replaces has already left. Views only: valid during the call.
 struct Situation {
   const System* system = nullptr;
   std::span<const Count> counts;  ///< n_ij, row-major: type by resource
@@ -29,13 +29,12 @@ struct Situation {
   /// not divided by its servers. Empty unless the policy `looks_at_sizes()`, or there are no `counts`: then
   /// it is by mean times (`Looks::kWork`).
   std::span<const double> remaining;
-  /// Late binding alone: tasks of each type that are ready and bound to no resource, and the time in seconds.
-  /// What `counts` has is in service.
+  /// Late binding only: tasks of each type that are ready and bound to no resource, and the time in seconds.
+  /// `counts` then has the tasks in service.
   std::span<const Count> waiting;
   double now = 0;
-  /// Late binding where tasks have needs: then `waiting` has those alone that could start at the resource
-  /// which asks, and here are all that are ready, and what is free of each capacity, held ones by whole
-  /// tasks.
+  /// Late binding with needs: `waiting` then has only the tasks that could start at the asking resource. Here
+  /// are all ready tasks, and what is free of each capacity; held ones are counted by whole tasks.
   std::span<const Count> ready;
   std::span<const double> free;
 
@@ -43,12 +42,12 @@ struct Situation {
   Count total(ResourceId j) const noexcept { return totals[index(j)]; }
 };
 
-/// What a policy that looks at the counts of the task's own type (`Looks::kOwnCounts`) may answer when it was
-/// shown no totals: it is to be asked again with everything.
+/// The answer of a policy that looks at the counts of the task's own type (`Looks::kOwnCounts`) and needs
+/// more: ask it again with everything.
 inline constexpr ResourceId kLookFurther = resource_id(0xffff'fffe);
 
-/// What a policy remembers between decisions, such as round-robin's pointers. Kept by the host, so that a
-/// policy object is immutable while it decides and can serve several hosts or threads; and so that the exact
+/// What a policy remembers between decisions, such as round-robin's pointers. The host keeps it, so that a
+/// policy object is immutable while it decides and can serve several hosts or threads, and so that the exact
 /// chain can make it part of the state.
 using PolicyMemory = std::span<std::uint32_t>;
 
@@ -59,24 +58,23 @@ struct Choice {
   std::vector<std::uint32_t> memory;
 };
 
-/// Late binding: tasks that are ready wait in one line for each type, bound to no resource, and a server that
-/// is free asks which of them to take. It remembers what was served, so each host has one of its own. Not
-/// thread-safe.
+/// Late binding: ready tasks wait in one line for each type, bound to no resource, and a free server asks
+/// which of them to take. A binding remembers the service given, so each host has its own. Not thread-safe.
 class LateBinding {
  public:
   virtual ~LateBinding() = default;
 
-  /// The type of which a free server of the resource takes a task now: one that can run there and has a task
+  /// The type of the task that a free server of the resource takes now: one that can run there and has a task
   /// waiting. None: the server stays idle until something changes, or `idle_until`. Does not throw.
   virtual std::optional<TaskType> next(ResourceId j, const Situation& situation,
                                        RandomStream& random) noexcept = 0;
-  /// When a resource that stays idle although tasks wait is to ask again; absent: when something changes.
+  /// When a resource that idles although tasks wait should ask again; absent: when something changes.
   virtual std::optional<double> idle_until(ResourceId j) const noexcept {
     (void)j;
     return std::nullopt;
   }
-  /// Tasks of a type may belong to different parties: 0 for threads of the type's own and for arrivals, k + 1
-  /// for those of the k-th group of threads. Whether they wait in lines of their own.
+  /// Tasks of a type may belong to different parties: 0 for the type's own threads and for arrivals, k + 1
+  /// for the k-th group of threads. Whether each party has its own line.
   virtual bool knows_parties() const noexcept { return false; }
   /// The party whose task is taken, once its type is chosen: one that it `serves` and that waits. There is a
   /// count for each party.
@@ -90,50 +88,50 @@ class LateBinding {
     (void)i, (void)party;
     return true;
   }
-  /// A task has ended after so many seconds at a resource.
+  /// A task has ended after this many seconds at a resource.
   virtual void served(TaskType i, ResourceId j, double seconds) noexcept { (void)i, (void)j, (void)seconds; }
-  /// A task that `next` had chosen could not be started: as if it had never been.
+  /// A task chosen by `next` could not be started, as if it had not been chosen.
   virtual void given_back(TaskType i, ResourceId j) noexcept { (void)i, (void)j; }
-  /// The policy has been told of another population.
+  /// The population of the policy has changed.
   virtual void renew() {}
-  /// For live hosts, whose plans follow one another: takes over what was served from the binding of the
-  /// policy before, of the same kind, which is of no use afterwards. There may be more types and resources
-  /// now.
+  /// For live hosts with a sequence of plans: takes over the service given so far from the binding of the
+  /// previous policy, of the same kind, which must not be used afterwards. There may be more types and
+  /// resources now.
   virtual void succeed(LateBinding& before) { (void)before; }
 };
 
 /// Thread safety: `place` and `choices` are const and may be called from several threads, each with its own
-/// memory and stream; `set_population` needs to be alone.
+/// memory and stream; nothing else may be called during `set_population`.
 class Policy {
  public:
   virtual ~Policy() = default;
 
   /// Called before the first decision and whenever the numbers of threads N_i change. May take long (a solver
-  /// may run), once for each population it has not seen.
+  /// may run), but only once for each population.
   virtual void set_population(std::span<const Count> threads_by_type);
 
   /// Whether `Situation::remaining` is needed: then the policy knows task sizes, which no real scheduler
   /// does.
   virtual bool looks_at_sizes() const noexcept { return false; }
 
-  /// How many numbers it remembers; all start at 0.
+  /// How many numbers it remembers; all are 0 at first.
   virtual std::size_t memory_size() const noexcept { return 0; }
 
   /// The resource for a task of type i: one that can run it. O(R) or better, no allocation, does not throw.
   virtual ResourceId place(TaskType i, const Situation& situation, PolicyMemory memory,
                            RandomStream& random) const noexcept = 0;
 
-  /// All decisions that `place` might take, with their probabilities. The default suits policies that draw no
-  /// random numbers: it asks `place` on a copy of the memory.
+  /// All decisions that `place` might take, with their probabilities. The default is for policies that draw
+  /// no random numbers: it calls `place` with a copy of the memory.
   virtual void choices(TaskType i, const Situation& situation, std::span<const std::uint32_t> memory,
                        std::vector<Choice>& out) const;
 
-  /// For a policy that binds late: what says which task a free server takes. It looks at the policy for as
-  /// long as it lives. Null for all others, whose tasks are placed as soon as they are ready.
+  /// For a policy that binds late: the object that says which task a free server takes. The policy must
+  /// outlive it. Null for all others, whose tasks are placed as soon as they are ready.
   virtual std::unique_ptr<LateBinding> bind_late() const { return nullptr; }
 
-  /// The assignment that the policy holds, if it holds one; and for weighted service the time shares it wants
-  /// resources to divide by (row-major; empty: even sharing).
+  /// The assignment that the policy holds, if any; and for weighted service the time shares by which
+  /// resources should divide their time (row-major; empty: even sharing).
   virtual const Assignment* target() const noexcept { return nullptr; }
   virtual std::span<const double> time_shares() const noexcept { return {}; }
 
@@ -141,12 +139,12 @@ class Policy {
   /// resource, x_ij row-major. Empty for all others.
   virtual std::span<const double> planned_service() const noexcept { return {}; }
 
-  /// What a user should know about the present target, such as a floor that it misses or a search that was
-  /// cut short; mostly empty. Valid until the next `set_population`.
+  /// What a user should know about the present target, such as a missed floor or a search that was cut short;
+  /// usually empty. Valid until the next `set_population`.
   virtual std::string_view note() const noexcept { return {}; }
 };
 
-/// How the tasks that are there relate to the counts that a policy is told.
+/// How the tasks in the system relate to the counts given to a policy.
 enum class Load : std::uint8_t {
   kDeclared,  ///< they are those: a task that ends is followed by one of its type
   /// Live, they are about those: where more than one task of a type is missing or too many, a target's
@@ -158,20 +156,20 @@ enum class Load : std::uint8_t {
   kOpen,
 };
 
-/// What a policy may be told when it is made.
+/// Options for making a policy.
 struct PolicyOptions {
   std::optional<Assignment> assignment;          ///< of `fixed`
   ShareReading shares = ShareReading::kExact;    ///< of `weighted`
   std::vector<double> placement_probabilities;   ///< of `random`, row-major: by type; empty: uniform
   Objective objective = Objective::kThroughput;  ///< of `planned`
-  /// `planned`: the work besides the counts of the system. Looked at while the policy is made; may be null.
+  /// `planned`: the work besides the counts of the system. Used only while the policy is made; may be null.
   const Scenario* scenario = nullptr;
   /// Limits on each solve of `optimal` and `weighted`. About ten seconds by default, but counted in steps, so
   /// that a target depends on the population alone; a deadline or a flag, which hold for `map` and `mis` too,
   /// is for when the result is no longer wanted.
   StopLimits solve{.steps = 20'000'000};
-  /// For live hosts, whose targets follow one another: `optimal` starts its search from it as well. Absent in
-  /// simulations, where a target is to depend on the system alone.
+  /// For live hosts with a sequence of targets: `optimal` also starts its search from it. Absent in
+  /// simulations, where a target must depend on the system alone.
   std::optional<Assignment> start;
   /// The same for `planned`, which leaves its own here.
   std::shared_ptr<PlanBasis> plan_basis;
@@ -194,8 +192,8 @@ enum class Looks : std::uint8_t {
   kOwnCounts,  ///< `counts` of the task's own type alone, as a rule: see `kLookFurther`
 };
 
-/// A policy: a name, a line about it, and how to make one for a system. Making throws InvalidModel when the
-/// system lacks what the policy needs (priorities, an assignment).
+/// A policy: a name, a one-line summary, and a function that makes one for a system. It throws InvalidModel
+/// if the system lacks what the policy needs (priorities, an assignment).
 struct PolicyInfo {
   std::string_view name;
   std::string_view summary;
@@ -208,18 +206,18 @@ struct PolicyInfo {
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
   Looks looks_at = Looks::kAll;      ///< the same for every system
   bool remembers_by_type = false;    ///< a number for each type, which only placing that type looks at
-  /// What it does for a runtime system; with it, StarPU has the policy too. Null: it has not.
+  /// A summary for runtime systems; if it is set, StarPU has the policy, too. Null: it has not.
   const char* runtime_summary = nullptr;
 };
 
 /// All built-in policies, in the order of the source list in CMakeLists.txt.
 std::span<const PolicyInfo* const> builtin_policies() noexcept;
-/// Null when there is no policy of that name.
+/// Null if there is no policy of that name.
 const PolicyInfo* find_policy(std::string_view name) noexcept;
-/// The built-in policies that can be made for a system: some need priorities, one an assignment.
+/// The built-in policies that can be made for a system: some need priorities, one needs an assignment.
 std::vector<const PolicyInfo*> suitable_policies(const System& system, const PolicyOptions& options = {});
 
-/// A policy that need not be built in: the name that results carry, and how to make one, as in PolicyInfo.
+/// Any policy, built in or not: its name in results, and a function that makes one, as in PolicyInfo.
 /// `make` may be called more than once, and from several threads unless the host is told to use one.
 struct NamedPolicy {
   std::string name;

@@ -10,42 +10,42 @@
 
 namespace allot {
 
-/// Takes next the type with the least (service received / weight), among those that have a task waiting; ties
+/// Takes next the type with the least (service received / weight) among those that have a task waiting; ties
 /// go to the lowest index. A type that comes back after an absence starts at the present minimum: it is owed
-/// nothing for the time it was away, but under a plan (kIdleFarAhead), where others kept it away.
+/// nothing for the time it was away, except under a plan (kIdleFarAhead), where others kept it away.
 ///
-/// With the counts n_ij of a resource as weights, a device that runs one task after the other completes at
+/// With the counts n_ij of a resource as weights, a device that runs one task after another completes at
 /// the rate of processor sharing; with the time shares f_ij of `weighted`, every type gets its share.
 ///
-/// Not thread-safe: one for each resource, used by whoever starts its tasks. Calls cost O(T), without
+/// Not thread-safe: use one for each resource, where its tasks are started. Calls cost O(T), without
 /// allocation.
 class ServiceOrder {
  public:
   enum class WhenAhead {
-    kServe,         ///< a unit never idles while a task waits (even sharing, `floor` shares)
+    kServe,         ///< a server never idles while a task waits (even sharing, `floor` shares)
     kIdle,          ///< a type that has had its weight's share of the time so far waits (`exact` shares)
     kIdleFarAhead,  ///< the same, but only if it is ahead by more than two of its tasks (planned service)
   };
 
   explicit ServiceOrder(std::size_t types, WhenAhead when_ahead = WhenAhead::kServe);
 
-  /// One for each type; for kServe in any unit, for the others in units of this resource (f_ij). A type
-  /// without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits for
-  /// ever. All are 1 before the first call. More types than before may be given. A type that is ahead stays
-  /// so by as many seconds of service; one that had no weight is owed nothing for that time.
+  /// One weight for each type; for kServe in any unit, for the others in servers of this resource (f_ij). A
+  /// type without a weight, such as one that is only tried here, gets 1% of the sum, so that no task waits
+  /// for ever. All weights are 1 before the first call. There may be more types than before. A type that is
+  /// ahead stays ahead by the same seconds of service; one that had no weight is owed nothing for that time.
   void set_weights(std::span<const double> weights);
   void set_weights(std::span<const Count> counts);
-  /// Mean seconds of service of each type, where no task of it has been seen; 0: not known.
+  /// Mean seconds of service of each type, used until a task of it has been seen; 0: unknown.
   void expect(std::span<const double> seconds);
 
-  /// The type to start now, or none: nothing waits, or all that wait are ahead.
-  /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back. Who knows
-  /// that leaving a unit idle helps nobody now says so; under kServe it makes no difference.
+  /// The type to start now, or none if nothing waits or all waiting types are ahead.
+  /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back. Set
+  /// `idling_helps` to false if leaving a server idle would help no type now; it has no effect under kServe.
   std::optional<TaskType> next(std::span<const Count> waiting, double now, bool idling_helps = true);
 
-  /// A task that `next` had started has ended, after so many seconds of service.
+  /// A task started by `next` has ended, after this many seconds of service.
   void served(TaskType i, double seconds);
-  /// A task that `next` had started could not be: as if it had never been chosen.
+  /// A task chosen by `next` could not be started, as if it had not been chosen.
   void given_back(TaskType i);
 
   /// Under a plan (not kServe): the time by which the plan gives a type as much as it has received, what its

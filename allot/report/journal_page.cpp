@@ -244,8 +244,8 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
   std::map<std::pair<std::string, std::string>, LearntRate> learnt;
   for (LearntRate& rate : journal.rates()) learnt[{rate.type, rate.resource}] = rate;
   Table table;
-  table.columns = {"type",         "resource",  "ok",          "not ok",
-                   "mean seconds", "mean wait", "rate learnt", "95% interval"};
+  table.columns = {"type",         "resource",  "ok",           "not ok",
+                   "mean seconds", "mean wait", "learned rate", "95% interval"};
   for (const auto& [pair, sums] : content.pairs) {
     const std::string& type = content.types.order()[pair.first];
     const std::string& resource = content.resources.order()[pair.second];
@@ -265,7 +265,7 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
 
 Table resources_table(const Content& content, const detail::TimeAxis& axis) {
   Table table;
-  table.columns = {"resource", "servers used", "busy server seconds", "share of the time busy"};
+  table.columns = {"resource", "servers used", "busy server seconds", "busy part of the time"};
   for (std::size_t r = 0; r < content.slots.size(); ++r) {
     const double share = content.busy[r] / (axis.active() * static_cast<double>(content.slots[r]));
     table.rows.push_back({text_cell(content.resources.order()[r]),
@@ -283,7 +283,7 @@ Table runs_table(const JournalReader& journal) {
     table.rows.push_back(
         {count_cell(run.run), text_cell(date_text(run.start_unix)),
          text_cell(run.end_unix ? seconds_text(std::max(*run.end_unix - run.start_unix, 0.0)) : ""),
-         text_cell(run.outcome.empty() ? "going on, or killed" : run.outcome), text_cell(run.objective),
+         text_cell(run.outcome.empty() ? "running, or killed" : run.outcome), text_cell(run.objective),
          text_cell(run.policy), text_cell(run.version)});
   }
   return table;
@@ -336,6 +336,10 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
   const auto table = [](const Table& rows) {
     return rows.rows.empty() ? "<p>None.</p>\n" : detail::table_html(rows);
   };
+  const auto timeline = [](const std::string& svg) {
+    return "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" + svg +
+           "</div>\n";
+  };
   if (content.left_out > 0) {
     out += "<p class=\"note\">" + std::to_string(content.left_out) +
            " attempts have impossible times and are left out here; allot log shows them.</p>\n";
@@ -343,29 +347,23 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
   if (content.bars.empty()) {
     out += "<p>No attempt has been recorded yet.</p>\n";
   } else {
-    section(
-        "slots", "What ran where",
-        legend(content, true, false) +
-            "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-            detail::gantt_svg(content.bars, groups, axis) +
-            "</div>\n<p class=\"quiet\">Each row is a server of a resource. Where bars would be too thin to "
-            "be seen, " +
-            "the filled part of the row says how busy it was.</p>\n");
+    section("slots", "What ran where",
+            legend(content, true, false) + timeline(detail::gantt_svg(content.bars, groups, axis)) +
+                "<p class=\"quiet\">Each row is a server of a resource. Where bars would be too thin to "
+                "be seen, " +
+                "the filled part of the row says how busy it was.</p>\n");
     const std::vector<TaskTotals> totals = journal.totals();
     if (std::any_of(totals.begin(), totals.end(),
                     [](const TaskTotals& total) { return !total.from.empty(); })) {
       section("stages", "Which stage ran when",
-              legend(content, true, false) +
-                  "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-                  stages_svg(content, totals, axis) +
-                  "</div>\n<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
+              legend(content, true, false) + timeline(stages_svg(content, totals, axis)) +
+                  "<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
                   "once.</p>\n");
     }
-    section("throughput", "Throughput over time",
-            legend(content, false, !predictions.empty()) +
-                "<div class=\"timeline\" tabindex=\"0\" role=\"group\" aria-label=\"timeline\">" +
-                detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis) +
-                "</div>\n");
+    section(
+        "throughput", "Throughput over time",
+        legend(content, false, !predictions.empty()) +
+            timeline(detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis)));
     section("pairs", "By type and resource", table(pairs_table(content, journal)));
     section("resources", "By resource", table(resources_table(content, axis)));
     if (!content.troubles.empty()) {

@@ -1,7 +1,6 @@
 #include "allot/report/simulation_trace.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/trace_events.hpp"
 
@@ -69,12 +69,10 @@ class CsvRecords {
 
 template <typename Number>
 Number number_of(const std::string& text, const char* column, std::size_t line) {
-  Number value{};
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || at != end || !(value >= 0) || !(value <= static_cast<Number>(9e9)))
+  const auto value = number_in<Number>(text);
+  if (!value || !(*value >= 0) || !(*value <= static_cast<Number>(9e9)))
     refuse(line, "'" + std::string(column) + "' must be a number from 0 to 9e9, is " + quote::name(text));
-  return value;
+  return *value;
 }
 
 /// A task in the system.

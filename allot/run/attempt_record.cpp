@@ -18,7 +18,7 @@ AttemptEnd end_of(const RunningAttempt& attempt, const TaskRecord& record, Attem
   end.sys_s = record.sys_s;
   end.maxrss_kb = record.maxrss_kb;
   end.error = record.error;
-  if (end.error.empty() && (record.out_cut || record.err_cut)) end.error = "what it printed was cut at 1 MiB";
+  if (end.error.empty() && (record.out_cut || record.err_cut)) end.error = "its output was cut at 1 MiB";
   const bool ended_by_itself =
       status == AttemptStatus::kOk || status == AttemptStatus::kFailed || status == AttemptStatus::kTimeout;
   end.counted = ended_by_itself && !record.not_found && !record.was_stopped && !attempt.disturbed;

@@ -84,7 +84,7 @@ std::optional<double> batch_bound(const System& system, std::span<const Count> l
   double all = 0;
   for (const TaskType i : system.types()) {
     TaskClass& task = tasks[index(i)];
-    // With more threads than servers any time shares can be had, so the answer is the programme's own: a
+    // With more threads than servers any time shares can be had, so the answer is the program's own: a
     // bound also for the last few tasks, which cannot be everywhere.
     task.count =
         left[index(i)] > 0

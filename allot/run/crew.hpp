@@ -68,7 +68,8 @@ struct CrewOptions {
   /// before it has finished a task or lived for `longest_delay_s`. A launcher that cannot be executed is
   /// given up at once. What was given up is still tried every `longest_delay_s`.
   int most_failures = 8;
-  int most_strangers = 4;      ///< the same where what was started is no worker: that hardly passes
+  int most_strangers =
+      4;  ///< the same where the program that was started is not a worker: that hardly passes
   double first_delay_s = 0.5;  ///< before a lost worker is started again; doubles each time
   double longest_delay_s = 30;
   /// A launcher whose worker was lost may take so long to cancel its job: srun waits for 32 s for a node that

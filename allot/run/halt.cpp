@@ -1,6 +1,6 @@
 #include "allot/run/halt.hpp"
 
-#include <charconv>
+#include "allot/base/numbers.hpp"
 
 namespace allot {
 
@@ -17,9 +17,8 @@ std::optional<HaltRule> parse_halt(std::string_view text, std::string& problem) 
   limit.remove_prefix(kFail.size());
   const bool per_cent = limit.ends_with('%');
   if (per_cent) limit.remove_suffix(1);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), value);
-  if (error != std::errc() || end != limit.data() + limit.size() || value == 0) return std::nullopt;
+  const std::uint64_t value = number_in<std::uint64_t>(limit).value_or(0);
+  if (value == 0) return std::nullopt;
   if (per_cent && value > 100) return std::nullopt;
   if (per_cent) {
     rule.fail_share = static_cast<double>(value) / 100;

@@ -79,6 +79,19 @@ Holdings::Holdings(const Job& job) : any_(needs_of(job).any) {
   }
 }
 
+double Holdings::held_by(const PerPair<Count>& tasks, CapacityId capacity) const noexcept {
+  double held = 0;
+  for (const TaskType i : tasks.type_ids()) {
+    for (const ResourceId j : tasks.resource_ids()) {
+      if (tasks(i, j) == 0) continue;
+      for (const Draw& draw : needs(i, j)) {
+        if (draw.capacity == capacity) held += draw.amount * static_cast<double>(tasks(i, j));
+      }
+    }
+  }
+  return held;
+}
+
 // ---- what is free
 
 bool Holdings::is_enough(const Draw& draw, double free) const noexcept {
@@ -108,17 +121,7 @@ bool Holdings::will_fit(TaskType i, ResourceId j) const noexcept {
   if (!any_) return true;
   const auto draws = needs(i, j);
   return std::all_of(draws.begin(), draws.end(), [&](const Draw& draw) {
-    double free = shape_->amount(draw.capacity);
-    for (const TaskType l : tasks_.type_ids()) {
-      for (const ResourceId k : tasks_.resource_ids()) {
-        if (lingering_tasks_(l, k) == 0) continue;
-        for (const Draw& other : needs(l, k)) {
-          if (other.capacity == draw.capacity)
-            free -= other.amount * static_cast<double>(lingering_tasks_(l, k));
-        }
-      }
-    }
-    return is_enough(draw, free);
+    return is_enough(draw, shape_->amount(draw.capacity) - held_by(lingering_tasks_, draw.capacity));
   });
 }
 
@@ -135,15 +138,7 @@ void Holdings::count(TaskType i, ResourceId j, Count change) {
   tasks_(i, j) += change;
   for (const Draw& draw : needs(i, j)) {
     if (shape_->is_shared(draw.capacity)) continue;
-    double held = 0;
-    for (const TaskType l : tasks_.type_ids()) {
-      for (const ResourceId k : tasks_.resource_ids()) {
-        if (tasks_(l, k) == 0) continue;
-        for (const Draw& other : needs(l, k)) {
-          if (other.capacity == draw.capacity) held += other.amount * static_cast<double>(tasks_(l, k));
-        }
-      }
-    }
+    const double held = held_by(tasks_, draw.capacity);
     assert(held <= shape_->amount(draw.capacity) * (1 + 2 * kRounding));
     free_[index(draw.capacity)] = shape_->amount(draw.capacity) - held;
   }

@@ -78,6 +78,8 @@ class Holdings {
  private:
   std::span<const Draw> needs(TaskType i, ResourceId j) const noexcept { return shape_->needs(i, j); }
   bool is_enough(const Draw& draw, double free) const noexcept;
+  /// What tasks hold of a capacity.
+  double held_by(const PerPair<Count>& tasks, CapacityId capacity) const noexcept;
   void count(TaskType i, ResourceId j, Count change);
   void take_servers(ResourceId r, double amount, std::optional<Count> first, Holding& holding);
 

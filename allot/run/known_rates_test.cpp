@@ -43,7 +43,7 @@ TEST(KnownRates, TheLatestKnowledgeCounts) {
   ASSERT_EQ(priors.size(), 4u);
   EXPECT_EQ(priors[0].rate, 1.0);   // the job's own
   EXPECT_EQ(priors[1].rate, 20.0);  // measured, by name
-  EXPECT_EQ(priors[2].rate, 7.0);   // learnt
+  EXPECT_EQ(priors[2].rate, 7.0);   // learned
   EXPECT_FALSE(priors[3].can_run);  // whatever a journal says
 }
 

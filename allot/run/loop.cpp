@@ -212,7 +212,7 @@ void RunLoop::on_record(const CrewEvent& event) {
   if (outcome.status == AttemptStatus::kKilled && attempt.overdue) outcome.status = AttemptStatus::kTimeout;
   if (outcome.status == AttemptStatus::kKilled && !attempt.signalled) {
     outcome.status = AttemptStatus::kLost;
-    record.error = "its worker says that it was killed, which nobody had asked for";
+    record.error = "its worker reports that it was killed, but this run did not ask for that";
   }
   conclude(attempt, record, outcome);
 }
@@ -328,7 +328,7 @@ void RunLoop::look_at_presence(Clock::time_point now) {
     placer_.lose(news.resource);
     if (presence_.gone(news.resource)) continue;  // told why already
     observer_.note("no worker of '" + job_.resources[index(news.resource)].name +
-                   "' is there; until one is, tasks go elsewhere");
+                   "' is connected; until one is, tasks go elsewhere");
   }
 }
 
@@ -336,7 +336,7 @@ void RunLoop::look_at_journal() {
   if (io_problem_) return;
   io_problem_ = journal_.failure();
   if (!io_problem_) return;
-  observer_.note("the journal cannot be written: nothing more is started, running tasks may finish");
+  observer_.note("the journal cannot be written: running tasks may finish, no new ones start");
   drain();
 }
 
@@ -344,7 +344,8 @@ void RunLoop::look_at_journal() {
 bool RunLoop::waits_for_launchers() {
   if (!crew_->leaving() || halting_.phase() >= RunPhase::kTerminating) return false;
   if (!std::exchange(told_of_launchers_, true)) {
-    observer_.note("waiting for the launchers of lost workers to cancel their jobs; interrupt twice not to");
+    observer_.note(
+        "waiting for the launchers of lost workers to cancel their jobs; interrupt twice to skip this");
   }
   return true;
 }
@@ -386,13 +387,9 @@ void RunLoop::start(std::size_t slot_at, std::uint64_t at, const Placed& placed,
   attempt.request.grace_s = options_.grace_s;
   files_.prepare(attempt.request, journal_.task_id(at), number, resource.launch.empty(),
                  journal_.last_run(at));
-  attempt.start = {at,
-                   number,
-                   resource.name,
-                   slot_number,
-                   world_.unix_now(),
-                   std::max(0.0, to_seconds(now - ready_[at])),
-                   join_command(attempt.request.argv)};
+  attempt.start = {{number, resource.name, slot_number, world_.unix_now(),
+                    std::max(0.0, to_seconds(now - ready_[at])), join_command(attempt.request.argv)},
+                   at};
   journal_.start(attempt.start);
   if (const auto problem = crew_->start(slot_at, attempt.request)) return refuse(attempt, *problem);
   if (attempt.request.timeout_s > 0) {

@@ -104,7 +104,7 @@ void RunLoop::abandon(std::uint64_t id) {
   TaskRecord record;
   record.id = id;
   record.error = "it could not be killed";
-  if (slot.process > 0) record.error += "; process " + std::to_string(slot.process) + " may still be there";
+  if (slot.process > 0) record.error += "; process " + std::to_string(slot.process) + " may still be running";
   if (!resource.launch.empty()) record.error += ", behind '" + resource.launch.front() + "'";
   crew_->abandon(attempt.slot);
   release(attempt, false, true);

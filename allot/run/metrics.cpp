@@ -18,14 +18,14 @@ constexpr std::array<std::pair<std::string_view, RunPhase>, 4> kPhases = {
      {"killing", RunPhase::kKilling}}};
 
 void add_run(MetricsText& out, const RunInfo& info, const RunView& view, bool is_over) {
-  out.family("run", "gauge", "The run that these numbers are of; always 1.");
+  out.family("run", "gauge", "The run that these metrics belong to; always 1.");
   out.sample({{"run", info.id},
               {"job", info.job},
               {"objective", info.objective},
               {"policy", info.policy},
               {"version", info.version}},
              std::uint64_t{1});
-  out.family("run_start_time_seconds", "gauge", "When the run began, since 1970.");
+  out.family("run_start_time_seconds", "gauge", "When the run began, in seconds since 1970.");
   out.sample({}, info.start_unix);
   out.family("run_elapsed_seconds", "gauge", "How long the run has taken, without pauses.");
   out.sample({}, view.elapsed_s);
@@ -37,7 +37,7 @@ void add_run(MetricsText& out, const RunInfo& info, const RunView& view, bool is
 }
 
 void add_tasks(MetricsText& out, const RunView& view) {
-  out.family("tasks", "gauge", "Tasks by how far they have come, with those of earlier runs of the journal.");
+  out.family("tasks", "gauge", "Tasks by state, including those of earlier runs of the journal.");
   for (const TypeView& type : view.types) {
     out.sample({{"type", type.name}, {"state", "done"}}, type.done);
     out.sample({{"type", type.name}, {"state", "failed"}}, type.failed);
@@ -49,10 +49,10 @@ void add_tasks(MetricsText& out, const RunView& view) {
 }
 
 void add_pace(MetricsText& out, const RunView& view) {
-  out.family("throughput", "gauge", "Tasks completed per second, lately.");
+  out.family("throughput", "gauge", "Tasks completed per second, recently.");
   for (const TypeView& type : view.types) out.sample({{"type", type.name}}, type.throughput);
   out.family("planned_throughput", "gauge",
-             "Tasks per second that the plan promises; absent while it stands on guesses.");
+             "Tasks per second that the plan promises; absent while rates are guesses.");
   for (const TypeView& type : view.types) {
     if (view.predicted) out.sample({{"type", type.name}}, type.predicted);
   }
@@ -75,8 +75,8 @@ void add_resources(MetricsText& out, const RunView& view, const std::vector<doub
       out.sample({{"resource", resource.name}},
                  static_cast<std::uint64_t>(std::max<Count>(resource.*count, 0)));
   };
-  slots("slots", &ResourceView::slots, "Tasks that the resource runs at once.");
-  slots("slots_up", &ResourceView::open, "Slots whose worker is there.");
+  slots("slots", &ResourceView::slots, "Tasks that the resource can run at a time.");
+  slots("slots_up", &ResourceView::open, "Slots with a connected worker.");
   slots("slots_busy", &ResourceView::busy, "Slots with a task.");
   out.family("busy_seconds", "counter", "Time of slots with a task.");
   for (std::size_t j = 0; j < view.resources.size(); ++j)
@@ -123,7 +123,7 @@ std::string RunMetrics::text(const RunView& view, bool is_over) {
       }
     }
   };
-  out.family("attempts", "counter", "Attempts of this run that have ended, by how they ended.");
+  out.family("attempts", "counter", "Attempts of this run that have ended, by status.");
   each_pair([&](const std::string& type, const std::string& resource, const PairCounts& counts,
                 const PairView&) {
     for (const AttemptStatus status : {AttemptStatus::kOk, AttemptStatus::kFailed, AttemptStatus::kTimeout,
@@ -136,7 +136,7 @@ std::string RunMetrics::text(const RunView& view, bool is_over) {
     if (nowhere_[i] > 0)
       out.sample({{"type", view.types[i].name}, {"resource", ""}, {"status", "failed"}}, nowhere_[i]);
   }
-  out.family("attempts_running", "gauge", "Attempts that are going on.");
+  out.family("attempts_running", "gauge", "Attempts in progress.");
   each_pair(
       [&](const std::string& type, const std::string& resource, const PairCounts&, const PairView& pair) {
         out.sample({{"type", type}, {"resource", resource}}, static_cast<std::uint64_t>(pair.running));
@@ -152,7 +152,7 @@ std::string RunMetrics::text(const RunView& view, bool is_over) {
       [&](const std::string& type, const std::string& resource, const PairCounts& counts, const PairView&) {
         out.summary({{"type", type}, {"resource", resource}}, counts.ended, counts.queue_s);
       });
-  out.family("pair_open", "gauge", "1 where tasks of the type may go to the resource now, else 0.");
+  out.family("pair_open", "gauge", "1 if tasks of the type may go to the resource now, else 0.");
   each_pair(
       [&](const std::string& type, const std::string& resource, const PairCounts&, const PairView& pair) {
         out.sample({{"type", type}, {"resource", resource}}, std::uint64_t{pair.allowed});

@@ -194,7 +194,7 @@ void Placer::follow_plan() {
   std::shared_ptr<const Plan> plan = dispatcher_->plan();
   if (plan_ && plan->number == plan_->number) return;
   plan_ = std::move(plan);
-  clear_waiting(false);  // what is to be learnt is to be learnt under any plan
+  clear_waiting(false);  // what is to be learned is to be learned under any plan
   std::vector<double> weights(types_);
   for (std::size_t j = 0; j < resources_; ++j) {
     const ResourceId r = resource_id(j);

@@ -1,4 +1,4 @@
-// The loop of `allot run`: starts tasks where the plan wants them, keeps the journal, learns, retries, stops.
+// The loop of `allot run`: starts tasks where the plan puts them, keeps the journal, learns, retries, stops.
 #pragma once
 
 #include <memory>
@@ -21,30 +21,30 @@ namespace allot {
 
 struct RunOptions : PlacerOptions {
   int requeues = 3;              ///< of a task lost alone: JournalOptions::most_requeues should be the same
-  int retries = 1;               ///< of a task that failed, where its type says nothing else
+  int retries = 1;               ///< of a failed task, unless its type says otherwise
   double first_backoff_s = 0.2;  ///< before a retry; doubles with each, up to a minute
   std::optional<HaltRule> halt;
   double grace_s = 5;          ///< between TERM and KILL
-  double margin_s = 5;         ///< which a worker may be late in enforcing a time limit
-  double kill_patience_s = 5;  ///< after KILL: then the attempt is lost, and not waited for
+  double margin_s = 5;         ///< by which a worker may be late in enforcing a time limit
+  double kill_patience_s = 5;  ///< after KILL; then the attempt counts as lost
   std::string run_id;
-  std::string output_folder;  ///< where what the tasks print is kept
-  double tick_s = 0.25;       ///< how often the observer is shown the run, if it watches
+  std::string output_folder;  ///< for the output of the tasks
+  double tick_s = 0.25;       ///< how often the observer sees the run, if it watches
   double note_s = 1;          ///< how often rates and predictions go to the journal
   CrewOptions crew;
 };
 
-/// What may be asked of a running run. To be called from the observer's functions.
+/// Requests to a run in progress. Call them from the observer's functions.
 class RunControl {
  public:
   virtual ~RunControl() = default;
   virtual void drain() = 0;       ///< start nothing more, let running tasks finish
   virtual void time_is_up() = 0;  ///< the same, because the time for this run is over
   virtual void terminate() = 0;   ///< the same, and TERM to all; KILL after the grace
-  /// The same with KILL, now. Asked for again: what cannot be killed is not waited for.
+  /// The same with KILL, now. Called again: gives up on tasks that cannot be killed.
   virtual void kill() = 0;
-  /// Stops all running tasks, and lets them go on; what passes between is no part of any rate. Returns when
-  /// the workers have been told.
+  /// Stops all running tasks, and lets them continue; the time in between does not affect rates. Returns when
+  /// the workers have been notified.
   virtual void pause() = 0;
   virtual void resume() = 0;
 };
@@ -68,9 +68,9 @@ struct RunSummary {
   enum class Outcome {
     kFinished,     ///< every task has its final record
     kInterrupted,  ///< by drain, terminate or kill: the rest is for another run
-    kTimeLimit,    ///< its time was up, and nobody asked for more than that: the rest is for another run
+    kTimeLimit,    ///< its time was up: the rest is for another run
     kHalted,       ///< by the halt rule
-    kStranded,     ///< what is left can run only on resources that have no worker: for another run
+    kStranded,     ///< the remaining tasks can run only on resources without a worker: for another run
     kIo,           ///< the journal can no longer be written: `problem`
   };
   Outcome outcome = Outcome::kFinished;
@@ -80,7 +80,7 @@ struct RunSummary {
   std::uint64_t failed_now = 0;
   double overhead_s = 0;  ///< time of the loop itself, without waiting
   std::optional<double>
-      bound_s;  ///< the programme's bound for what this run did, by the rates as known at the end
+      bound_s;  ///< the program's bound for what this run did, by the rates as known at the end
   std::optional<double> little;     ///< throughput times response time
   std::optional<double> in_flight;  ///< the mean number that it should be
 };
@@ -88,10 +88,10 @@ struct RunSummary {
 /// "finished", "interrupted", "time-limit", "halted", "stranded", "io-error"
 std::string_view to_string(RunSummary::Outcome outcome) noexcept;
 
-/// Runs what the journal says is left of the job. The journal must be open and new: the runner registers
-/// the tasks. Throws JournalError when the tasks do not fit the journal, InvalidModel when the policy lacks
-/// something (priorities) or there are more lanes than the process may have files. Leaves no process behind
-/// that can be killed.
+/// Runs the rest of the job, by the journal. The journal must be open and new: the runner registers the
+/// tasks. Throws JournalError if the tasks do not fit the journal, and InvalidModel if the policy lacks
+/// something (priorities) or there are more lanes than the process may have open files. Leaves no process
+/// behind that can be killed.
 RunSummary run_tasks(const Job& job, Journal& journal, const RunOptions& options, RunObserver& observer);
 
 }  // namespace allot

@@ -47,7 +47,7 @@ Recorded read_records(const std::string& path, const Job& job, const SurveyOptio
         options.fresh || options.journal.accept_changed ? "" : reader.changes(definitions(job));
     if (!changes.empty()) {
       throw JournalError(JournalProblem::kChanged,
-                         path + ": belongs to work that was defined otherwise" + changes);
+                         path + ": belongs to a job that was defined differently" + changes);
     }
   } catch (const JournalError&) {
     if (!options.fresh) throw;

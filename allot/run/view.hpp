@@ -71,7 +71,7 @@ struct RunView {
   double throughput = 0;            ///< completions per second, lately
   std::optional<double> predicted;  ///< by the plan
   /// Seconds from now: what the rates promise, the same at the ends of their intervals, and the linear
-  /// programme's bound, which nothing can beat. Nothing while rates are unknown.
+  /// program's bound, which nothing can beat. Nothing while rates are unknown.
   std::optional<double> left_s;
   std::optional<double> left_low_s;
   std::optional<double> left_high_s;

@@ -106,7 +106,7 @@ class Campaign {
     result.precise = precise;
     if (stopped_ && result.throughput_by_replication.empty()) {
       result.precise = false;
-      result.notes.emplace_back("stopped before anything was measured: the figures say nothing");
+      result.notes.emplace_back("stopped before anything was measured: the figures mean nothing");
     }
     note_needs(result);
     if (options_.precision && !precise) {
@@ -347,13 +347,14 @@ class Campaign {
     if (!system.has_needs() || keeps_tasks_whole_ || !(result.throughput.mean > 0)) return;
     if (shares_parts()) {
       result.notes.emplace_back(
-          "approximate: where held needs do not fill their capacity, processor sharing has parts of tasks in "
+          "approximate: where held needs do not fill their capacity, processor sharing has fractions of "
+          "tasks in "
           "service; whole tasks may get less");
     }
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0 || result.throughput_by_task[index(i)].mean > 0) continue;
       result.notes.push_back(quote::name(system.task(i).name) +
-                             " completed nothing: others may hold what it needs all the time");
+                             " completed nothing: other types may always hold what it needs");
     }
   }
 

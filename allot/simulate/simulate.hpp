@@ -1,5 +1,5 @@
-// Simulation of the closed network (paper section 5.1): run a policy on a scenario, and know how sure the
-// result is.
+// Simulation of the closed network (paper section 5.1): runs a policy on a scenario and gives confidence
+// intervals.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ struct SimulateOptions {
   std::uint64_t completions = 100'000;  ///< completions per replication, after the warm-up
   std::optional<std::uint64_t> warmup;  ///< completions; absent: found by MSER-5 on a pilot run
   std::uint32_t replications = 10;
-  std::optional<double> precision;        ///< relative half-width of X wanted; more replications until then
-  std::uint32_t max_replications = 1000;  ///< where `precision` gives up
+  std::optional<double> precision;        ///< wanted relative half-width of X; replicates until it is reached
+  std::uint32_t max_replications = 1000;  ///< when `precision` gives up
   bool random_start = true;               ///< threads enter in a random order, the same for every policy
   std::uint64_t seed = 1;
   unsigned threads = 0;  ///< worker threads; 0: all cores
   PolicyOptions policy;
-  StopLimits stop;  ///< then the replications done so far are the result, marked partial
+  StopLimits stop;  ///< when stopped, the result has the replications done so far, marked partial
   /// Called from worker threads, one at a time, with the share of the work done (0 to 1).
   std::function<void(double)> progress;
   TraceSink* trace = nullptr;  ///< events of the first replication, after the warm-up; not owned
@@ -41,25 +41,25 @@ struct Estimate {
   std::optional<double> half_width;
 };
 
-/// Which replication a value is of.
+/// The replication that a value belongs to.
 struct ReplicationMark {
   std::uint32_t number = 0;
-  bool complete = true;  ///< false: it was stopped, and the value is of a part of it
+  bool complete = true;  ///< false: it was stopped, and the value covers a part of it
 };
 
 struct SimulationResult {
   std::string policy;
   std::string distribution;
   std::uint64_t seed = 0;
-  std::uint32_t replications = 0;  ///< that were completed
+  std::uint32_t replications = 0;  ///< completed replications
   std::uint64_t completions = 0;   ///< of each
   std::uint64_t warmup = 0;
   bool partial = false;  ///< stopped before all was done
   bool precise =
-      true;  ///< the wanted precision was reached (true when none was asked for, unless nothing was measured)
+      true;  ///< the wanted precision was reached (true if none was wanted, unless nothing was measured)
   double population = 0;  ///< mean number of tasks in the system
   Estimate throughput;
-  Estimate value;  ///< worth of the rounds, and of the completions that are no part of one, per second
+  Estimate value;  ///< worth per second of rounds, and of completions that do not belong to a round
   Estimate response_time;
   double p50 = 0;  ///< percentiles of the response time, relative error below 1%
   double p95 = 0;
@@ -68,23 +68,23 @@ struct SimulationResult {
   std::vector<Estimate> throughput_by_resource;
   std::vector<Estimate> rounds;  ///< per second, of each group of threads
   std::vector<Estimate> response_time_by_task;
-  std::vector<double> utilization;  ///< mean servers that are taken, also by tasks elsewhere / servers
-  /// Mean use of each capacity, the servers of resources first; empty where tasks have no needs.
+  std::vector<double> utilization;  ///< mean servers taken, including by tasks elsewhere / servers
+  /// Mean use of each capacity, the servers of resources first; empty if tasks have no needs.
   std::vector<double> capacity_use;
   double energy_per_task = 0;  ///< joules
   double edp = 0;              ///< energy per task * mean response time
-  double little = 0;           ///< mean over the replications of X * E[T], to be compared with `population`
+  double little = 0;           ///< mean over the replications of X * E[T]; compare it with `population`
   double little_residual = 0;  ///< largest relative error of the exact identity over all replications
   std::vector<double> throughput_by_replication;
   std::vector<double> value_by_replication;        ///< of the same
-  std::vector<ReplicationMark> replication_marks;  ///< of each of these, by rising number
-  std::vector<std::string> notes;  ///< what a careful reader should know, such as an unsampled heavy tail
+  std::vector<ReplicationMark> replication_marks;  ///< of each of these, in increasing order
+  std::vector<std::string> notes;                  ///< caveats, such as an unsampled heavy tail
   double wall_seconds = 0;
   double completions_per_second = 0;
 };
 
-/// Throws InvalidModel when the policy cannot be made for the scenario, or the scenario names a task type
-/// that can run nowhere. Without work, or once all of it is done, the result holds what there was, with a
+/// Throws InvalidModel if the policy cannot be made for the scenario, or if the scenario names a task type
+/// that can run nowhere. If there is no work, or all of it is done, the result covers what happened, with a
 /// note. Thread-safe.
 SimulationResult simulate(const Scenario& scenario, const PolicyInfo& policy, const Distribution& sizes,
                           const SimulateOptions& options = {});
@@ -102,7 +102,7 @@ struct Difference {
   bool value_significant = false;  ///< the interval of the value excludes 0
 };
 
-/// Replication against replication: over those that both completed. Nothing when there is none.
+/// Paired by replication, over those that both completed. Empty if there are none.
 std::optional<Difference> paired_difference(const SimulationResult& result, const SimulationResult& against);
 
 /// Every result against the first, where there are pairs.
@@ -113,14 +113,14 @@ struct Comparison {
   std::vector<Difference> differences;  ///< from the first
 };
 
-/// Several policies on the same random numbers: the k-th task of a thread has the same size under all of
-/// them. When stopped, the policies that were reached.
+/// Several policies with the same random numbers: the k-th task of a thread has the same size under all of
+/// them. When stopped, the result has the policies simulated so far.
 Comparison compare(const Scenario& scenario, std::span<const PolicyInfo* const> policies,
                    const Distribution& sizes, const SimulateOptions& options = {});
 
-/// What policies are held against: the best constant assignment that `exact` finds with limited effort, about
-/// two seconds, but counted in steps, so that it does not depend on the clock. Absent where there is none,
-/// the work varies or the stop limits came first.
+/// The reference for policies: the best constant assignment that `exact` finds with limited effort, about two
+/// seconds, counted in steps so that it does not depend on the clock. Absent if there is none, if the work
+/// varies, or if the stop limits were reached first.
 std::optional<Solution> reference_assignment(const Scenario& scenario, const StopLimits& stop = {});
 
 }  // namespace allot

@@ -11,10 +11,7 @@ using Run = SimulationResult;
 bool completes(const System&, const Run& run) { return run.throughput.mean > 0; }
 
 Json json(const Estimate& value) {
-  Json object;
-  object.add("mean", value.mean);
-  object.add("half_width", value.half_width);
-  return object;
+  return Json::object({{"mean", value.mean}, {"half_width", value.half_width}});
 }
 
 Json json(const std::vector<Estimate>& values) {
@@ -25,13 +22,11 @@ Json json(const std::vector<Estimate>& values) {
 
 Json response_time(const System& system, const Run& run) {
   const auto known = [&](const auto& value) { return completes(system, run) ? Json(value) : Json(); };
-  Json object;
-  object.add("mean", known(run.response_time.mean));
-  object.add("half_width", known(run.response_time.half_width));
-  object.add("p50", known(run.p50));
-  object.add("p95", known(run.p95));
-  object.add("p99", known(run.p99));
-  return object;
+  return Json::object({{"mean", known(run.response_time.mean)},
+                       {"half_width", known(run.response_time.half_width)},
+                       {"p50", known(run.p50)},
+                       {"p95", known(run.p95)},
+                       {"p99", known(run.p99)}});
 }
 
 Json response_time_by_task(const System&, const Run& run) {
@@ -47,10 +42,9 @@ Json capacity_use(const System& system, const Run& run) {
   if (run.capacity_use.empty()) return {};
   Json::Array array;
   for (const CapacityId r : system.capacity_ids()) {
-    Json& entry = array.emplace_back();
-    entry.add("name", system.capacity_name(r));
-    entry.add("amount", system.amount(r));
-    entry.add("used", run.capacity_use[index(r)]);
+    array.push_back(Json::object({{"name", system.capacity_name(r)},
+                                  {"amount", system.amount(r)},
+                                  {"used", run.capacity_use[index(r)]}}));
   }
   return array;
 }
@@ -58,13 +52,13 @@ Json capacity_use(const System& system, const Run& run) {
 // clang-format off
 constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "policy", .help = "The name of the policy.", .kept = [](Run& r) -> Kept { return &r.policy; }},
-    {.key = "distribution", .help = "Of the sizes of tasks.", .kept = [](Run& r) -> Kept { return &r.distribution; }},
-    {.key = "seed", .help = "Of all random numbers.", .kept = [](Run& r) -> Kept { return &r.seed; }},
-    {.key = "replications", .help = "How many were completed.", .kept = [](Run& r) -> Kept { return &r.replications; }},
-    {.key = "completions", .help = "Of each replication.", .kept = [](Run& r) -> Kept { return &r.completions; }},
-    {.key = "warmup", .help = "Completions that were not counted.", .kept = [](Run& r) -> Kept { return &r.warmup; }},
-    {.key = "partial", .help = "The time limit came first.", .kept = [](Run& r) -> Kept { return &r.partial; }},
-    {.key = "precise", .help = "The precision asked for was reached; False where nothing was measured.",
+    {.key = "distribution", .help = "The distribution of task sizes.", .kept = [](Run& r) -> Kept { return &r.distribution; }},
+    {.key = "seed", .help = "The random seed.", .kept = [](Run& r) -> Kept { return &r.seed; }},
+    {.key = "replications", .help = "The number of completed replications.", .kept = [](Run& r) -> Kept { return &r.replications; }},
+    {.key = "completions", .help = "Completions per replication.", .kept = [](Run& r) -> Kept { return &r.completions; }},
+    {.key = "warmup", .help = "Completions that were discarded first.", .kept = [](Run& r) -> Kept { return &r.warmup; }},
+    {.key = "partial", .help = "Whether the time limit expired.", .kept = [](Run& r) -> Kept { return &r.partial; }},
+    {.key = "precise", .help = "Whether the requested precision was reached; False if nothing was measured.",
      .kept = [](Run& r) -> Kept { return &r.precise; }},
     {.key = "population", .help = "Mean number of tasks in the system.", .kept = [](Run& r) -> Kept { return &r.population; }},
     {.key = "throughput", .json = [](const System&, const Run& r) { return json(r.throughput); }},
@@ -85,7 +79,7 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
     {.key = "energy_per_task", .help = "Joules.", .kept = [](Run& r) -> Kept { return &r.energy_per_task; }, .has_value = completes},
     {.key = "edp", .help = "Energy per task times mean response time.", .kept = [](Run& r) -> Kept { return &r.edp; },
      .has_value = completes},
-    {.key = "little", .help = "Throughput times response time, to be compared with population.",
+    {.key = "little", .help = "Throughput times response time; compare it with population.",
      .kept = [](Run& r) -> Kept { return &r.little; }},
     {.key = "little_residual", .help = "The largest relative error of Little's law as an identity of each replication.",
      .kept = [](Run& r) -> Kept { return &r.little_residual; }},
@@ -93,9 +87,9 @@ constexpr auto kFields = std::to_array<ResultField<Run>>({
      .kept = [](Run& r) -> Kept { return &r.throughput_by_replication; }},
     {.key = "value_by_replication", .help = "Value per second in each replication.",
      .kept = [](Run& r) -> Kept { return &r.value_by_replication; }},
-    {.key = "notes", .help = "What a careful reader should know.", .kept = [](Run& r) -> Kept { return &r.notes; }},
-    {.key = "wall_seconds", .help = "How long the simulation took.", .kept = [](Run& r) -> Kept { return &r.wall_seconds; }},
-    {.key = "completions_per_second", .help = "How many completions were simulated in a second of that.",
+    {.key = "notes", .help = "Caveats.", .kept = [](Run& r) -> Kept { return &r.notes; }},
+    {.key = "wall_seconds", .help = "Seconds that the simulation took.", .kept = [](Run& r) -> Kept { return &r.wall_seconds; }},
+    {.key = "completions_per_second", .help = "Completions simulated per second of running time.",
      .kept = [](Run& r) -> Kept { return &r.completions_per_second; }},
 });
 // clang-format on
@@ -117,23 +111,22 @@ std::string comparison_json(const System& system, const Comparison& comparison, 
     policies.push_back(json_object(simulation_fields(), system, result));
   Json::Array differences;
   for (const Difference& difference : comparison.differences) {
-    Json& entry = differences.emplace_back();
-    entry.add("policy", difference.policy);
-    entry.add("against", difference.against);
-    entry.add("throughput", json(difference.throughput));
-    entry.add("significant", difference.significant);
-    entry.add("value", json(difference.value));
-    entry.add("value_significant", difference.value_significant);
+    differences.push_back(Json::object({{"policy", difference.policy},
+                                        {"against", difference.against},
+                                        {"throughput", json(difference.throughput)},
+                                        {"significant", difference.significant},
+                                        {"value", json(difference.value)},
+                                        {"value_significant", difference.value_significant}}));
   }
-  Json object;
-  object.add("tasks", Json::names(system.tasks()));
-  object.add("resources", Json::names(system.resources()));
-  object.add("policies", std::move(policies));
-  object.add("differences", std::move(differences));
-  object.add("best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput));
-  object.add("best_assignment_value", best == nullptr ? Json() : Json(best->performance.value));
-  object.add("best_assignment_proven", best != nullptr && best->proven_optimal);
-  return object.text();
+  return Json::object(
+             {{"tasks", Json::names(system.tasks())},
+              {"resources", Json::names(system.resources())},
+              {"policies", std::move(policies)},
+              {"differences", std::move(differences)},
+              {"best_assignment_throughput", best == nullptr ? Json() : Json(best->performance.throughput)},
+              {"best_assignment_value", best == nullptr ? Json() : Json(best->performance.value)},
+              {"best_assignment_proven", best != nullptr && best->proven_optimal}})
+      .text();
 }
 
 }  // namespace allot

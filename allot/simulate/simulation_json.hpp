@@ -1,4 +1,4 @@
-// What policies did in simulation: the table of fields, and JSON. docs/reference/command.md lists the fields.
+// Results of simulations: the table of fields, and JSON. docs/reference/command.md lists the fields.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace allot {
 /// In the order of the JSON.
 std::span<const ResultField<SimulationResult>> simulation_fields() noexcept;
 
-/// Of one policy. Response times are null where nothing completed.
+/// For one policy. Response times are null if nothing completed.
 std::string simulation_json(const System& system, const SimulationResult& result);
 
 /// Several policies, and their differences. `best` (may be null) is the best constant assignment, for

@@ -1,4 +1,4 @@
-// What happened when: an observer of single events.
+// An observer of single events.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace allot {
 
 /// One event of a simulation. Times in seconds since the start of the run.
 struct TraceEvent {
-  /// A task enters a resource, first receives service, leaves.
+  /// A task enters a resource, begins its service, leaves.
   enum class What { kPlace, kStart, kComplete };
   What what = What::kPlace;
   double time = 0;
@@ -19,11 +19,11 @@ struct TraceEvent {
   TaskType type{};
   ResourceId resource{};
   double size = 0;
-  double response = 0;  ///< of kComplete: seconds since it was placed, or ready where it was bound late
+  double response = 0;  ///< for kComplete: seconds since it was placed, or since it was ready if bound late
 };
 
-/// Receives events in the order of time, first those of tasks that were in the system already: when each was
-/// placed and, if its service has begun, when that was. Called by one thread at a time.
+/// Receives events in order of time. The first ones are about tasks that were already in the system: when
+/// each was placed and, if its service has begun, when it began. Called by one thread at a time.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;

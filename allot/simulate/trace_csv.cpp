@@ -5,20 +5,12 @@
 #include <system_error>
 #include <utility>
 
+#include "allot/base/quote.hpp"
+
 namespace allot {
 namespace {
 
 constexpr std::size_t kHeldBack = std::size_t{1} << 16;  // bytes
-
-std::string in_quotes(std::string_view name) {
-  if (name.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(name);
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text += '"';
-}
 
 template <typename Number>
 void append(std::string& text, Number value) {
@@ -43,13 +35,13 @@ std::string_view name_of(TraceEvent::What what) noexcept {
 
 TraceCsv::TraceCsv(std::ostream& out, const System& system, bool with_policy)
     : out_(&out), with_policy_(with_policy) {
-  for (const TaskClass& task : system.tasks()) types_.push_back(in_quotes(task.name));
-  for (const Resource& resource : system.resources()) resources_.push_back(in_quotes(resource.name));
+  for (const TaskClass& task : system.tasks()) types_.push_back(quote::csv(task.name));
+  for (const Resource& resource : system.resources()) resources_.push_back(quote::csv(resource.name));
   buffer_ = "time,event,task,thread,type,resource,size,response";
   buffer_ += with_policy_ ? ",policy\n" : "\n";
 }
 
-void TraceCsv::begin(std::string_view policy) { policy_ = in_quotes(policy); }
+void TraceCsv::begin(std::string_view policy) { policy_ = quote::csv(policy); }
 
 void TraceCsv::event(const TraceEvent& event) {
   if (error_ != 0) return;

@@ -14,9 +14,9 @@
 namespace allot {
 
 /// Writes one line per event: `time,event,task,thread,type,resource,size,response`, and with several policies
-/// in one file a last column `policy`. Types and resources by name, quoted where a name needs it (RFC 4180);
+/// in one file a last column `policy`. Types and resources are names, quoted if necessary (RFC 4180);
 /// times in seconds; numbers are exact, the shortest text that reads back as the same double; `response` is
-/// empty but for `complete`. After a failed write nothing more is tried: see `error`. Not thread-safe.
+/// empty except for `complete`. After a failed write, nothing more is written: see `error`. Not thread-safe.
 class TraceCsv final : public TraceSink {
  public:
   /// Writes the header at the first flush. `out` must outlive this.
@@ -25,9 +25,9 @@ class TraceCsv final : public TraceSink {
   void begin(std::string_view policy) override;
   void event(const TraceEvent& event) override;
 
-  /// Writes what is still held back. Call it at the end: the destructor does not.
+  /// Writes buffered lines. Call it at the end: the destructor does not.
   void flush();
-  /// The error number of the first failed write, or 0 when all is well.
+  /// The error number of the first failed write, or 0.
   int error() const noexcept { return error_; }
 
  private:
@@ -40,7 +40,7 @@ class TraceCsv final : public TraceSink {
   int error_ = 0;
 };
 
-/// The same into a file of its own. Without a path it does nothing.
+/// The same into its own file. Without a path it does nothing.
 class TraceFile {
  public:
   /// Throws std::system_error, with the path, when the file cannot be opened.

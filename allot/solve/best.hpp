@@ -1,4 +1,4 @@
-// The best that is known about a system: one answer for all who ask.
+// The best known answer for a system, the same for all callers.
 #pragma once
 
 #include "allot/solve/options.hpp"
@@ -6,8 +6,8 @@
 
 namespace allot {
 
-/// Steps of work that `best_known` spends unless the options name a number: about 0.2 s. Counted, not
-/// measured, so that the answer depends on the system and the seed alone.
+/// Steps of work that `best_known` spends by default: about 0.2 s. They are counted, not timed, so that the
+/// answer depends only on the system and the seed.
 inline constexpr std::uint64_t kBestSteps = 400'000;
 
 /// The assignment of most throughput that a short portfolio finds (`map`, `local`, then `exact`), always with

@@ -92,8 +92,8 @@ TEST(BestKnown, DependsOnTheSystemAndTheSeedAlone) {
   EXPECT_NE(first.outcome, Outcome::kBudget);  // its budget is part of the method
 }
 
-// Random boxes with pools of cores, GPUs under fcfs and with least depths: whoever is asked, the best is the
-// same wherever one of them proves it; no floor raises it, no server and no faster pair lowers it.
+// Random boxes with pools of cores, GPUs under fcfs and with minimum depths: whoever is asked, the best is
+// the same wherever one of them proves it; no floor raises it, no server and no faster pair lowers it.
 TEST(BestKnown, AgreesWithEveryProofOnBoxes) {
   int proven = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

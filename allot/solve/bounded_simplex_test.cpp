@@ -1,5 +1,5 @@
 // Our own simplex method: against what can be worked out by hand, against the optimality conditions, and
-// against whatever solves the library's linear programmes in this build.
+// against whatever solves the library's linear programs in this build.
 #include "allot/solve/detail/bounded_simplex.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Status = BoundedSimplex::Status;
 
-/// A programme as plain data, to be given to both methods.
+/// A program as plain data, to be given to both methods.
 struct Programme {
   struct Row {
     double lower = 0;

@@ -41,7 +41,7 @@ TEST(ConfigurationBound, IsABoundForWhateverPrices) {
   }
 }
 
-// The bound of the configuration programme is tight: below the sum of the fastest rates, and within a few
+// The bound of the configuration program is tight: below the sum of the fastest rates, and within a few
 // percent of the optimum on average.
 TEST(ConfigurationBound, LoweredAsFarAsItGoesIsStillABoundAndATightOne) {
   double excess = 0;

@@ -1,4 +1,4 @@
-// Why is it there? What moving one task elsewhere would change.
+// Why tasks are where they are: what moving one task elsewhere would change.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace allot {
 
-/// The effect of moving one task of a placement to another resource, everything else staying.
+/// The effect of moving one task of a placement to another resource, with everything else unchanged.
 struct Alternative {
   ResourceId resource{};
   double gain = 0;          ///< change of the value per second; negative: a loss
   double error_change = 0;  ///< change of the priority error; 0 without priorities
-  bool allowed = true;      ///< false: the move would leave a resource below its least depth
+  bool allowed = true;      ///< false: the move would leave a resource below its minimum depth
 };
 
 /// n(i, j) > 0 tasks of a type at a resource.

@@ -1,4 +1,4 @@
-// MAP for those who solve often: no allocation after the first time.
+// MAP for programs that solve often: no allocation after the first solve.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class MapSolver {
 
   /// Writes the answer into `assignment`, whose storage is reused, and returns its throughput. About 1 us for
   /// 3 resources and 18 threads. Allocates nothing once it has seen a system of this size, except for systems
-  /// with least depths, fcfs resources or needs. kInfeasible: no placement keeps the least depths.
+  /// with minimum depths, fcfs resources or needs. kInfeasible: no placement keeps the minimum depths.
   Result solve(const System& system, Assignment& assignment, const SolveOptions& options = {});
 
  private:

@@ -185,7 +185,7 @@ TEST(MapSolver, OpensAResourceThatTakesManyTasksOrNone) {
   EXPECT_NEAR(what_if(problem.system).base.performance.throughput, 1.499, 5e-4);
 }
 
-// With least depths, against enumeration: every feasible system has an answer, and it is nearly the best.
+// With minimum depths, against enumeration: every feasible system has an answer, and it is nearly the best.
 TEST(MapSolver, IsNearlyOptimalWithLeastDepths) {
   double below_map = 0;
   double below_local = 0;

@@ -12,7 +12,7 @@ namespace {
 
 using allot::testing::random_system;
 
-/// A small system with least depths of up to 7.
+/// A small system with minimum depths of up to 7.
 System deep_system(std::uint64_t seed) {
   const System system =
       random_system(seed, {.max_types = 3, .max_resources = 3, .max_count = 5, .depths = true});

@@ -1,4 +1,4 @@
-// What solvers are told. The defaults are what most users want; what concerns one solver alone is a setting.
+// Options of solvers. The defaults suit most users; an option for a single solver is a setting.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +31,9 @@ enum class MisMoves {
   kForward,  ///< j_min -> j_max only, as printed
 };
 
-/// What `weighted` makes of the priorities.
+/// How `weighted` reads the priorities.
 enum class ShareReading {
-  kExact,  ///< every type completes exactly its share; a resource may idle on purpose
+  kExact,  ///< every type completes exactly its share; resources may idle for that
   kFloor,  ///< every type gets at least its share of the largest common level, then X is maximal
 };
 
@@ -43,42 +43,40 @@ struct SolveProgress {
   std::optional<double> bound;  ///< proven upper bound so far
 };
 
-/// Where the simplex method ended: the start for the plan of a problem that differs a little from the last
-/// one. For one solve at a time.
+/// Where the simplex method ended: a start for the plan of a similar problem. For one solve at a time.
 struct PlanBasis {
-  std::vector<unsigned char> states;  ///< of columns and rows; whose, the solver knows
+  std::vector<unsigned char> states;  ///< of columns and rows, in the solver's order
 };
 
 struct SolveOptions {
-  StopLimits stop;         ///< deadline, stop flag and steps; asked at least every millisecond
+  StopLimits stop;         ///< deadline, stop flag and steps; checked at least every millisecond
   std::uint64_t seed = 1;  ///< of `local` and of the search for a first answer in `exact`
 
   /// An assignment to start from, besides the solver's own starts. Ignored unless it fits the system.
   std::optional<Assignment> start;
 
-  /// Called from the solver's thread when `exact` has found a better assignment or bound, `local` and
-  /// `exhaustive` a better assignment.
+  /// Called from the solver's thread when `exact` has found a better assignment or bound, or when `local` or
+  /// `exhaustive` has found a better assignment.
   std::function<void(const SolveProgress&)> progress;
   /// Called by `pareto` and `what_if`, from their thread, with the share of the work done (0 to 1).
   std::function<void(double)> share_done;
 
   ShareReading shares = ShareReading::kExact;
 
-  /// What single solvers are told, by name: `SolverInfo::settings` declares them.
+  /// Options of single solvers, by name; `SolverInfo::settings` declares them.
   Settings settings;
 
   /// `exact`: stop when the proven relative gap is at most this.
   double gap_tolerance = 1e-10;
-  /// `planned`: find out what relaxing each limit would bring.
+  /// `planned`: also compute what relaxing each limit would gain.
   bool price_limits = false;
-  /// `planned`: find out what whole tasks can reach, where tasks need several things. Off where only the plan
-  /// counts.
+  /// `planned`: also compute what whole tasks can reach, if tasks need several things. Off if only the plan
+  /// matters.
   bool bound_packings = true;
-  /// `planned`: the basis to start from, and where that of the answer is left. Ignored where the former
-  /// problem had other work or other limits; counts, rates, servers, worths and the amounts of limits may
-  /// differ.
+  /// `planned`: the basis to start from, replaced by the basis of the answer. Ignored if the previous problem
+  /// had other kinds of work or limits; counts, rates, servers, worths and the amounts of limits may differ.
   std::shared_ptr<PlanBasis> plan_basis;
-  /// `exact`, `weighted`, `planned`: keep what proves the answer, for a certificate.
+  /// `exact`, `weighted`, `planned`: keep the proof of the answer, for a certificate.
   bool keep_proof = false;
 };
 

@@ -240,7 +240,7 @@ TEST(Packings, HaveNoBoundWhereNoneKeepsTheLimits) {
   const Solution found = plan_of({memory_of(80, 41).with_tasks(tasks), Objective::kThroughput});
   EXPECT_EQ(found.outcome, Outcome::kOptimal);
   EXPECT_FALSE(found.plan.packing_bound.has_value());
-  EXPECT_NE(found.reason.find("whole tasks cannot keep all limits"), std::string::npos);
+  EXPECT_NE(found.reason.find("whole tasks cannot meet all limits"), std::string::npos);
 }
 
 TEST(Packings, OfManyPairsAreBoundedByRows) {

@@ -10,14 +10,14 @@ namespace allot {
 
 /// A state, or a plan, that no other one found beats in both value and priority error.
 struct ParetoPoint {
-  Assignment assignment;  ///< of a state
+  Assignment assignment;  ///< for a state
   double value = 0;
-  /// Of a plan where there are no priorities: the part that the least served is below what it could have.
+  /// For a plan without priorities: by what fraction the least served is below what it could have.
   double priority_error = 0;
   double throughput = 0;
-  std::vector<double> time_shares = {};  ///< of a plan, row-major
-  std::vector<double> rounds = {};       ///< of a plan: per second, per group of threads
-  double least_served = 0;               ///< of a plan: the fewest completions for the priority, or rounds
+  std::vector<double> time_shares = {};  ///< for a plan, row-major
+  std::vector<double> rounds = {};       ///< for a plan: per second, per group of threads
+  double least_served = 0;  ///< for a plan: the fewest completions relative to the priority, or rounds
   friend bool operator==(const ParetoPoint&, const ParetoPoint&) = default;
 };
 
@@ -34,7 +34,7 @@ struct ParetoFrontier {
   /// The point that most people would choose: where the product of the value kept and the error cut is
   /// largest, over the whole frontier; the fastest where none cuts a larger part than it gives up.
   ParetoPoint advised;
-  /// Every state was looked at, so no point is missing but those thinned out by `max_points`.
+  /// Every state was examined, so no point is missing except those thinned out by `max_points`.
   bool exhaustive = false;
   bool approximate = false;
   bool is_planned = false;
@@ -52,7 +52,7 @@ ParetoFrontier pareto(const System& system, std::size_t max_points, const SolveO
 /// The frontier of planned service. Each point has the least priority error of all plans with as much value,
 /// to within 1e-4 of it; without priorities, the most for the least served: types with threads, for their
 /// priorities, and groups of threads. Points are evenly spread in value from the most to that of the fairest
-/// plan. Limits are kept. Throws InvalidModel where nothing has threads.
+/// plan. All limits are met. Throws InvalidModel if nothing has threads.
 ParetoFrontier pareto_planned(const Problem& problem, std::size_t max_points,
                               const SolveOptions& options = {});
 

@@ -352,7 +352,7 @@ class PlannedFrontier {
 ParetoFrontier pareto_planned(const Problem& problem, std::size_t max_points, const SolveOptions& options) {
   if (max_points < 2) throw InvalidModel("points", "must be at least 2");
   if (problem.system.population() == 0 && problem.threads.empty())
-    throw InvalidModel("tasks", "nothing has threads, so there is nothing to trade");
+    throw InvalidModel("tasks", "no type has threads, so there is nothing to trade");
   return PlannedFrontier(problem, max_points, options).run();
 }
 

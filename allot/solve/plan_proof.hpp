@@ -47,7 +47,7 @@ struct PlanProof {
   std::optional<double> bound;
   std::vector<PlanLimit> conflict;
   PlanPrices prices;
-  /// Absent: no plan keeps all limits to within what a checker allows, and the bound is all that is proven.
+  /// Absent: no plan meets all limits to within what a checker allows, and the bound is all that is proven.
   std::optional<PlanService> service;
   double reached = 0;        ///< by the plan; rounded so that it is true
   double value = 0;          ///< `energy`: that is kept

@@ -19,7 +19,7 @@ struct ProofPrices {
   std::vector<double> task;        ///< per type: of a thread (throughput), of a completion (shares)
   std::vector<double> completion;  ///< per type, >= 0: of its floor; empty: all 0
   std::vector<double> unit;        ///< per resource, >= 0: of a server (shares only)
-  std::vector<double> depth;       ///< per resource, >= 0: of its least depth (shares only)
+  std::vector<double> depth;       ///< per resource, >= 0: of its minimum depth (shares only)
 };
 
 /// One cut through a part: everything with at most `at` tasks at the resource (of the type, or in all) is in

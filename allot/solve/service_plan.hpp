@@ -42,7 +42,7 @@ struct ServicePlan {
   std::optional<double> mean_power;
   /// Task types with threads of their own that complete nothing.
   std::vector<std::string> unserved;
-  /// Where nothing is feasible: limits that cannot hold together; without any one of them the others can.
+  /// Where nothing is feasible: limits that cannot be met together; without any one of them the others can.
   std::vector<std::string> conflict;
 };
 

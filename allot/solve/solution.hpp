@@ -24,16 +24,16 @@ namespace allot {
 struct Problem {
   System system;
   Objective objective = Objective::kThroughput;
-  /// What only planned service can take: work of several stages, work that arrives, and a limit of power.
+  /// Only for planned service: work of several stages, arrivals, and a power cap.
   std::vector<ThreadGroup> threads = {};
   std::vector<Arrivals> arrivals = {};
   std::optional<double> power_cap = {};
-  /// Completions per second of the threads of each type that are no use to exceed, since no more arrives;
-  /// empty: none.
+  /// Per type, the completions per second of its threads beyond which more are useless, since no more arrive;
+  /// empty: no limit.
   std::vector<double> ceilings = {};
 };
 
-/// What planned service is asked of a scenario.
+/// The question that a scenario asks of planned service.
 inline Problem planned_problem(const Scenario& scenario, Objective objective) {
   return {scenario.system, objective, scenario.threads, scenario.arrivals, scenario.power_cap};
 }
@@ -41,11 +41,11 @@ inline Problem planned_problem(const Scenario& scenario, Objective objective) {
 /// How a solver ended. All of these are answers, not errors.
 enum class Outcome {
   kOptimal,      ///< proven best
-  kConverged,    ///< the method has run its course; nothing is proven unless there is a bound
-  kTimeLimit,    ///< the deadline came first; the answer is the best so far
-  kBudget,       ///< another limit came first (iterations, nodes); the answer is the best so far
+  kConverged,    ///< the method has finished; nothing is proven unless there is a bound
+  kTimeLimit,    ///< the deadline expired; the answer is the best so far
+  kBudget,       ///< another limit was reached (iterations, nodes); the answer is the best so far
   kInterrupted,  ///< the stop flag was set; the answer is the best so far
-  kInfeasible,   ///< depths, floors or shares cannot be met, or were not met by this method: see `reason`
+  kInfeasible,   ///< depths, floors or shares cannot be met, or this method did not meet them: see `reason`
 };
 
 struct Solution {
@@ -54,13 +54,13 @@ struct Solution {
   Outcome outcome = Outcome::kConverged;
   Assignment assignment;
   Performance performance;
-  /// No assignment has more value than this. Only a solver that proves one sets it.
+  /// No assignment has more value than this. Set only by solvers that prove a bound.
   std::optional<double> upper_bound;
   bool proven_optimal = false;
-  /// Of whatever was optimised: its value, and what no assignment exceeds, where that is known.
+  /// The value of the objective, and the bound that no assignment exceeds, if it is known.
   double objective_value = 0;
   std::optional<double> objective_bound;
-  /// Why the outcome is what it is, in words, where that needs saying; else empty.
+  /// An explanation of the outcome, if it needs one; else empty.
   std::string reason;
   double seconds = 0;
 
@@ -69,14 +69,14 @@ struct Solution {
   std::optional<double> relaxed_throughput;
   /// `weighted`, `planned`: the time shares, row-major, from which its throughput follows.
   std::vector<double> time_shares;
-  /// `weighted`: what keeps the throughput from being larger, one sentence each.
+  /// `weighted`: what limits the throughput, one sentence each.
   std::vector<std::string> binding;
-  /// `planned`: what else there is to say.
+  /// `planned`: the plan.
   ServicePlan plan;
   bool is_planned = false;
-  /// With `SolveOptions::keep_proof`: why nothing is above the bound, or nothing is feasible. Else null.
+  /// With `SolveOptions::keep_proof`: the proof of the bound, or that nothing is feasible. Else null.
   std::shared_ptr<const Proof> proof;
-  /// The same of a plan.
+  /// The same for a plan.
   std::shared_ptr<const PlanProof> plan_proof;
 
   /// (bound - V) / bound; absent without a bound. 0 for an empty system.

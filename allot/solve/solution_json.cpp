@@ -10,11 +10,8 @@ Json capacities(const Solution& solution) {
   if (solution.plan.capacities.empty()) return {};
   Json::Array array;
   for (const CapacityUse& use : solution.plan.capacities) {
-    Json& entry = array.emplace_back();
-    entry.add("name", use.name);
-    entry.add("amount", use.amount);
-    entry.add("used", use.used);
-    entry.add("price", use.price);
+    array.push_back(
+        Json::object({{"name", use.name}, {"amount", use.amount}, {"used", use.used}, {"price", use.price}}));
   }
   return array;
 }
@@ -23,10 +20,8 @@ Json limits(const Solution& solution) {
   if (solution.plan.limits.empty()) return {};
   Json::Array array;
   for (const BindingLimit& limit : solution.plan.limits) {
-    Json& entry = array.emplace_back();
-    entry.add("limit", limit.what);
-    entry.add("amount", limit.amount);
-    entry.add("gain_if_relaxed", limit.relaxed);
+    array.push_back(
+        Json::object({{"limit", limit.what}, {"amount", limit.amount}, {"gain_if_relaxed", limit.relaxed}}));
   }
   return array;
 }
@@ -37,7 +32,7 @@ constexpr auto kFields = std::to_array<ResultField<Solution>>({
     {.key = "objective", .json = [](const System&, const Solution& s) { return Json(to_string(s.objective)); }},
     {.key = "outcome", .json = [](const System&, const Solution& s) { return Json(to_string(s.outcome)); }},
     {.key = "service", .json = [](const System&, const Solution& s) { return Json(s.is_planned ? "planned" : "even"); }},
-    {.key = "reason", .help = "Why, where that needs saying.", .kept = [](Solution& s) -> Kept { return &s.reason; }, .may_be_empty = true},
+    {.key = "reason", .help = "An explanation of the outcome, if it needs one.", .kept = [](Solution& s) -> Kept { return &s.reason; }, .may_be_empty = true},
     {.key = "tasks", .json = [](const System& system, const Solution&) { return Json::names(system.tasks()); }},
     {.key = "resources", .json = [](const System& system, const Solution&) { return Json::names(system.resources()); }},
     {.key = "population", .json = [](const System& system, const Solution&) { return Json(system.population()); }},
@@ -52,31 +47,31 @@ constexpr auto kFields = std::to_array<ResultField<Solution>>({
     {.key = "throughput_by_resource", .help = "Tasks per second of each resource.",
      .kept = [](Solution& s) -> Kept { return &s.performance.throughput_by_resource; }},
     {.key = "response_time", .help = "Seconds, or None.", .kept = [](Solution& s) -> Kept { return &s.performance.response_time; }},
-    {.key = "response_time_by_task", .help = "Seconds, for each type; NaN where nothing completes.",
+    {.key = "response_time_by_task", .help = "Seconds, for each type; NaN if nothing completes.",
      .kept = [](Solution& s) -> Kept { return &s.performance.response_time_by_task; }},
-    {.key = "objective_value", .help = "What was optimised, of this answer.", .kept = [](Solution& s) -> Kept { return &s.objective_value; }},
-    {.key = "objective_bound", .help = "No answer is better than this, or None where nothing is proven.",
+    {.key = "objective_value", .help = "The value of the objective.", .kept = [](Solution& s) -> Kept { return &s.objective_value; }},
+    {.key = "objective_bound", .help = "No answer is better than this; None if nothing is proven.",
      .kept = [](Solution& s) -> Kept { return &s.objective_bound; }},
-    {.key = "upper_bound", .help = "No answer has more value, or None where nothing is proven.",
+    {.key = "upper_bound", .help = "No answer has more value than this; None if nothing is proven.",
      .kept = [](Solution& s) -> Kept { return &s.upper_bound; }},
     {.key = "gap", .json = [](const System&, const Solution& s) { return Json(s.gap()); }},
-    {.key = "proven_optimal", .help = "Whether no assignment is better, proven.",
+    {.key = "proven_optimal", .help = "Whether it is proven that no assignment is better.",
      .kept = [](Solution& s) -> Kept { return &s.proven_optimal; }},
-    {.key = "shares", .help = "The part of all completions that each type has, or None where nothing completes.",
+    {.key = "shares", .help = "The share of each type in all completions; None if nothing completes.",
      .kept = [](Solution& s) -> Kept { return &s.performance.shares; }, .may_be_empty = true},
-    {.key = "priority_error", .help = "The sum of the squared distances between these shares and those asked for, or None.",
+    {.key = "priority_error", .help = "The sum of the squared differences between these shares and those asked for, or None.",
      .kept = [](Solution& s) -> Kept { return &s.performance.priority_error; }},
-    {.key = "approximate", .help = "Some resource is in a state whose throughput has no exact formula.",
+    {.key = "approximate", .help = "Whether some resource is in a state whose throughput has no exact formula.",
      .kept = [](Solution& s) -> Kept { return &s.performance.approximate; }},
-    {.key = "relaxed_assignment", .help = "Of 'slsqp': the optimum with parts of tasks, before rounding; else None.",
+    {.key = "relaxed_assignment", .help = "'slsqp': the optimum with fractions of tasks, before rounding; else None.",
      .kept = [](Solution& s) -> Kept { return &s.relaxed_assignment; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
-    {.key = "relaxed_throughput", .help = "Of 'slsqp': the throughput of that; else None.",
+    {.key = "relaxed_throughput", .help = "'slsqp': its throughput; else None.",
      .kept = [](Solution& s) -> Kept { return &s.relaxed_throughput; }, .is_left_out = true,
      .sentence = "With fractions of tasks allowed it would be {} tasks/s; this is the best rounding."},
-    {.key = "time_shares", .help = "Of 'weighted' and planned service: the units of each resource (columns) that each type (rows) is to have; else None.",
+    {.key = "time_shares", .help = "'weighted' and planned service: the servers of each resource (columns) that work on each type (rows), on average; else None.",
      .kept = [](Solution& s) -> Kept { return &s.time_shares; }, .is_matrix = true, .may_be_empty = true, .is_left_out = true},
     {.key = "capacity_use", .is_left_out = true, .json = [](const System&, const Solution& s) { return capacities(s); }},
-    {.key = "packing_bound", .help = "Planned service: whole tasks can have no more value than this.",
+    {.key = "packing_bound", .help = "Planned service: whole tasks reach at most this value.",
      .kept = [](Solution& s) -> Kept { return &s.plan.packing_bound; }, .is_left_out = true},
     {.key = "rounds", .help = "Planned service: rounds per second of each group of threads.",
      .kept = [](Solution& s) -> Kept { return &s.plan.rounds; }, .may_be_empty = true, .is_left_out = true},
@@ -87,11 +82,11 @@ constexpr auto kFields = std::to_array<ResultField<Solution>>({
     {.key = "limits", .is_left_out = true, .json = [](const System&, const Solution& s) { return limits(s); }},
     {.key = "unserved", .help = "Planned service: task types that complete nothing.",
      .kept = [](Solution& s) -> Kept { return &s.plan.unserved; }, .may_be_empty = true, .is_left_out = true},
-    {.key = "conflict", .help = "Planned service: limits that cannot hold together.",
+    {.key = "conflict", .help = "Planned service: limits that cannot be met together.",
      .kept = [](Solution& s) -> Kept { return &s.plan.conflict; }, .may_be_empty = true, .is_left_out = true},
-    {.key = "binding", .help = "Of 'weighted': what keeps the throughput from being larger, in words.",
+    {.key = "binding", .help = "'weighted': what limits the throughput, in words.",
      .kept = [](Solution& s) -> Kept { return &s.binding; }, .may_be_empty = true, .is_left_out = true},
-    {.key = "seconds", .help = "How long the solver took.", .kept = [](Solution& s) -> Kept { return &s.seconds; }},
+    {.key = "seconds", .help = "Seconds that the solver took.", .kept = [](Solution& s) -> Kept { return &s.seconds; }},
 });
 // clang-format on
 
@@ -100,26 +95,17 @@ Json explanation_array(const System& system, const std::vector<Placement>& place
   for (const Placement& placement : placements) {
     Json::Array alternatives;
     for (const Alternative& alternative : placement.alternatives) {
-      Json& entry = alternatives.emplace_back();
-      entry.add("resource", system.resource(alternative.resource).name);
-      entry.add("gain", alternative.gain);
-      entry.add("error_change", alternative.error_change);
-      entry.add("allowed", alternative.allowed);
+      alternatives.push_back(Json::object({{"resource", system.resource(alternative.resource).name},
+                                           {"gain", alternative.gain},
+                                           {"error_change", alternative.error_change},
+                                           {"allowed", alternative.allowed}}));
     }
-    Json& entry = array.emplace_back();
-    entry.add("task", system.task(placement.task).name);
-    entry.add("resource", system.resource(placement.resource).name);
-    entry.add("count", placement.count);
-    entry.add("alternatives", std::move(alternatives));
+    array.push_back(Json::object({{"task", system.task(placement.task).name},
+                                  {"resource", system.resource(placement.resource).name},
+                                  {"count", placement.count},
+                                  {"alternatives", std::move(alternatives)}}));
   }
   return array;
-}
-
-Json matrix(const std::vector<double>& values, std::size_t width) {
-  Json::Array rows;
-  for (auto at = values.begin(); at != values.end(); at += static_cast<std::ptrdiff_t>(width))
-    rows.push_back(Json(std::vector<double>(at, at + static_cast<std::ptrdiff_t>(width))));
-  return rows;
 }
 
 Json point_object(const System& system, const ParetoFrontier& frontier, const ParetoPoint& point) {
@@ -130,7 +116,7 @@ Json point_object(const System& system, const ParetoFrontier& frontier, const Pa
   object.add("assignment", frontier.is_planned ? Json() : Json(point.assignment));
   if (!frontier.is_planned) return object;
   object.add("least_served", point.least_served);
-  object.add("time_shares", matrix(point.time_shares, system.resource_count()));
+  object.add("time_shares", Json::matrix(point.time_shares, system.resource_count()));
   if (!point.rounds.empty()) object.add("rounds", point.rounds);
   return object;
 }

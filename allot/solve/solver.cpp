@@ -1,10 +1,10 @@
 #include "allot/solve/solver.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/model/filling.hpp"
 
 namespace allot {
@@ -49,27 +49,21 @@ const SolverInfo& default_solver(Objective objective) noexcept {
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 /// Names the first depth or floor that the answer misses; empty when it misses none.
 std::string missed_constraint(const System& system, const Solution& solution) {
   for (const ResourceId j : system.resource_ids()) {
     const Count depth = solution.assignment.column_sum(j);
     if (depth != 0 && depth < system.resource(j).min_depth) {
       return "resource '" + system.resource(j).name + "' holds " + std::to_string(depth) +
-             " tasks, below its least depth of " + std::to_string(system.resource(j).min_depth);
+             " tasks, below its minimum depth of " + std::to_string(system.resource(j).min_depth);
     }
   }
   if (floor_shortfall(system, solution.performance.throughput_by_task) == 0) return {};
   for (const TaskType i : system.types()) {
     const double x = solution.performance.throughput_by_task[index(i)];
     if (x < system.floor(i) * (1 - kFloorTolerance)) {
-      return "task type '" + system.task(i).name + "' completes " + number(x) +
-             " tasks/s, below its floor of " + number(system.floor(i));
+      return "task type '" + system.task(i).name + "' completes " + rounded_text(x, 6) +
+             " tasks/s, below its floor of " + rounded_text(system.floor(i), 6);
     }
   }
   return {};
@@ -78,7 +72,8 @@ std::string missed_constraint(const System& system, const Solution& solution) {
 void require_even_sharing(const SolverInfo& solver, const System& system) {
   if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
   if (!solver.instead_with_needs.empty()) {
-    throw InvalidModel("solver", "'" + std::string(solver.name) + "' has no form for tasks with needs; use " +
+    throw InvalidModel("solver", "'" + std::string(solver.name) +
+                                     "' does not support tasks with needs; use " +
                                      std::string(solver.instead_with_needs));
   }
 }
@@ -106,7 +101,7 @@ Solution solve(const SolverInfo& solver, const Problem& problem, const SolveOpti
   if (!solver.plans_service &&
       (!problem.threads.empty() || !problem.arrivals.empty() || problem.power_cap.has_value())) {
     throw InvalidModel("solver", "'" + std::string(solver.name) +
-                                     "' takes no threads, arrivals or power_cap; 'planned' does");
+                                     "' does not support threads, arrivals or power_cap; 'planned' does");
   }
   if (!solver.plans_service && problem.system.has_needs()) require_even_sharing(solver, problem.system);
   const Clock::time_point start = Clock::now();

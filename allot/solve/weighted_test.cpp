@@ -43,13 +43,13 @@ bool has_a_share_without_threads(const System& system) {
   return false;
 }
 
-/// What is left of a programme once a reading is chosen: the level (X for exact shares, s for floors) and X.
+/// What is left of a program once a reading is chosen: the level (X for exact shares, s for floors) and X.
 struct Optimum {
   long double level = 0;
   long double throughput = 0;
 };
 
-/// The programme with f_ij <= n_ij for a given n, or with sum_j f_ij <= N_i only when there is none.
+/// The program with f_ij <= n_ij for a given n, or with sum_j f_ij <= N_i only when there is none.
 Optimum programme(const System& system, ShareReading reading, const Assignment* n) {
   const std::size_t types = system.type_count();
   const std::size_t resources = system.resource_count();
@@ -235,7 +235,7 @@ TEST(Weighted, CompletesAtLeastAsMuchUnderTheFloorReading) {
   }
 }
 
-// The relaxed programme bounds every answer, on systems too large to enumerate; with many threads it is
+// The relaxed program bounds every answer, on systems too large to enumerate; with many threads it is
 // attained.
 TEST(Weighted, NeverBeatsTheRelaxedProgrammeAndNearlyAttainsItWithManyThreads) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -14,15 +14,15 @@ struct Change {
   /// One more server, one more unit of another capacity, one more thread, a pair 10% faster.
   enum class What { kServer, kCapacity, kThread, kRate };
   What what = What::kServer;
-  std::optional<TaskType> task;        ///< of kThread and kRate
-  std::optional<ResourceId> resource;  ///< of kServer and kRate
-  double throughput = 0;               ///< of the best found after the change
-  double value = 0;                    ///< of that
-  double gain = 0;                     ///< of value, relative to the base
+  std::optional<TaskType> task;        ///< for kThread and kRate
+  std::optional<ResourceId> resource;  ///< for kServer and kRate
+  double throughput = 0;               ///< of the best answer found after the change
+  double value = 0;                    ///< of the same answer
+  double gain = 0;                     ///< in value, relative to the base
   bool approximate = false;            ///< the changed state has no exact formula
-  std::optional<CapacityId> capacity;  ///< of kServer and kCapacity
-  /// Planned service, of a capacity: what the first part of a unit adds to what is optimised, per unit. A
-  /// whole unit adds no more than that.
+  std::optional<CapacityId> capacity;  ///< for kServer and kCapacity
+  /// Planned service, for a capacity: what the first part of a unit adds to the objective, per unit. A whole
+  /// unit adds no more than that.
   std::optional<double> price;
 };
 
@@ -43,8 +43,8 @@ inline constexpr double kFasterPair = 1.1;
 /// answer and from its own starts. Many changes get fewer steps each.
 WhatIf what_if(const System& system, const SolveOptions& options = {});
 
-/// The same of planned service: each change is planned anew. With nothing but arrivals, gains are of the load
-/// that can be carried.
+/// The same for planned service, with a new plan for each change. If there are only arrivals, gains are in
+/// the load that can be carried.
 WhatIf what_if_planned(const Problem& problem, const SolveOptions& options = {});
 
 }  // namespace allot

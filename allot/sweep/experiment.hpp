@@ -42,7 +42,7 @@ struct Table {
   std::string title;
   bool timing = false;  ///< holds measured times: goes to NAME-timing.csv
   std::vector<std::string> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<Cell>> rows = {};
 };
 
 /// A line, a row of bars or a cloud of points. NaN in y leaves a gap.
@@ -96,7 +96,7 @@ struct Experiment {
   int version = 1;         ///< raise when a unit's meaning changes: results of older versions are done anew
   bool exclusive = false;  ///< its units are timed: they run one at a time, with nothing beside them
   std::vector<std::string> columns;
-  std::vector<std::string> timing_columns;
+  std::vector<std::string> timing_columns = {};
   std::function<std::size_t(const Effort&)> units;
   /// Throws what the library throws. When stopped, the result is thrown away.
   std::function<UnitResult(const Effort&, std::size_t unit, const StopLimits&)> run;

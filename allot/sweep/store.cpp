@@ -134,7 +134,7 @@ struct Store::Database {
       throw StoreError(path + ": a database of another program; move it away, or give another folder");
     if (format != kFormat)
       throw StoreError(path + ": made by another version of allot (format " + std::to_string(format) +
-                       ", this one knows " + std::to_string(kFormat) + "); give another folder");
+                       ", this version reads " + std::to_string(kFormat) + "); give another folder");
     // A view or a trigger would run what whoever made the file wrote.
     const Statement others =
         prepare("SELECT count(*), sum(sql = ?) FROM sqlite_master WHERE name NOT LIKE 'sqlite_autoindex_%'");

@@ -42,7 +42,7 @@ std::vector<std::string> read_names(const TableReader& root, std::string_view ke
       problems.add(node, "there is no " + std::string(noun) + " " + quote::name(*name) +
                              problems.suggestion(*name, known) + " (there: " + quote::list(known) + ")");
     } else if (std::find(names.begin(), names.end(), *name) != names.end()) {
-      problems.add(node, "the " + std::string(noun) + " " + quote::name(*name) + " comes twice");
+      problems.add(node, "the " + std::string(noun) + " " + quote::name(*name) + " is given twice");
     } else {
       names.push_back(*name);
     }
@@ -71,7 +71,7 @@ std::vector<SweepSizes> read_distributions(const TableReader& root, const std::f
     if (is_new) {
       sizes.push_back(std::move(entry));
     } else {
-      problems.add(node, "the distribution " + quote::name(*name) + " comes twice");
+      problems.add(node, "the distribution " + quote::name(*name) + " is given twice");
     }
   }
   if (!root.find("distributions")) sizes.push_back({"exponential", "exponential"});
@@ -89,12 +89,12 @@ std::vector<std::uint64_t> read_seeds(const TableReader& root, Problems& problem
       const auto seed = read_whole(element, "a seed", 0, kLargest, problems);
       if (!seed) continue;
       if (std::find(seeds.begin(), seeds.end(), static_cast<std::uint64_t>(*seed)) != seeds.end())
-        problems.add(element, "the seed " + std::to_string(*seed) + " comes twice");
+        problems.add(element, "the seed " + std::to_string(*seed) + " is given twice");
       seeds.push_back(static_cast<std::uint64_t>(*seed));
     }
     if (array->empty()) problems.add(*node, "'seeds' must not be empty");
   } else if (const auto count =
-                 read_whole(*node, "'seeds', where it is no list,", 1, detail::kMostValues, problems)) {
+                 read_whole(*node, "'seeds', if it is not a list,", 1, detail::kMostValues, problems)) {
     for (Count seed = 1; seed <= *count; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
   }
   return seeds;
@@ -161,7 +161,7 @@ ReadResult<SweepPlan> read(const Document& document, const std::filesystem::path
   if (!root.find("policies") && !root.find("solvers"))
     problems.add(document.root(), "needs 'policies' to simulate, 'solvers' to run, or both");
   if (std::find(plan.policies.begin(), plan.policies.end(), "fixed") != plan.policies.end())
-    problems.add(*root.find("policies"), "'fixed' holds a given assignment; a sweep has none to give");
+    problems.add(*root.find("policies"), "'fixed' needs an assignment, and a sweep has none");
 
   const std::optional<detail::Base> base = detail::read_base(root, folder, problems, elsewhere);
   std::vector<detail::Vary> varied;

@@ -151,9 +151,9 @@ to = 2
   const std::string all = ::testing::PrintToString(problems);
   for (const char* const wanted :
        {"s.toml:1: unknown key 'polcies'; did you mean 'policies'?", "there is no policy 'maap'",
-        "comes twice", "normal", "'scenario' must be the path", "'seeds' must not be empty",
+        "is given twice", "normal", "'scenario' must be the path", "'seeds' must not be empty",
         "'completions' must be", "needs 'field'", "'values' must not be empty",
-        "names with points between them", "either 'step' or 'points'"}) {
+        "names with dots between them", "either 'step' or 'points'"}) {
     EXPECT_THAT(all, HasSubstr(wanted));
   }
 }

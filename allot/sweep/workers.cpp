@@ -37,9 +37,9 @@ std::optional<UnitOutcome> do_unit(const SweepJob& job, const Unit& unit, const 
     check_width(outcome.result.timing, experiment.timing_columns.size(), "timing columns");
   } catch (const std::exception& error) {
     outcome.error = error.what();
-    if (outcome.error.empty()) outcome.error = "failed without a word";
+    if (outcome.error.empty()) outcome.error = "failed without a message";
   } catch (...) {
-    outcome.error = "threw something that is no exception";
+    outcome.error = "threw something that is not an exception";
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   // Asked last: a unit that was stopped midway may look like any other.

@@ -288,7 +288,7 @@ struct WorkerLane::State {
         if (inbox.size() > kMostBanner) {
           banner = std::move(inbox);
           keep_tail(banner);
-          lose_stranger("what was started is no worker", now);
+          lose_stranger("the program that was started is not a worker", now);
         }
         return;
       }
@@ -303,7 +303,7 @@ struct WorkerLane::State {
       const protocol::Decoded decoded = protocol::decode(bytes);
       if (decoded.kind == protocol::Decoded::Kind::kIncomplete) break;
       if (decoded.kind == protocol::Decoded::Kind::kGarbage)
-        return lose_stranger("what the worker says is damaged", now);
+        return lose_stranger("the worker's messages are damaged", now);
       bytes.remove_prefix(decoded.size);
       handle(decoded.message, now, events);
     }
@@ -323,7 +323,7 @@ struct WorkerLane::State {
         add(events, LaneEvent::Kind::kReady);
       }
     } else if (phase != Phase::kReady) {
-      lose_stranger("what the worker says does not begin with a greeting", now);
+      lose_stranger("the worker's messages do not begin with a greeting", now);
     } else if (const auto* started = std::get_if<protocol::TaskStarted>(&message)) {
       if (!in_flight.contains(started->id)) return;
       LaneEvent& event = add(events, LaneEvent::Kind::kStarted);
@@ -337,7 +337,7 @@ struct WorkerLane::State {
       confine_record(told, task->second, Clock::now());
       in_flight.erase(task);
     } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
-      lose_stranger("the worker says what only this end may say", now);
+      lose_stranger("the worker sent a message that only allot run may send", now);
     }
   }
 
@@ -350,7 +350,7 @@ struct WorkerLane::State {
   void check_deadlines(Clock::time_point now) {
     if (!open()) return;
     if (silence.over(now)) {
-      lose(greeted ? "nothing was heard from the worker for " + in_seconds(options.deadline)
+      lose(greeted ? "the worker has been silent for " + in_seconds(options.deadline)
                    : "no worker appeared within " + in_seconds(options.hello_deadline),
            now);
     } else if (phase == Phase::kReady && silent() && now >= sent + to_duration(options.heartbeat)) {

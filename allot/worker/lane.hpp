@@ -39,8 +39,9 @@ struct LaneEvent {
   TaskRecord record;
   std::int64_t process = 0;  ///< of kStarted
   std::string why;
-  bool not_found = false;    ///< of kLost: the launcher cannot be executed at all, now or later
-  bool is_stranger = false;  ///< of kLost: what was started is no worker, or none of this protocol
+  bool not_found = false;  ///< of kLost: the launcher cannot be executed at all, now or later
+  bool is_stranger =
+      false;  ///< of kLost: the program that was started is not a worker, or none of this protocol
 };
 
 /// The near end of a lane, as those who hand out tasks see it. Never blocks. Not thread-safe.

@@ -99,7 +99,7 @@ TEST_F(LaneTest, NoticesASilentWorker) {
   driver.lane().send(shell_task(1, "exec sleep 1000"));
   driver.wait_for(Kind::kStarted, 1);
   ::kill(driver.lane().process(), SIGSTOP);
-  EXPECT_THAT(driver.wait_for(Kind::kLost).why, HasSubstr("nothing was heard from the worker for 3 s"));
+  EXPECT_THAT(driver.wait_for(Kind::kLost).why, HasSubstr("the worker has been silent for 3 s"));
   EXPECT_NE(driver.find(Kind::kRecord, 1), nullptr);
 }
 
@@ -156,7 +156,7 @@ TEST_F(LaneTest, GivesUpOnALauncherThatStartsNothing) {
 
 TEST_F(LaneTest, RefusesWhatIsNoWorker) {
   LaneDriver endless({"sh", "-c", "while :; do echo I am something else entirely; done", "sh"}, options_);
-  EXPECT_THAT(endless.wait_for(Kind::kLost).why, HasSubstr("no worker"));
+  EXPECT_THAT(endless.wait_for(Kind::kLost).why, HasSubstr("not a worker"));
 
   const auto saying = [&](const std::string& bytes) {
     std::ofstream(folder_ + "/said", std::ios::binary) << protocol::kFarMagic << bytes;
@@ -168,7 +168,7 @@ TEST_F(LaneTest, RefusesWhatIsNoWorker) {
   EXPECT_THAT(saying("\xff\xff\xff\xff\xff"), HasSubstr("damaged"));
   EXPECT_THAT(saying(protocol::encode(protocol::Heartbeat{})), HasSubstr("greeting"));
   EXPECT_THAT(saying(protocol::encode(protocol::Hello{}) + protocol::encode(protocol::Pause{})),
-              HasSubstr("only this end"));
+              HasSubstr("only allot run"));
 }
 
 TEST_F(LaneTest, WorkerRefusesWhatIsNotFromAllot) {
@@ -180,11 +180,12 @@ TEST_F(LaneTest, WorkerRefusesWhatIsNotFromAllot) {
     return std::to_string(WEXITSTATUS(status)) + " " + contents(folder_ + "/complaint");
   };
   const std::string hello = std::string(protocol::kNearMagic) + protocol::encode(protocol::Hello{});
-  EXPECT_THAT(told("GET / HTTP/1.0\r\n"), HasSubstr("1 error: the worker ends: its input is not from allot"));
+  EXPECT_THAT(told("GET / HTTP/1.0\r\n"),
+              HasSubstr("1 error: the worker ended: its input is not from allot"));
   EXPECT_TRUE(contents(folder_ + "/answer").starts_with(protocol::kFarMagic))
       << "its own greeting comes first";
   EXPECT_THAT(told(hello + "\xff\xff\xff\xff\xff"),
-              HasSubstr("1 error: the worker ends: its input is damaged"));
+              HasSubstr("1 error: the worker ended: its input is damaged"));
   EXPECT_THAT(told(hello + protocol::encode(TaskRecord{})), HasSubstr("1 error"));
   EXPECT_THAT(told(std::string(protocol::kNearMagic) + protocol::encode(protocol::Hello{99, "allot 9.9"})),
               ContainsRegex("1 error.*allot 9.9 version 99"));

@@ -32,17 +32,18 @@ void confine_status(TaskRecord& record, const SentTask& task, double elapsed) {
   std::string claim;
   switch (record.status) {
     case TaskStatus::kOk:
-      if (record.exit != 0) claim = "the worker says that it ended well, but not with exit 0";
+      if (record.exit != 0) claim = "the worker reports success, but not with exit status 0";
       break;
     case TaskStatus::kTimeout:
       if (!(task.timeout_s > 0) || elapsed * kSlack + kSlackSeconds < task.timeout_s)
-        claim = "the worker says that its time was over, which it was not";
+        claim = "the worker reports a timeout that has not passed";
       break;
     case TaskStatus::kKilled:
-      if (!task.was_killed) claim = "the worker says that it was killed, which nobody asked for";
+      if (!task.was_killed)
+        claim = "the worker reports that it was killed, but this run did not ask for that";
       break;
     case TaskStatus::kLost:
-      claim = "the worker says that it lost it";
+      claim = "the worker reports that it lost the task";
       break;
     case TaskStatus::kFailed:
       break;

@@ -63,7 +63,7 @@ TEST(RecordCheck, TimesLieWithinWhatWasSeen) {
 TEST(RecordCheck, SaysKilledOnlyIfAskedFor) {
   const TaskRecord confined = Confined(record(TaskStatus::kKilled)).record;
   EXPECT_EQ(confined.status, TaskStatus::kFailed);
-  EXPECT_NE(confined.error.find("nobody asked"), std::string::npos);
+  EXPECT_NE(confined.error.find("did not ask"), std::string::npos);
   EXPECT_EQ(Confined(record(TaskStatus::kLost)).record.status, TaskStatus::kFailed);
   EXPECT_EQ(Confined(record(TaskStatus::kTimeout)).record.status, TaskStatus::kFailed);
   EXPECT_EQ(Confined(record(TaskStatus::kTimeout), {.timeout_s = 60}).record.status, TaskStatus::kFailed);

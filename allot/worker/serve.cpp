@@ -210,7 +210,7 @@ class Server {
     } else if (std::holds_alternative<protocol::Finish>(message)) {
       finish_in_order();
     } else if (!std::holds_alternative<protocol::Heartbeat>(message)) {
-      give_up("its input is what a worker says, not what it is told");
+      give_up("its input has messages of a worker, not for a worker");
     }
   }
 

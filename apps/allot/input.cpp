@@ -1,15 +1,12 @@
 #include "apps/allot/input.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <fstream>
 #include <vector>
 
 #include "allot/ask/option.hpp"
 #include "allot/format/document.hpp"
 #include "allot/format/scenario_reader.hpp"
-#include "apps/allot/interrupt.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
@@ -54,17 +51,9 @@ std::string last_line(const std::string& path) {
   return last;
 }
 
-StopLimits start_clock(const std::optional<double>& time_limit_seconds) {
-  constexpr double kForever = 1e9;  // seconds; more would overflow the clock
-  StopLimits limits;
-  limits.flag = &catch_interrupts();
-  if (time_limit_seconds && *time_limit_seconds < kForever) {
-    // What it took to read a large file counts; waiting for somebody to write it does not.
-    const double used = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-    const std::chrono::duration<double> left(std::max(0.0, *time_limit_seconds - used));
-    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(left);
-  }
-  return limits;
+void write_or_fail(const std::string& path, std::string_view text, Readers readers) {
+  if (const std::error_code error = replace_file(path, text, readers))
+    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
 }
 
 }  // namespace allot::app

@@ -1,15 +1,15 @@
-// Scenario files on the command line.
+// Files that are named on the command line.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "allot/ask/option.hpp"
+#include "allot/base/own_file.hpp"
 #include "allot/format/diagnostic.hpp"
 #include "allot/model/scenario.hpp"
-#include "allot/solve/options.hpp"
 #include "apps/allot/exit.hpp"
 #include "apps/allot/terminal/console.hpp"
 
@@ -35,8 +35,7 @@ std::vector<std::string> task_types_in(const std::string& path);
 /// The last line of a file that is not empty, of its last 2000 bytes; nothing where there is none.
 std::string last_line(const std::string& path);
 
-/// From here on Ctrl-C asks for the best so far. The limit includes the processor time used up to now;
-/// without one there is no deadline.
-StopLimits start_clock(const std::optional<double>& time_limit_seconds);
+/// Writes a file, whole or not at all; Failure where it cannot be written.
+void write_or_fail(const std::string& path, std::string_view text, Readers readers);
 
 }  // namespace allot::app

@@ -15,24 +15,23 @@ extern "C" void on_interrupt(int) {
   if (interrupt_flag.exchange(true)) ::_exit(static_cast<int>(Exit::kInterrupted));
 }
 
-}  // namespace
-
-const StopFlag& catch_interrupts() noexcept {
+void set_flag_on(int number) noexcept {
   struct sigaction action {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(number, &action, nullptr);
+}
+
+}  // namespace
+
+const StopFlag& catch_interrupts() noexcept {
+  set_flag_on(SIGINT);
   return interrupt_flag;
 }
 
 void catch_terminations() noexcept {
-  struct sigaction action {};
-  action.sa_handler = on_interrupt;
-  action.sa_flags = SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGTERM, &action, nullptr);
-  ::sigaction(SIGHUP, &action, nullptr);
+  for (const int number : {SIGTERM, SIGHUP}) set_flag_on(number);
 }
 
 bool interrupted() noexcept { return interrupt_flag.load(); }

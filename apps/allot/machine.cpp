@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -16,6 +15,7 @@
 #include <set>
 #include <sstream>
 
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 
 namespace allot::app {
@@ -39,20 +39,14 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(0, text.find_last_not_of(" \t\n\r") + 1));
 }
 
-std::optional<std::uint64_t> number_in(std::string_view text, int base = 10) {
-  std::uint64_t value = 0;
-  const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc{} && at == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 /// "0-3,8" as {0, 1, 2, 3, 8}.
 std::set<int> cpu_list(const std::string& text) {
   std::set<int> out;
   std::istringstream parts(trimmed(text));
   for (std::string part; std::getline(parts, part, ',');) {
     const std::size_t dash = part.find('-');
-    const auto first = number_in(part.substr(0, dash));
-    const auto last = dash == std::string::npos ? first : number_in(part.substr(dash + 1));
+    const auto first = number_in<std::uint64_t>(part.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : number_in<std::uint64_t>(part.substr(dash + 1));
     constexpr std::uint64_t kMostCpus = 65'536;
     if (!first || !last || *last >= kMostCpus) continue;
     for (std::uint64_t cpu = *first; cpu <= *last; ++cpu) out.insert(static_cast<int>(cpu));
@@ -140,7 +134,7 @@ std::vector<CoreKind> core_kinds(const std::string& root) {
     std::map<std::uint64_t, std::set<int>, std::greater<>> by_capacity;
     for (const int cpu : cpus) {
       const std::string place = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpu_capacity";
-      by_capacity[number_in(trimmed(text_of(place))).value_or(0)].insert(cpu);
+      by_capacity[number_in<std::uint64_t>(trimmed(text_of(place))).value_or(0)].insert(cpu);
     }
     for (const auto& [capacity, members] : by_capacity) {
       const std::string middle = by_capacity.size() > 3 ? "middle-" + std::to_string(kinds.size()) : "middle";
@@ -204,8 +198,8 @@ bool add_nvidia(const std::string& root, GpuList& gpus) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t comma = line.rfind(',');
     if (comma == std::string::npos) continue;
-    gpus.add(line.substr(0, comma), number_in(trimmed(line.substr(comma + 1))).value_or(0) * kMebibyte,
-             kNvidiaSees);
+    gpus.add(line.substr(0, comma),
+             number_in<std::uint64_t>(trimmed(line.substr(comma + 1))).value_or(0) * kMebibyte, kNvidiaSees);
   }
   if (!gpus.kinds.empty()) return true;
   std::error_code error;
@@ -226,11 +220,12 @@ void add_drm(const std::string& root, bool has_nvidia, GpuList& gpus) {
   std::set<fs::path> cards;
   for (const auto& entry : fs::directory_iterator(root + "/sys/class/drm", error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("card") && number_in(name.substr(4))) cards.insert(entry.path());
+    if (name.starts_with("card") && number_in<std::uint64_t>(name.substr(4))) cards.insert(entry.path());
   }
   for (const fs::path& card : cards) {
     const std::string vendor = trimmed(text_of(card / "device/vendor"));
-    const auto memory = number_in(trimmed(text_of(card / "device/mem_info_vram_total"))).value_or(0);
+    const auto memory =
+        number_in<std::uint64_t>(trimmed(text_of(card / "device/mem_info_vram_total"))).value_or(0);
     const std::string product = trimmed(text_of(card / "device/product_name"));
     // Others are there to show pictures: consoles of servers, and what virtual machines have.
     if (vendor == "0x1002") gpus.add(product.empty() ? "AMD GPU" : product, memory, "ROCR_VISIBLE_DEVICES");
@@ -247,9 +242,9 @@ std::uint64_t memory_of(const std::string& root) {
   std::istringstream lines(text_of(root + "/proc/meminfo"));
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("MemTotal:") && line.ends_with(" kB"))
-      bytes = number_in(trimmed(line.substr(9, line.size() - 12))).value_or(0) * 1024;
+      bytes = number_in<std::uint64_t>(trimmed(line.substr(9, line.size() - 12))).value_or(0) * 1024;
   }
-  const auto most = number_in(trimmed(text_of(root + "/sys/fs/cgroup/memory.max")));
+  const auto most = number_in<std::uint64_t>(trimmed(text_of(root + "/sys/fs/cgroup/memory.max")));
   return most ? std::min(bytes, *most) : bytes;
 }
 
@@ -271,7 +266,8 @@ std::vector<Partition> partitions_of(const std::string& root) {
     for (std::string word; std::getline(words, word, '|');) parts.push_back(trimmed(word));
     if (parts.size() != 3 || !is_plain(parts[0])) continue;
     const std::string gres = is_plain(parts[2]) && parts[2] != "(null)" ? parts[2] : "";
-    const auto nodes = static_cast<Count>(std::min<std::uint64_t>(number_in(parts[1]).value_or(1), 100'000));
+    const auto nodes =
+        static_cast<Count>(std::min<std::uint64_t>(number_in<std::uint64_t>(parts[1]).value_or(1), 100'000));
     const auto known =
         std::find_if(out.begin(), out.end(), [&](const Partition& one) { return one.name == parts[0]; });
     if (known == out.end()) {

@@ -1,5 +1,6 @@
 // Manual pages, made from the tables that make the help.
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "allot/base/version.hpp"
@@ -11,25 +12,14 @@ namespace {
 
 /// Text that roff shows as it is.
 std::string roff(std::string_view text) {
+  constexpr std::string_view kSigns = "\\-'`^~";
+  constexpr std::array<std::string_view, 6> kNames = {"\\(rs", "\\-", "\\(aq", "\\(ga", "\\(ha", "\\(ti"};
   std::string out;
   for (const char c : text) {
     const bool begins_line = out.empty() || out.back() == '\n';
     if (begins_line && (c == '.' || c == '\'')) out += "\\&";
-    if (c == '\\') {
-      out += "\\(rs";
-    } else if (c == '-') {
-      out += "\\-";
-    } else if (c == '\'') {
-      out += "\\(aq";
-    } else if (c == '`') {
-      out += "\\(ga";
-    } else if (c == '^') {
-      out += "\\(ha";
-    } else if (c == '~') {
-      out += "\\(ti";
-    } else {
-      out += c;
-    }
+    const std::size_t sign = kSigns.find(c);
+    out += sign < kNames.size() ? kNames[sign] : std::string_view(&c, 1);
   }
   return out;
 }

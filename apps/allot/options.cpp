@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/base/words.hpp"
 #include "allot/format/duration.hpp"
 #include "apps/allot/exit.hpp"
@@ -138,26 +139,21 @@ struct Placeholder {
 }  // namespace
 
 double parse_number(const std::string& option, const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || at != end || !std::isfinite(value))
-    throw OptionError(option, "needs a number, not " + in_quotes(text));
-  return value;
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value)) throw OptionError(option, "needs a number, not " + in_quotes(text));
+  return *value;
 }
 
 std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || at != end || value < least || value > most) {
+  const auto value = number_in<std::uint64_t>(text);
+  if (!value || *value < least || *value > most) {
     const std::string range = most == std::numeric_limits<std::uint64_t>::max()
                                   ? "of at least " + std::to_string(least)
                                   : "from " + std::to_string(least) + " to " + std::to_string(most);
     throw OptionError(option, "needs a whole number " + range + ", not " + in_quotes(text));
   }
-  return value;
+  return *value;
 }
 
 std::string spelled(const Option& option) {

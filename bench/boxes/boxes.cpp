@@ -186,8 +186,8 @@ int agree(int boxes) {
     compare("pareto", frontier.points.empty() ? 0.0 : frontier.points.front().throughput);
     if (best.proven_optimal) check_changes(system, best, random, found);
   }
-  std::printf("%d boxes with fcfs and least depths, %d proven: %d answers compared, %d apart\n", found.boxes,
-              found.proven, found.compared, found.apart);
+  std::printf("%d boxes with fcfs and minimum depths, %d proven: %d answers compared, %d apart\n",
+              found.boxes, found.proven, found.compared, found.apart);
   std::printf("%d floors, servers and faster pairs with a proof: %d in the wrong direction\n", found.monotone,
               found.against);
   return found.apart + found.against == 0 ? 0 : 1;

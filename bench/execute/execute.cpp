@@ -244,7 +244,7 @@ double measured(const std::atomic<std::size_t>& done, double warm_up, double sec
 
 struct Reached {
   double throughput = 0;
-  double promised = 0;  ///< by the plan, with the rates as learnt
+  double promised = 0;  ///< by the plan, with the rates as learned
 };
 
 /// Nothing is known of the rates.

@@ -1,5 +1,5 @@
 // The closed loop of the model on a real machine: so many tasks of each type are always in flight, each that
-// ends is followed by another of its type, and a dispatcher says where it goes.
+// ends is followed by another of its type, and an executor says where it goes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "allot/dispatch/dispatcher.hpp"
+#include "allot/execute/executor.hpp"
 #include "bench/real_machine/machine.hpp"
 
 namespace real_machine {
@@ -23,31 +23,23 @@ enum class Order {
 
 inline const char* to_string(Order order) { return order == Order::kService ? "service" : "arrival"; }
 
-/// When a task is bound to a resource.
-enum class Binding {
-  /// When it is ready, by the policy; under a policy that binds late, when a server takes it by the plan.
-  kByPolicy,
-  /// When a server takes it: the task that has waited longest goes to the first resource in its order of
-  /// preference
-  /// that is free. No policy is asked.
-  kFirstFit,
-};
-
 struct LoopOptions {
   std::vector<allot::Count> counts;  ///< tasks in flight, by type
   std::vector<double> priorities;    ///< by type, or none
   std::string policy = "map";
   allot::PolicyOptions policy_options;
+  allot::FeedRule rule = {};  ///< decides in place of the policy
   Order order = Order::kService;
-  Binding binding = Binding::kByPolicy;
-  /// What the dispatcher is told: capacities and needs. The rates are the order of preference of first fit.
-  std::optional<allot::System> model;
-  std::vector<std::size_t> servers;  ///< in use, by station; empty: all
-  double warm_up_s = 1;              ///< in which rates are learnt
-  double measure_s = 2;              ///< at the least
-  double stretch = 3;                ///< up to so many times that where few tasks end
+  std::optional<allot::System> model;  ///< whose capacities and needs the policy knows
+  std::vector<std::size_t> servers;    ///< in use, by station; empty: all
+  double warm_up_s = 1;                ///< in which rates are learned
+  double measure_s = 2;                ///< at the least
+  double stretch = 3;                  ///< up to so many times that where few tasks end
   std::uint64_t seed = 1;
 };
+
+/// A placement that is held fixed: its tasks and nothing else.
+LoopOptions held(const allot::Assignment& placement);
 
 /// A task that ran; times in seconds since the measurement began.
 struct Run {

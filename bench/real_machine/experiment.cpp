@@ -62,11 +62,10 @@ void predict(const Machine& machine, const allot::System& system, const std::vec
     const Assignment placement = turn < std::size(solvers)
                                      ? solve(*allot::find_solver(origin), {profiled}).assignment
                                      : random_placement(machine, workload, random);
-    LoopOptions loop = loop_for(workload, options);
-    loop.priorities.clear();
-    loop.policy = "fixed";
-    loop.policy_options.assignment = placement;
+    LoopOptions loop = held(placement);
     loop.warm_up_s = std::min(0.5, options.warm_up_s);
+    loop.measure_s = options.measure_s;
+    loop.seed = options.seed;
     const LoopResult result = run_closed_loop(machine, loop);
     const allot::Performance predicted = evaluate(now, placement);
     const double from_profile = evaluate(profiled, placement).throughput;

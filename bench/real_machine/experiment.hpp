@@ -27,7 +27,7 @@ struct ExperimentOptions {
 void predict(const Machine& machine, const allot::System& system, const std::vector<Workload>& workloads,
              const ExperimentOptions& options);
 
-/// policies.csv: every policy on every workload, `repeats` times in shuffled order, with learnt rates; and
+/// policies.csv: every policy on every workload, `repeats` times in shuffled order, with learned rates; and
 /// shares.csv: what each type got where shares were asked for. optima.csv has the certified optimum of the
 /// measured rates.
 void compare_policies(const Machine& machine, const allot::System& system,

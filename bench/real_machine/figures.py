@@ -74,13 +74,13 @@ def predictions(results, figures):
     save(figure, figures, "predictions.svg")
 
     print("### Predictions\n\n| rates | median error | worst | within 5% |\n| --- | --- | --- | --- |")
-    for column, name in (("profiled_error", "of the profile"), ("error", "as the runs before showed them")):
+    for column, name in (("profiled_error", "of the profile"), ("error", "updated by earlier runs")):
         errors = sorted(abs(float(row[column])) for row in table)
         print(f"| {name} | {statistics.median(errors):.1%} | {errors[-1]:.1%} | {sum(e <= 0.05 for e in errors)} of {len(errors)} |")
     best = {(row["workload"], row["placement"]): float(row["measured"]) for row in table if row["placement"] != "random"}
     print("\nHeld fixed: " + "; ".join(f"{placement}, {workload}: {x:,.0f}" for (workload, placement), x in best.items()))
     profile = tomllib.loads((results / "scenario.toml").read_text(encoding="utf-8"))
-    print("\n| resource | rates of the profile: median error | worst | as the runs before showed them: median error | worst |\n| --- | --- | --- | --- | --- |")
+    print("\n| resource | rates of the profile: median error | worst | updated by earlier runs: median error | worst |\n| --- | --- | --- | --- | --- |")
     for at, resource in enumerate(profile["resources"]):
         name = resource["name"]
         cells = []

@@ -67,12 +67,9 @@ void load(const Machine& machine, const std::string& pair, const ExperimentOptio
     for (std::size_t j = 0; j < machine.stations.size(); ++j) {
       const allot::Resource& resource = machine.stations[j].resource;
       if (pair != machine.types[i] + "," + resource.name || !machine.can_run(i, j)) continue;
-      LoopOptions loop;
-      loop.counts.assign(machine.types.size(), 0);
-      loop.counts[i] = 2 * resource.servers;
-      loop.policy = "fixed";
-      loop.policy_options.assignment.emplace(machine.types.size(), machine.stations.size());
-      (*loop.policy_options.assignment)(allot::task_type(i), allot::resource_id(j)) = loop.counts[i];
+      allot::Assignment placement(machine.types.size(), machine.stations.size());
+      placement(allot::task_type(i), allot::resource_id(j)) = 2 * resource.servers;
+      LoopOptions loop = held(placement);
       loop.warm_up_s = options.warm_up_s;
       loop.measure_s = options.measure_s;
       std::printf("%s on %s: %.1f tasks per second\n", machine.types[i].c_str(), resource.name.c_str(),

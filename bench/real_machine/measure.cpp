@@ -16,11 +16,7 @@ using allot::Assignment;
 using allot::Count;
 
 LoopOptions fixed(const Assignment& placement, const MeasureOptions& options) {
-  LoopOptions loop;
-  for (std::size_t i = 0; i < placement.types(); ++i)
-    loop.counts.push_back(placement.row_sum(allot::task_type(i)));
-  loop.policy = "fixed";
-  loop.policy_options.assignment = placement;
+  LoopOptions loop = held(placement);
   loop.warm_up_s = options.warm_up_s;
   loop.measure_s = options.seconds;
   loop.seed = options.seed;

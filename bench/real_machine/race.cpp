@@ -39,6 +39,21 @@ Entrant without_plan(std::string name, bool is_wide, const std::string& policy, 
   return out;
 }
 
+/// The task that has waited longest goes to the resource of those that are free which is fastest alone.
+allot::FeedRule first_fit(const allot::System& model) {
+  return [model](allot::ResourceId j, const allot::FeedView& view) {
+    std::optional<allot::TaskType> first;
+    for (const allot::TaskType i : model.types()) {
+      const std::uint64_t arrival = view.arrivals[index(i)];
+      bool fits = arrival > 0 && (!first || arrival < view.arrivals[index(*first)]);
+      for (const allot::ResourceId other : model.resource_ids())
+        fits = fits && (view.free[index(other)] == 0 || model.rate(i, other) <= model.rate(i, j));
+      if (fits) first = i;
+    }
+    return first;
+  };
+}
+
 /// Those that are the same on every workload.
 std::vector<Entrant> entrants(const allot::System& system) {
   std::vector<Entrant> out;
@@ -49,10 +64,8 @@ std::vector<Entrant> entrants(const allot::System& system) {
   out.push_back(std::move(shares));
   out.push_back(without_plan("earliest-finish", true, "min-completion-time", Order::kArrival));
   out.push_back(without_plan("earliest-finish-in-order", true, "min-completion-time", Order::kService));
-  Entrant first_fit = without_plan("first-fit", true, "jsq", Order::kArrival);
-  first_fit.loop.binding = Binding::kFirstFit;
-  first_fit.loop.model = without_sharing(system);  // for its order of preference
-  out.push_back(std::move(first_fit));
+  out.push_back(without_plan("first-fit", true, "jsq", Order::kArrival));
+  out.back().loop.rule = first_fit(system);
   out.push_back(without_plan("least-loaded", true, "jsq", Order::kArrival));
   out.push_back(without_plan("round-robin", true, "round-robin", Order::kArrival));
   for (const char* policy : {"map", "optimal", "planned"})
@@ -71,13 +84,11 @@ std::vector<Entrant> placements(const allot::System& system) {
       {"held-map-alone", solve(*allot::find_solver("map"), {alone}).assignment},
   };
   for (const auto& [name, placement] : found) {
-    const auto is_same = [&](const Entrant& other) {
-      return other.loop.policy_options.assignment == placement;
+    const auto is_same = [&wanted = placement](const Entrant& other) {
+      return other.loop.policy_options.assignment == wanted;
     };
     if (std::any_of(out.begin(), out.end(), is_same)) continue;
-    Entrant entrant = without_plan(name, true, "fixed", Order::kService);
-    entrant.loop.policy_options.assignment = placement;
-    out.push_back(std::move(entrant));
+    out.push_back({name, true, held(placement), false});
   }
   return out;
 }

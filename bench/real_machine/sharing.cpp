@@ -26,11 +26,7 @@ constexpr double kFirst = 0.4;
 
 LoopResult hold(const Machine& machine, const Assignment& placement, double warm_up_s, double measure_s,
                 std::uint64_t seed) {
-  LoopOptions loop;
-  for (std::size_t i = 0; i < placement.types(); ++i)
-    loop.counts.push_back(placement.row_sum(allot::task_type(i)));
-  loop.policy = "fixed";
-  loop.policy_options.assignment = placement;
+  LoopOptions loop = held(placement);
   loop.warm_up_s = warm_up_s;
   loop.measure_s = measure_s;
   loop.stretch = 1.6;

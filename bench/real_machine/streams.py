@@ -25,7 +25,7 @@ def within(errors, part):
 SETS = {".": "first machine", "refit": "first machine, fitted anew", "again": "second machine", "again/refit": "second machine, fitted anew",
         "third": "third machine"}
 # Ways to predict: a column and how the page calls it.
-WAYS = {"alone_error": "nothing shared", "error": "fit", "corrected_error": "fit, corrected by the runs before"}
+WAYS = {"alone_error": "nothing shared", "error": "fit", "corrected_error": "fit, corrected by earlier runs"}
 
 
 def summary(errors):

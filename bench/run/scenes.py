@@ -90,7 +90,7 @@ def best_throughput(scene):
 
 
 def batch_bound(scene):
-    """The linear programme's bound on the finish: B / X with shares proportional to the batch."""
+    """The linear program's bound on the finish: B / X with shares proportional to the batch."""
     weighted = {"resources": scene["resources"],
                 "types": {n: {**k, "count": k["tasks"], "priority": k["tasks"]} for n, k in scene["types"].items()}}
     with tempfile.TemporaryDirectory() as folder:
@@ -155,7 +155,7 @@ def split_by_rates(scene):
 
 
 def split_by_programme(scene):
-    """Each type as the linear programme divides it: the best split there is, for who knows the rates and `allot solve`."""
+    """Each type as the linear program divides it: the best possible split, with known rates."""
     _, answer = batch_bound(scene)
     return {name: {r: scene["types"][name]["rates"].get(r, 0) * f for r, f in zip(answer["resources"], answer["time_shares"][i])}
             for i, name in enumerate(answer["tasks"])}

@@ -1,4 +1,4 @@
-// A general solver of integer programmes, CBC, on the throughput problem.
+// A general solver of integer programs, CBC, on the throughput problem.
 //
 // The throughput is linear once the totals of the resources are known. So for every resource j and total m a
 // binary z_jm says whether j holds m tasks, and x_ijm of them are of type i:

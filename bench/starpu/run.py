@@ -66,7 +66,7 @@ def loops(options):
         for policy, depth in (("allot-map", 1), ("allot-map, depth 2", 2)):
             fulfilled[policy] = median([r["throughput"] / loop.promise(depth, measured=loop.measured(r))["throughput"] for r in got[policy]])
         print(f"== {name}  {case['cpus']} CPU  {' '.join(case['types'])}  {' '.join(case.get('options', []))}")
-        print(f"   the model promises {promise[1]:.1f}/s, with least depth 2 {promise[2]:.1f}/s")
+        print(f"   the model promises {promise[1]:.1f}/s, with minimum depth 2 {promise[2]:.1f}/s")
         for policy, results in got.items():
             values = [r["throughput"] for r in results]
             by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):6.1f}" for t in results[0]["types"])
@@ -95,7 +95,7 @@ def shares(options):
         promise = {s: loop.promise(1, wanted, None, "--objective", "priority", "--solver", "weighted", "--shares", s)["throughput"]
                    for s in ("exact", "floor")}
         rate = median([r["throughput"] for r in got])
-        print(f"== {name} allot-weighted: {rate:.1f}/s (the programme: exact shares {promise['exact']:.1f}/s, floors {promise['floor']:.1f}/s)")
+        print(f"== {name} allot-weighted: {rate:.1f}/s (the plan: exact shares {promise['exact']:.1f}/s, floors {promise['floor']:.1f}/s)")
         print("   " + "  ".join(f"{t} {100 * reached[t]:.2f}% of {100 * wanted[t]:.0f}%" for t in wanted)
               + f"   worst {100 * worst:.2f} points (bar 2: {'met' if worst <= 0.02 else 'MISSED'})", flush=True)
         answer[name] = {"wanted": wanted, "reached": reached, "throughput": rate, "promise": promise}

@@ -1,5 +1,5 @@
-// Two threads with a queue each, and a dispatcher that decides which queue a task joins. It is told nothing
-// of how fast the two are; a task that ends is followed by another of its type.
+// Two threads with a queue each, and a dispatcher that decides which queue a task joins. It is given no
+// rates. When a task ends, another of its type follows.
 #include <chrono>
 #include <cstdio>
 #include <thread>
@@ -10,7 +10,8 @@
 
 using namespace allot;
 
-/// Stands for the real work: milliseconds for each type on each resource, which the dispatcher does not know.
+/// Takes the place of real work: milliseconds for each type on each resource, which the dispatcher does not
+/// know.
 double work(const Ticket& task) {
   constexpr int kMilliseconds[2][2] = {{2, 3}, {4, 20}};
   const auto begin = Clock::now();

@@ -1,4 +1,4 @@
-// Cores and a device, two kinds of task, and an executor that is told nothing of how fast they are. The
+// Cores and a device, two kinds of task, and an executor that is given no rates. The
 // device is emulated: its tasks sleep, and each of its servers keeps a buffer, as a real one would keep a
 // stream.
 #include <atomic>
@@ -33,7 +33,7 @@ int main() {
                             on(cpu, [](int) { work(71); }), on(gpu, [](Device&, int) { work(8); }));
   allot::Executor executor(setup, {.backlog = 1000});
 
-  // A future for the one kind, a callback for the other.
+  // A future for one kind, a callback for the other.
   std::atomic<int> detected{0};
   std::vector<std::future<int>> resized;
   for (int photo = 0; photo < 200; ++photo) {

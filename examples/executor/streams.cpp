@@ -1,5 +1,5 @@
-// CUDA streams under an executor: a GPU with four servers, each with a stream and buffers of its own, and the
-// cores for the same work. Sums are checked.
+// CUDA streams under an executor: a GPU with four servers, each with its own stream and buffers, and cores
+// for the same work. The sums are checked.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -21,7 +21,7 @@ void check(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// What a server of the GPU keeps: made once, on its thread.
+/// The state of a server of the GPU, made once, on its thread.
 class Stream {
  public:
   Stream() {
@@ -45,7 +45,7 @@ class Stream {
     add_up(numbers_, static_cast<int>(numbers.size()), sum_, stream_);
     check(cudaGetLastError());
     check(cudaMemcpyAsync(&result, sum_, sizeof(double), cudaMemcpyDeviceToHost, stream_));
-    check(cudaStreamSynchronize(stream_));  // the server is busy until its result is there
+    check(cudaStreamSynchronize(stream_));  // the server is busy until its result is ready
     return result;
   }
 

@@ -1,4 +1,4 @@
-// A runtime with threads of its own: oneTBB runs the tasks, in an arena for each resource, and a feed says
+// A runtime with its own threads: oneTBB runs the tasks, in an arena for each resource, and a feed decides
 // what runs where.
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -33,7 +33,7 @@ class Host {
     feed_.put(task, kind);
     feed_.feed_servers(Clock::now(), 1, hand_);
   }
-  /// Time may be what a task waits for, so somebody has to look now and then.
+  /// A task may be waiting for a certain time, so the feed must be asked now and then.
   void wait() {
     while (pending_ > 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -95,11 +95,11 @@ export function PlanResults({library, benches, draft, answer, plan, even, onAim,
   );
 }
 
-/** Limits that cannot hold together. */
+/** Limits that cannot be met together. */
 function Conflict({plan}: {plan: Solution}) {
   return (
     <div id="conflict" role="status">
-      <Headline><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan keeps all limits</strong></Headline>
+      <Headline><strong id="throughput" class="wrong" data-value={plan.throughput}>No plan meets all limits</strong></Headline>
       <p class="verdict" id="verdict" data-done="true" data-bound="">{capital(plan.reason ?? 'Nothing is known about why')}.</p>
       {(plan.conflict?.length ?? 0) > 0 && (
         <>
@@ -120,7 +120,7 @@ function Packed({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <p class="quiet" id="packed" data-bound={most ?? ''}>
       {most === undefined
-        ? 'What tasks hold cannot be split: whole tasks cannot keep all limits.'
+        ? 'What tasks hold cannot be split: whole tasks cannot meet all limits.'
         : `What tasks hold cannot be split: whole tasks reach at most ${valueWords(most, valueUnit(draft))}.`}
     </p>
   );
@@ -134,7 +134,7 @@ function Unserved({plan, priorities, onAim}: {plan: Solution; priorities: boolea
   return (
     <div class="hint-box" id="unserved">
       <p>
-        Nothing of {list} is completed: the plan has more value without {names.length === 1 ? 'it' : 'them'}. To change that, give{' '}
+        No task of {list} is completed: the plan has more value without {names.length === 1 ? 'it' : 'them'}. To change that, give{' '}
         {names.length === 1 ? 'it' : 'each'} a floor or a larger worth under “all fields”, or aim for fairness:
       </p>
       <p class="group">
@@ -316,7 +316,7 @@ function Limits({plan, draft}: {plan: Solution; draft: Draft}) {
   return (
     <div id="limits" class="drawn">
       <h3>Limits</h3>
-      {limits.length === 0 && <p class="quiet">No limit holds the plan back: all can be kept with room to spare.</p>}
+      {limits.length === 0 && <p class="quiet">No limit restricts the plan: all are met with room to spare.</p>}
       <ul>
         {limits.map(({limit, amount, gain_if_relaxed}) => (
           <li key={limit} data-limit={limit} data-gain={gain_if_relaxed}>

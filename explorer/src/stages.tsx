@@ -65,7 +65,7 @@ export function Stages({draft, marks, onChange}: PartProps) {
   return (
     <div class="groups">
       <h3>Work of several stages</h3>
-      <p class="quiet">Each thread of a group runs the task types of its round one after the other, again and again. Finished rounds count.</p>
+      <p class="quiet">Each thread of a group runs the task types of its round one after another, over and over. Finished rounds count.</p>
       {draft.groups.map((group, k) => {
         const place = `groups.${k}`;
         const set = (change: Partial<typeof group>, field: string) => onChange(withGroup(draft, k, change), `${place}.${field}`);

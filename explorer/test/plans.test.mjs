@@ -190,7 +190,7 @@ describe('limits', () => {
     assert.match(await page.textContent('#limits'), /The max_response of 'search' \(50 ms\) binds: relaxed by 10%, it adds 33.86 tasks\/s/);
     await page.fill('[id="tasks.0.max_response"]', '5');
     await page.fill('[id="tasks.1.max_response"]', '');
-    assert.match(await page.textContent('#limits'), /No limit holds the plan back/);
+    assert.match(await page.textContent('#limits'), /No limit restricts the plan/);
     await page.fill('[id="tasks.1.max_response"]', '50ms');
     assert.match(await page.textContent('#limits'), /binds/);
     assert.match(await page.textContent('#by-type tr[data-name=search]'), /50 ms/);
@@ -206,7 +206,7 @@ describe('limits', () => {
     assert.equal(await page.locator('[id="tasks.1.worth"]').count(), 0);
   });
 
-  test('that cannot hold together are named, the others not', async () => {
+  test('that cannot be met together are named, the others not', async () => {
     await open(tab, hashOf(JSON.stringify({
       power_cap: 130,
       resources: [{name: 'cpu', servers: 8, power: 11, idle_power: 1.5}, {name: 'gpu', power: 180, idle_power: 18}],
@@ -217,8 +217,8 @@ describe('limits', () => {
     })));
     const expected = allotOrInfeasible('solve', await scenarioText());
     assert.deepEqual(await page.locator('#conflict li').allTextContents(), expected.conflict);
-    assert.match(await page.textContent('#answer'), /No plan keeps all limits/);
-    assert.match(await page.textContent('#conflict'), /cannot hold together/);
+    assert.match(await page.textContent('#answer'), /No plan meets all limits/);
+    assert.match(await page.textContent('#conflict'), /cannot be met together/);
     await page.fill('[id="power_cap"]', '300');
     assert.equal(await page.locator('#conflict').count(), 0);
     assert.ok((await valueOf(page, '#throughput')) > 0);
@@ -254,7 +254,7 @@ describe('limits', () => {
     await open(tab);
     await preset('workstation');
     await page.check('input[name=service][value=planned]');
-    assert.match(await page.textContent('#unserved'), /Nothing of “detect” and “index” is completed/);
+    assert.match(await page.textContent('#unserved'), /No task of “detect” and “index” is completed/);
     await page.click('#unserved >> text=Aim for max-min');
     assert.ok(await page.isChecked('input[name=objective][value=max-min]'));
     assert.equal(await page.locator('#unserved').count(), 0);

@@ -1,9 +1,10 @@
 #include "integrations/starpu/buses.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "allot/base/numbers.hpp"
 
 namespace allot::starpu {
 namespace {
@@ -20,11 +21,9 @@ std::optional<std::vector<double>> numbers(std::string_view line) {
   for (std::size_t at = line.find_first_not_of(" \t\r"); at != std::string_view::npos;) {
     const std::size_t end = std::min(line.find_first_of(" \t\r", at), line.size());
     const std::string_view word = line.substr(at, end - at);
-    double value = 0;
-    const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    const bool is_nan = word == "nan" || word == "-nan";
-    if (!is_nan && (error != std::errc() || rest != word.data() + word.size())) return std::nullopt;
-    out.push_back(std::isfinite(value) && value > 0 ? value : 0.0);
+    const auto value = number_in<double>(word);
+    if (!value && word != "nan" && word != "-nan") return std::nullopt;
+    out.push_back(value && std::isfinite(*value) && *value > 0 ? *value : 0.0);
     at = line.find_first_not_of(" \t\r", end);
   }
   return out;

@@ -137,19 +137,13 @@ class Context {
   TaskPool<HeldTask> held_;
   std::vector<starpu_task*> parked_;
   std::array<Worker, STARPU_NMAXWORKERS> workers_;
-  std::uint64_t greedy_ = 0;
-  std::uint64_t bound_ = 0;
-  std::uint64_t closed_ = 0;
-  std::uint64_t parked_ever_ = 0;
+  Tally tally_;
 
   std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
   std::atomic<Count> waiting_{0};          ///< in the lines
 
   // Of the planner.
   std::vector<std::vector<Count>> peaks_;  ///< of the latest looks
-  std::uint64_t solves_ = 0;
-  std::uint64_t failed_solves_ = 0;
-  double planning_seconds_ = 0;
   bool said_failure_ = false;
   std::uint64_t looked_ = 0;          ///< `changes_` at the latest look
   std::atomic<bool> dozing_{false};   ///< the planner looks rarely, since nothing happens

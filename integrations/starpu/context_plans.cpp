@@ -95,7 +95,7 @@ bool Context::look() {
     if (plan->stale) {
       plan_failed(plan->note);
     } else {
-      ++solves_;
+      ++tally_.solves;
     }
     if (settings_.verbose) say_plan(*plan);
     const std::lock_guard lock(mutex_);
@@ -108,12 +108,12 @@ bool Context::look() {
     changed();
   }
   if (waiting) wake_sleepers();
-  planning_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
+  tally_.planning_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   return !idle || waiting;
 }
 
 void Context::plan_failed(const std::string& why) {
-  ++failed_solves_;
+  ++tally_.failed_solves;
   if (std::exchange(said_failure_, true)) return;
   say("context " + std::to_string(id_) + ": no new plan, the former one stays: " + why);
 }
@@ -168,14 +168,8 @@ Report Context::report(Clock::time_point now) const {
     }
     if (wants_shares_) all.shares = shares_of(settings_, all.types);
   }
-  all.solves = solves_;
-  all.failed_solves = failed_solves_;
-  all.planning_seconds = planning_seconds_;
+  static_cast<Tally&>(all) = tally_;
   all.moved = placement_.moved();
-  all.greedy = greedy_;
-  all.bound = bound_;
-  all.closed = closed_;
-  all.parked = parked_ever_;
   return all;
 }
 

@@ -72,7 +72,7 @@ void Context::place(HeldTask& held) {
       if (!ticket->explores) break;  // else the plan has not been asked yet
     }
   }
-  ++greedy_;
+  ++tally_.greedy;
   std::array<double, kMostResources> transfers{};
   if (STARPU_TASK_GET_NBUFFERS(held.task) > 0) {
     for (std::size_t j = 0; j < groups_.size(); ++j) {
@@ -86,7 +86,7 @@ void Context::place(HeldTask& held) {
 
 /// No worker of the context can run it now: it waits for one.
 void Context::park(starpu_task* task) {
-  if (parked_ever_++ == 0) {
+  if (tally_.parked++ == 0) {
     say("no worker of context " + std::to_string(id_) + " can run the task '" +
         name_of(task, settings_.types) + "': it waits until one comes (others like it wait in silence)");
   }
@@ -172,7 +172,7 @@ void Context::push_bound(starpu_task* task, int worker) {
   held.ticket.resource = *j;
   placement_.pin(held, Clock::now(), *dispatcher_);
   task->sched_data = &held;
-  ++bound_;
+  ++tally_.bound;
 }
 
 // ---- running
@@ -288,7 +288,7 @@ void Context::close_left_over(Worker& worker, const HeldTask* until, std::size_t
   for (const WaitingTask* held = worker.first; held != until; held = held->next) ++left;
   for (; left > keep; --left) {
     close(take_off(worker), std::nullopt, now);
-    ++closed_;
+    ++tally_.closed;
   }
 }
 

@@ -1,9 +1,9 @@
 #include "integrations/starpu/settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "allot/base/numbers.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/model/rates.hpp"
 
@@ -13,14 +13,6 @@ namespace {
 constexpr Count kMostDepth = 64;
 /// Of the sum of all shares, for a type for which nothing is left.
 constexpr double kLeastShare = 0.01;
-
-template <typename Number>
-std::optional<Number> number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 using Named = std::vector<std::pair<std::string, double>>;
 
@@ -32,7 +24,7 @@ std::optional<Named> read_named(std::string_view text) {
     text.remove_prefix(std::min(part.size() + 1, text.size()));
     const std::size_t divide = part.rfind('=');
     if (divide == std::string_view::npos || divide == 0) return std::nullopt;
-    const auto share = number<double>(part.substr(divide + 1));
+    const auto share = number_in<double>(part.substr(divide + 1));
     if (!share || !(*share >= 0 && *share <= kMaxNumber)) return std::nullopt;
     shares.emplace_back(part.substr(0, divide), *share);
   }
@@ -106,7 +98,7 @@ Settings read_settings(const Environment& environment, std::vector<std::string>&
     }
   }
   if (const auto text = given("ALLOT_DEPTH"); !text.empty()) {
-    const auto depth = number<Count>(text);
+    const auto depth = number_in<Count>(text);
     if (depth && *depth >= 1 && *depth <= kMostDepth) {
       settings.depth = *depth;
     } else {

@@ -23,7 +23,7 @@ struct Settings {
   std::vector<std::pair<std::string, double>> worths;  ///< ALLOT_WORTHS: the same
   std::optional<Scenario> scenario;                    ///< ALLOT_SCENARIO: priorities, rates as priors
   TypesBy types = TypesBy::kCodelet;                   ///< ALLOT_TYPES
-  Count depth = 1;                                     ///< ALLOT_DEPTH: least depth of accelerators
+  Count depth = 1;                                     ///< ALLOT_DEPTH: minimum depth of accelerators
   bool buses = false;      ///< ALLOT_BUSES: plan with the buses and memory of devices
   std::string statistics;  ///< ALLOT_STATS: a file; empty: none
   bool verbose = false;    ///< ALLOT_VERBOSE

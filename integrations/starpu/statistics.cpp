@@ -100,25 +100,17 @@ std::string report_json(const Report& report) {
   json["placements"] = matrix(report.placements, resources);
   json["completions"] = matrix(seen.completions, resources);
   json["in_flight"] = matrix(seen.in_flight, resources);
-  json["seconds"] = seen.seconds;
-  json["placed"] = seen.placed;
-  json["ended"] = seen.ended;
-  json["throughput"] = seen.throughput;
-  json["mean_response"] = seen.mean_response;
-  json["mean_in_flight"] = seen.mean_in_flight;
-  json["little"] = finite(seen.little);
-  json["explored"] = seen.explored;
-  json["unseen"] = seen.unseen;
-  json["solves"] = report.solves;
-  json["failed_solves"] = report.failed_solves;
-  json["planning_seconds"] = report.planning_seconds;
-  json["moved"] = report.moved;
-  json["greedy"] = report.greedy;
-  json["bound"] = report.bound;
-  json["closed"] = report.closed;
-  json["parked"] = report.parked;
-  json["unfinished"] = report.unfinished;
-  json["left_open"] = report.left_open;
+  using Entry = std::pair<const char*, Json>;
+  for (const auto& [key, value] :
+       {Entry{"seconds", seen.seconds}, Entry{"placed", seen.placed}, Entry{"ended", seen.ended},
+        Entry{"throughput", seen.throughput}, Entry{"mean_response", seen.mean_response},
+        Entry{"mean_in_flight", seen.mean_in_flight}, Entry{"little", finite(seen.little)},
+        Entry{"explored", seen.explored}, Entry{"unseen", seen.unseen}, Entry{"solves", report.solves},
+        Entry{"failed_solves", report.failed_solves}, Entry{"planning_seconds", report.planning_seconds},
+        Entry{"moved", report.moved}, Entry{"greedy", report.greedy}, Entry{"bound", report.bound},
+        Entry{"closed", report.closed}, Entry{"parked", report.parked},
+        Entry{"unfinished", report.unfinished}, Entry{"left_open", report.left_open}})
+    json[key] = value;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -11,8 +11,19 @@
 
 namespace allot::starpu {
 
+/// What a context counts as it goes.
+struct Tally {
+  std::uint64_t solves = 0;         ///< plans made
+  std::uint64_t failed_solves = 0;  ///< that kept the plan before
+  double planning_seconds = 0;      ///< of the planner: solving and what goes with it
+  std::uint64_t greedy = 0;         ///< tasks placed where they end first, since no plan fitted
+  std::uint64_t bound = 0;          ///< tasks that the program had bound to a worker
+  std::uint64_t closed = 0;         ///< tasks whose end StarPU did not report, as those of reductions
+  std::uint64_t parked = 0;         ///< tasks that had to wait for a worker that can run them
+};
+
 /// All of it at the end of a context. Matrices are row-major: type by resource.
-struct Report {
+struct Report : Tally {
   std::string policy;
   unsigned context = 0;
   std::vector<std::string> types;
@@ -22,17 +33,10 @@ struct Report {
   DispatchStatistics seen;
   std::vector<std::uint64_t> placements;  ///< where tasks were placed first
   std::vector<RateEstimate> rates;
-  std::vector<double> shares;       ///< wanted, by type; empty without
-  std::uint64_t solves = 0;         ///< plans made
-  std::uint64_t failed_solves = 0;  ///< that kept the plan before
-  double planning_seconds = 0;      ///< of the planner: solving and what goes with it
-  std::uint64_t moved = 0;          ///< tasks that ran elsewhere than first placed
-  std::uint64_t greedy = 0;         ///< tasks placed where they end first, since no plan fitted
-  std::uint64_t bound = 0;          ///< tasks that the program had bound to a worker
-  std::uint64_t closed = 0;         ///< tasks whose end StarPU did not report, as those of reductions
-  std::uint64_t parked = 0;         ///< tasks that had to wait for a worker that can run them
-  std::uint64_t unfinished = 0;     ///< tasks that never ran
-  Count left_open = 0;              ///< tasks that had been taken and not closed when the context ended
+  std::vector<double> shares;    ///< wanted, by type; empty without
+  std::uint64_t moved = 0;       ///< tasks that ran elsewhere than first placed
+  std::uint64_t unfinished = 0;  ///< tasks that never ran
+  Count left_open = 0;           ///< tasks that had been taken and not closed when the context ended
 };
 
 std::string report_json(const Report& report);

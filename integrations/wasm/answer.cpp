@@ -13,7 +13,6 @@
 #include "allot/base/error.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
-#include "allot/model/filling.hpp"
 #include "allot/simulate/trace.hpp"
 #include "allot/solve/explain.hpp"
 #include "allot/solve/fairness.hpp"
@@ -139,7 +138,7 @@ Assignment assignment_of(const Said& said, const Node* node, const System& syste
     }
   }
   if (!is_placement(system, assignment))
-    refuse("assignment", "must place every thread exactly once and keep the least depths");
+    refuse("assignment", "must place every thread exactly once and meet the minimum depths");
   return assignment;
 }
 
@@ -250,33 +249,18 @@ std::string evaluate(const Call& call, const Said& said) {
 std::string flows(const Call& call, const Said& said) {
   const Node* const node = said.find("time_shares");
   const System system = (node != nullptr ? scenario_of(call) : static_scenario_of(call)).system;
-  std::vector<double> time_shares;
-  if (node != nullptr) time_shares = said.matrix(*node, system.type_count(), system.resource_count());
-  std::optional<Assignment> assignment;
-  if (time_shares.empty()) assignment = assignment_of(said, said.find("assignment"), system);
-  if (assignment && system.has_needs()) {
-    const std::vector<double> tasks(assignment->values().begin(), assignment->values().end());
-    EvenSharing sharing(system);
-    const std::span<const double> served = sharing(tasks).at_full_speed;
-    time_shares.assign(served.begin(), served.end());
-    assignment.reset();
+  const std::size_t width = system.resource_count();
+  std::vector<double> values;
+  if (node != nullptr) {
+    values = said.matrix(*node, system.type_count(), width);
+    for (std::size_t at = 0; at < values.size(); ++at) values[at] *= system.rates().values()[at];
+  } else {
+    values = throughput_by_pair(system, assignment_of(said, said.find("assignment"), system));
   }
-  const PairSpan shares(time_shares, system.resource_count());
+  const PairSpan pairs(values, width);
   Json rows = Json::array();
-  for (std::size_t i = 0; i < system.type_count(); ++i) rows.push_back(Json::array());
-  for (const ResourceId j : system.resource_ids()) {
-    CompletionLaw law;
-    if (assignment) {
-      const Resource& resource = system.resource(j);
-      law = completion_law(resource.discipline, resource.servers, column_sums(system, *assignment, j));
-    }
-    for (const TaskType i : system.types()) {
-      const double mu = system.rate(i, j);
-      rows[index(i)].push_back(assignment ? static_cast<double>((*assignment)(i, j)) *
-                                                (law.per_rate * mu + law.per_task)
-                                          : mu * shares(i, j));
-    }
-  }
+  for (const TaskType i : system.types())
+    rows.push_back(std::vector<double>(pairs.row(i).begin(), pairs.row(i).end()));
   return text_of(rows);
 }
 

@@ -19,10 +19,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   const System system = random_system(effort, unit, shape);
   Assignment big(system.type_count(), system.resource_count());
   for (const TaskType i : system.types()) big(i, ResourceId{0}) = system.count(i);
-  SimulateOptions options;
-  options.completions = 30'000;
-  options.warmup = 5'000;
-  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  const SimulateOptions options = simulation(effort, unit, 30'000, 5'000);
   const auto sizes = make_distribution("exponential");
   const Scenario scenario = scenario_of(system);
   return {{{evaluate(system, big).throughput,
@@ -45,14 +42,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Table table{"big-little",
               "Throughput below the optimum without affinity",
               false,
-              {"method", "mean", "95% half-width", "largest", "optimal in"},
-              {}};
-  Chart chart;
-  chart.name = "big-little";
-  chart.title = "big.LITTLE: throughput below the optimum";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "method";
-  chart.y_label = "throughput below the optimum (%)";
+              {"method", "mean", "95% half-width", "largest", "optimal in"}};
+  Chart chart = chart_of(Chart::Kind::kBars, "big-little", "big.LITTLE: throughput below the optimum",
+                         "method", "throughput below the optimum (%)");
   chart.categories.assign(kLabels.begin(), kLabels.end());
   std::vector<double> x;
   std::vector<Summary> below;
@@ -60,9 +52,7 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   for (std::size_t at = 0; at < kLabels.size(); ++at) {
     const std::vector<double> loss = collect(
         results, [&](const Row& row) -> std::optional<double> { return 1 - row[at] / row[kLabels.size()]; });
-    hits.push_back(
-        static_cast<double>(std::count_if(loss.begin(), loss.end(), [](double l) { return l < 1e-9; })) /
-        static_cast<double>(loss.size()));
+    hits.push_back(static_cast<double>(without_loss(loss)) / static_cast<double>(loss.size()));
     x.push_back(static_cast<double>(at));
     below.push_back(summary(loss));
     table.rows.push_back({text(kLabels[at]), percent_cell(below[at].mean), percent_cell(below[at].half_width),
@@ -99,7 +89,6 @@ Experiment experiment() {
   return {.name = "big-little",
           .title = "Systems without affinity: big.LITTLE",
           .columns = {"all_on_big", "load_balance", "jsq", "map", "local", "optimum"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

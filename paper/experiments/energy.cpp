@@ -102,30 +102,19 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       false,
       {"powers", "optimum takes the least energy in", "energy above the least, mean", "95% half-width",
        "largest", "energy against Best Fit", "95% half-width of that", "energy against the mean state",
-       "EDP above the least, mean", "X at the least energy", "X at the least EDP"},
-      {}};
-  Chart chart;
-  chart.name = "energy";
-  chart.title = "What the throughput optimum costs in energy";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "powers";
-  chart.y_label = "above the least of all states (%)";
+       "EDP above the least, mean", "X at the least energy", "X at the least EDP"}};
+  Chart chart = chart_of(Chart::Kind::kBars, "energy", "What the throughput optimum costs in energy",
+                         "powers", "above the least of all states (%)");
   chart.categories.assign(kLabels.begin(), kLabels.end());
   std::vector<double> x;
   std::vector<Summary> energies, edps, fits;
   std::vector<std::size_t> hits;
   std::vector<Summary> slow;
   for (std::size_t model = 0; model < kLabels.size(); ++model) {
-    const auto of = [&](auto value) {
-      return collect(results, [&](const Row& row) -> std::optional<double> {
-        if (row[kModel] != static_cast<double>(model)) return std::nullopt;
-        return value(row);
-      });
-    };
+    const auto of = [&](auto value) { return collect(results, kModel, static_cast<double>(model), value); };
     const std::vector<double> above =
         of([](const Row& row) { return std::max(0.0, row[kEnergy] / row[kLeastEnergy] - 1); });
-    hits.push_back(static_cast<std::size_t>(
-        std::count_if(above.begin(), above.end(), [](double v) { return v < 1e-9; })));
+    hits.push_back(without_loss(above));
     x.push_back(static_cast<double>(model));
     energies.push_back(summary(above));
     edps.push_back(summary(of([](const Row& row) { return std::max(0.0, row[kEdp] / row[kLeastEdp] - 1); })));
@@ -178,7 +167,6 @@ Experiment experiment() {
           .title = "Does maximum throughput save energy?",
           .columns = {"model", "energy", "least_energy", "best_fit_energy", "mean_energy", "edp", "least_edp",
                       "throughput", "throughput_at_least_energy", "throughput_at_least_edp"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

@@ -66,14 +66,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               false,
               {"method", "throughput against the optimum", "95% half-width",
                "slowest type's response time / mean, geometric mean", "largest", "Jain's index",
-               "95% half-width of that"},
-              {}};
-  Chart slowest;
-  slowest.name = "fairness-slowest";
-  slowest.title = "The slowest type against the mean";
-  slowest.kind = Chart::Kind::kBars;
-  slowest.x_label = "method";
-  slowest.y_label = "response time, slowest type / mean";
+               "95% half-width of that"}};
+  Chart slowest = chart_of(Chart::Kind::kBars, "fairness-slowest", "The slowest type against the mean",
+                           "method", "response time, slowest type / mean");
   slowest.log_y = true;
   Chart kept = slowest;
   kept.name = "fairness-throughput";
@@ -128,7 +123,6 @@ Experiment experiment() {
   return {.name = "fairness",
           .title = "Fairness: the slowest type, and what shares cost",
           .columns = {"method", "throughput", "slowest", "jain"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

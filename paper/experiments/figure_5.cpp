@@ -37,11 +37,9 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
 
 Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Findings findings;
-  Chart throughput;
-  throughput.name = "figure-5";
-  throughput.title = "MAP's throughput against SLSQP's continuous one";
-  throughput.x_label = "resource types k (threads: 2 k²)";
-  throughput.y_label = "throughput X (tasks/s)";
+  Chart throughput =
+      chart_of(Chart::Kind::kLines, "figure-5", "MAP's throughput against SLSQP's continuous one",
+               "resource types k (threads: 2 k²)", "throughput X (tasks/s)");
   throughput.log_x = throughput.log_y = true;
   Chart below = throughput;
   below.name = "figure-5-below";
@@ -54,17 +52,11 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       "Throughput by the number of resource types",
       false,
       {"k", "threads", "systems", "MAP", "SLSQP, continuous", "local", "certified bound", "MAP against SLSQP",
-       "95% half-width", "MAP below bound", "SLSQP below bound", "local below bound"},
-      {}};
+       "95% half-width", "MAP below bound", "SLSQP below bound", "local below bound"}};
   std::vector<double> places, slsqp_places;
   std::vector<Summary> map, slsqp, local, bound, map_below, slsqp_below, local_below;
   for (const std::size_t k : kSizes) {
-    const auto of = [&](auto value) {
-      return summary(collect(results, [&](const Row& row) -> std::optional<double> {
-        if (row[kK] != static_cast<double>(k)) return std::nullopt;
-        return value(row);
-      }));
-    };
+    const auto of = [&](auto value) { return summary(collect(results, kK, static_cast<double>(k), value)); };
     places.push_back(static_cast<double>(k));
     map.push_back(of([](const Row& row) { return row[kMap]; }));
     local.push_back(of([](const Row& row) { return row[kLocal]; }));
@@ -146,7 +138,6 @@ Experiment experiment() {
   return {.name = "figure-5",
           .title = "Figure 5: MAP against SLSQP, throughput",
           .columns = {"k", "map", "local", "bound", "slsqp_relaxed", "slsqp_rounded"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return kSizes.size() * samples(effort, 15); },
           .run = run,
           .conclude = conclude};

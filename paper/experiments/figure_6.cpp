@@ -17,7 +17,6 @@ constexpr std::size_t kFullSystems = 8;  // at 600 runs
 constexpr std::size_t kUsual = 16;       // the largest size for SLSQP in most units
 constexpr std::size_t kExplorer = 4;     // the unit that goes on until the limit: it takes long
 constexpr double kOver = -1;             // SLSQP took longer than the limit
-constexpr double kNotAsked = 0;
 
 enum : std::size_t { kK, kMapSeconds, kLocalSeconds, kSlsqpSeconds, kMapX, kSlsqpX };
 
@@ -114,13 +113,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "Runtime by the number of resource types",
               true,
               {"k", "threads", "systems", "MAP (s)", "local (s)", "SLSQP (s)", "compared",
-               "further apart than 5%", "SLSQP over 20 s", "SLSQP / MAP"},
-              {}};
-  Chart times;
-  times.name = "figure-6";
-  times.title = "Runtime of MAP and SLSQP";
-  times.x_label = "resource types k (threads: 2 k²)";
-  times.y_label = "CPU time of a solve (s)";
+               "further apart than 5%", "SLSQP over 20 s", "SLSQP / MAP"}};
+  Chart times = chart_of(Chart::Kind::kLines, "figure-6", "Runtime of MAP and SLSQP",
+                         "resource types k (threads: 2 k²)", "CPU time of a solve (s)");
   times.log_x = times.log_y = true;
   times.timing = true;
   Chart ratios = times;

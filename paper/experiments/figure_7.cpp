@@ -33,10 +33,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
       run_solver("mis", system, stop, Objective::kPriority).assignment,
       run_solver("local", system, stop, Objective::kPriority).assignment};
 
-  SimulateOptions options;
-  options.completions = 40'000;
-  options.warmup = 10'000;
-  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  const SimulateOptions options = simulation(effort, unit, 40'000, 10'000);
   UnitResult result;
   for (std::size_t at = 0; at < kSizes.size(); ++at) {
     const auto sizes = make_distribution(kSizes[at]);
@@ -70,12 +67,7 @@ struct Effect {
 };
 
 Effect effect(std::span<const UnitResult> results, std::size_t sizes, std::size_t method) {
-  const auto of = [&](auto value) {
-    return collect(results, [&](const Row& row) -> std::optional<double> {
-      if (row[0] != static_cast<double>(sizes)) return std::nullopt;
-      return value(row);
-    });
-  };
+  const auto of = [&](auto value) { return collect(results, 0, static_cast<double>(sizes), value); };
   Effect e;
   const std::vector<double> cuts = of([=](const Row& row) {
     return row[error_of(0)] > 0 ? 1 - row[error_of(method)] / row[error_of(0)] : 0.0;
@@ -102,14 +94,9 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results) {
               "Squared error and throughput against MAP",
               false,
               {"sizes", "method", "mean squared error", "error cut, mean", "95% half-width",
-               "error cut, median", "cut of the mean error", "throughput kept", "95% half-width of that"},
-              {}};
-  Chart cut;
-  cut.name = "figure-7";
-  cut.title = "Improvement of the squared error over MAP";
-  cut.kind = Chart::Kind::kBars;
-  cut.x_label = "task sizes";
-  cut.y_label = "squared error cut against MAP (%)";
+               "error cut, median", "cut of the mean error", "throughput kept", "95% half-width of that"}};
+  Chart cut = chart_of(Chart::Kind::kBars, "figure-7", "Improvement of the squared error over MAP",
+                       "task sizes", "squared error cut against MAP (%)");
   Chart kept = cut;
   kept.name = "figure-7-throughput";
   kept.title = "What the shares cost";

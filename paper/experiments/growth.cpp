@@ -60,16 +60,13 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Table table{"growth",
               "Time of a solve",
               true,
-              {"grows", "k", "threads", "MAP (s)", "local (s)", "certify to 0.001% (s)", "enumeration (s)"},
-              {}};
+              {"grows", "k", "threads", "MAP (s)", "local (s)", "certify to 0.001% (s)", "enumeration (s)"}};
   std::array<std::array<double, 4>, 2> exponents{};
   for (std::size_t by = 0; by < 2; ++by) {
-    Chart chart;
-    chart.name = by == 0 ? "growth-types" : "growth-threads";
-    chart.title =
-        by == 0 ? "Time by the number of resource types" : "Time by the number of threads, 2 GP + 1 SA";
-    chart.x_label = by == 0 ? "resource types k (threads: 2 k²)" : "threads Q";
-    chart.y_label = "CPU time of a solve (s)";
+    Chart chart = chart_of(
+        Chart::Kind::kLines, by == 0 ? "growth-types" : "growth-threads",
+        by == 0 ? "Time by the number of resource types" : "Time by the number of threads, 2 GP + 1 SA",
+        by == 0 ? "resource types k (threads: 2 k²)" : "threads Q", "CPU time of a solve (s)");
     chart.log_x = chart.log_y = chart.timing = true;
     const std::size_t count = by == 0 ? kTypes.size() : kThreads.size();
     std::vector<std::vector<Cell>> rows(count);

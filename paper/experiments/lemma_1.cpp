@@ -48,10 +48,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
 
 Findings conclude(const Effort&, std::span<const UnitResult> results) {
   const auto gains = [&](double fcfs, std::size_t column) {
-    return collect(results, [=](const Row& row) -> std::optional<double> {
-      if (row[kFcfs] != fcfs) return std::nullopt;
-      return row[column] / row[kBest] - 1;
-    });
+    return collect(results, kFcfs, fcfs, [=](const Row& row) { return row[column] / row[kBest] - 1; });
   };
   const Summary ps = summary(gains(0, kBound));
   const std::vector<double> fcfs_gains = gains(1, kControl);
@@ -90,14 +87,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "Optimal control against the best state",
               false,
               {"unit", "system", "discipline", "best state (tasks/s)", "control (tasks/s)",
-               "no policy exceeds", "gain"},
-              {}};
-  Chart chart;
-  chart.name = "lemma-1";
-  chart.title = "What control gains over the best state";
-  chart.kind = Chart::Kind::kPoints;
-  chart.x_label = "system";
-  chart.y_label = "throughput above the best state (%)";
+               "no policy exceeds", "gain"}};
+  Chart chart = chart_of(Chart::Kind::kPoints, "lemma-1", "What control gains over the best state", "system",
+                         "throughput above the best state (%)");
   Series sharing{"even sharing (ps)", {}, {}, {}, {}};
   Series queues{"first come, first served", {}, {}, {}, {}};
   for (std::size_t unit = 0; unit < results.size(); ++unit) {
@@ -129,7 +121,6 @@ Experiment experiment() {
   return {.name = "lemma-1",
           .title = "Lemma 1 by optimal control",
           .columns = {"fcfs", "best_state", "control", "bound"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 60, 3); },
           .run = run,
           .conclude = conclude};

@@ -26,10 +26,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   result.rows.push_back({2, evaluate(ps, state).throughput, evaluate(fcfs, state).throughput,
                          optimum(fcfs, stop).performance.throughput});
   if (unit >= kSimulated) return result;
-  SimulateOptions options;
-  options.completions = 100'000;
-  options.warmup = 10'000;
-  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  const SimulateOptions options = simulation(effort, unit, 100'000, 10'000);
   for (std::size_t at = 0; at < kSizes.size(); ++at) {
     const auto sizes = make_distribution(kSizes[at]);
     for (const System* system : {&ps, &fcfs}) {
@@ -77,14 +74,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "Simulated throughput against the formula",
               false,
               {"processing order", "sizes", "systems", "simulated / formula - 1", "95% half-width",
-               "largest deviation"},
-              {}};
-  Chart chart;
-  chart.name = "lemma-2-sizes";
-  chart.title = "Simulation against the formula";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "task sizes";
-  chart.y_label = "simulated above the formula (%)";
+               "largest deviation"}};
+  Chart chart = chart_of(Chart::Kind::kBars, "lemma-2-sizes", "Simulation against the formula", "task sizes",
+                         "simulated above the formula (%)");
   chart.categories = {"expon.", "Pareto", "uniform", "constant", "lognormal", "hyperexp."};
   double off = 0;
   std::size_t outside = 0;
@@ -118,29 +110,21 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
                    percent(off, 3), kSizes.size(), outside, 2 * kSizes.size()),
        independent});
 
-  std::vector<double> losses = collect(results, [](const Row& row) -> std::optional<double> {
-    if (row[kKind] != 2) return std::nullopt;
-    return std::max(0.0, 1 - row[kMeasured] / row[kFormula]);
-  });
+  std::vector<double> losses = collect(
+      results, kKind, 2, [](const Row& row) { return std::max(0.0, 1 - row[kMeasured] / row[kFormula]); });
   const Summary loss = summary(losses);
   const auto losing = static_cast<std::size_t>(
       std::count_if(losses.begin(), losses.end(), [](double l) { return l > 1e-9; }));
-  const Summary slower = summary(collect(results, [](const Row& row) -> std::optional<double> {
-    if (row[kKind] != 2) return std::nullopt;
-    return 1 - row[kMeasured] / row[kDistribution];
-  }));
+  const Summary slower = summary(
+      collect(results, kKind, 2, [](const Row& row) { return 1 - row[kMeasured] / row[kDistribution]; }));
   std::sort(losses.begin(), losses.end(), std::greater<>());
-  Chart tail;
-  tail.name = "lemma-2-order";
-  tail.title = "The ps-optimal state under fcfs";
-  tail.x_label = "systems, in the order of their loss (%)";
-  tail.y_label = "throughput lost (%)";
+  Chart tail = chart_of(Chart::Kind::kLines, "lemma-2-order", "The ps-optimal state under fcfs",
+                        "systems, in the order of their loss (%)", "throughput lost (%)");
   Series curve{"loss", {}, {}, {}, {}};
   Table quantiles{"lemma-2-order",
                   "Throughput lost by the ps-optimal state under fcfs",
                   false,
-                  {"share of systems", "lose at least"},
-                  {}};
+                  {"share of systems", "lose at least"}};
   const std::size_t steps = std::min<std::size_t>(100, losses.size());
   for (std::size_t at = 0; at < steps; ++at) {
     const double share = static_cast<double>(at + 1) / static_cast<double>(steps);
@@ -190,7 +174,6 @@ Experiment experiment() {
   return {.name = "lemma-2",
           .title = "Lemma 2: size distribution and processing order",
           .columns = {"kind", "sizes", "measured", "formula"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

@@ -21,10 +21,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   for (std::size_t at = 0; at < kSizes.size(); ++at) {
     const auto sizes = make_distribution(kSizes[at]);
     for (const std::uint64_t length : kLengths) {
-      SimulateOptions options;
-      options.completions = length;
-      options.warmup = 1'000;
-      options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+      const SimulateOptions options = simulation(effort, unit, length, 1'000);
       const SimulationResult s = run_policy(scenario_of(system), "map", *sizes, options, stop);
       result.rows.push_back(
           {static_cast<double>(at), static_cast<double>(length), s.little, s.little_residual});
@@ -46,13 +43,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "Mean deviation of X E[T] from 18",
               false,
               {"sizes", "completions", "runs", "mean |X E[T] / 18 - 1|", "95% half-width", "largest",
-               "exact identity, largest error"},
-              {}};
-  Chart chart;
-  chart.name = "littles-law";
-  chart.title = "Deviation of X E[T] from 18";
-  chart.x_label = "completions in a run";
-  chart.y_label = "mean deviation (%)";
+               "exact identity, largest error"}};
+  Chart chart = chart_of(Chart::Kind::kLines, "littles-law", "Deviation of X E[T] from 18",
+                         "completions in a run", "mean deviation (%)");
   chart.log_x = chart.log_y = true;
   std::array<double, 3> slopes{};
   std::array<std::vector<Summary>, 3> curves;
@@ -129,7 +122,6 @@ Experiment experiment() {
   return {.name = "littles-law",
           .title = "Little's law, and longer runs",
           .columns = {"sizes", "completions", "little", "residual"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 120, 3); },
           .run = run,
           .conclude = conclude};

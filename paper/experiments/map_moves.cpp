@@ -53,23 +53,16 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "MAP below the optimum, by the moves it makes",
               false,
               {"system", "systems", "single moves, mean", "95% half-width", "largest",
-               "with bulk moves, mean", "95% half-width ", "largest "},
-              {}};
-  Chart chart;
-  chart.name = "map-moves";
-  chart.title = "MAP below the optimum, by the moves it makes";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "system";
-  chart.y_label = "throughput below the optimum (%)";
+               "with bulk moves, mean", "95% half-width ", "largest "}};
+  Chart chart = chart_of(Chart::Kind::kBars, "map-moves", "MAP below the optimum, by the moves it makes",
+                         "system", "throughput below the optimum (%)");
   std::vector<Summary> singles;
   std::vector<Summary> bulks;
   std::vector<double> x;
   for (std::size_t at = 0; at < kCases.size(); ++at) {
     const auto below = [&](std::size_t column) {
-      return summary(collect(results, [=](const Row& row) -> std::optional<double> {
-        if (row[kCase] != static_cast<double>(at)) return std::nullopt;
-        return std::max(0.0, 1 - row[column] / row[kOptimum]);
-      }));
+      return summary(collect(results, kCase, static_cast<double>(at),
+                             [=](const Row& row) { return std::max(0.0, 1 - row[column] / row[kOptimum]); }));
     };
     const Summary single = below(kSingle);
     const Summary bulk = below(kBulk);
@@ -105,7 +98,6 @@ Experiment experiment() {
   return {.name = "map-moves",
           .title = "MAP's moves: one task at a time, or all of a type",
           .columns = {"case", "single", "bulk", "optimum"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

@@ -46,10 +46,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
       scenario.arrivals.push_back({i, load * most * share});
     }
     for (std::size_t at = 0; at < kPolicies.size(); ++at) {
-      SimulateOptions options;
-      options.completions = 10'000;
-      options.warmup = 1'000;
-      options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+      const SimulateOptions options = simulation(effort, unit, 10'000, 1'000);
       const SimulationResult s = run_policy(scenario, kPolicies[at], *sizes, options, stop);
       // Little's law fails over a finite window when the number of tasks only grows.
       const bool piled = s.population > 1.1 * s.little;
@@ -72,13 +69,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
       "open-arrivals",
       "Response time against JSQ, and overload",
       false,
-      {"load", "policy", "systems compared", "E[T] / JSQ's, geometric mean", "low", "high", "overloaded"},
-      {}};
-  Chart response;
-  response.name = "open-arrivals";
-  response.title = "Open arrivals: response time against JSQ";
-  response.x_label = "load (% of the largest that can be served)";
-  response.y_label = "E[T] / E[T] of JSQ";
+      {"load", "policy", "systems compared", "E[T] / JSQ's, geometric mean", "low", "high", "overloaded"}};
+  Chart response = chart_of(Chart::Kind::kLines, "open-arrivals", "Open arrivals: response time against JSQ",
+                            "load (% of the largest that can be served)", "E[T] / E[T] of JSQ");
   response.log_y = true;
   Chart overload = response;
   overload.name = "open-arrivals-overload";
@@ -147,7 +140,6 @@ Experiment experiment() {
   return {.name = "open-arrivals",
           .title = "Open arrivals, piece-wise",
           .columns = {"load", "policy", "response_time", "piled_up"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 40, 3); },
           .run = run,
           .conclude = conclude};

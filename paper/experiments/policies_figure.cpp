@@ -1,5 +1,5 @@
-#include "paper/experiments/policies_figure.hpp"
-
+// Figures 2, 3 and 4: the four metrics of six policies on 2 GP + 1 SA with 18 threads, random rates and
+// counts. They are one experiment under three size distributions; the systems are the same in all three.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,10 +44,7 @@ constexpr std::array<Metric, 4> kMetrics{{{kX, "throughput", "Throughput", "X (t
 UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop, const std::string& sizes) {
   const System system = random_system(effort, unit);
   const auto distribution = make_distribution(sizes);
-  SimulateOptions options;
-  options.completions = 100'000;
-  options.warmup = 10'000;
-  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  const SimulateOptions options = simulation(effort, unit, 100'000, 10'000);
   UnitResult result;
   for (std::size_t at = 0; at < kRivals.size(); ++at) {
     const Rival& rival = kRivals[at];
@@ -62,10 +59,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop, c
 }
 
 std::vector<double> metric_of(std::span<const UnitResult> results, std::size_t policy, std::size_t column) {
-  return collect(results, [=](const Row& row) -> std::optional<double> {
-    if (row[kPolicy] != static_cast<double>(policy)) return std::nullopt;
-    return row[column];
-  });
+  return collect(results, kPolicy, static_cast<double>(policy), [=](const Row& row) { return row[column]; });
 }
 
 /// 1 - X / X_Opt in each run.
@@ -81,12 +75,9 @@ std::vector<Chart> sample_charts(const Effort& effort, std::span<const UnitResul
   const std::vector<std::size_t> shown = draw(effort, kShown, results.size());
   std::vector<Chart> charts;
   for (const Metric& metric : kMetrics) {
-    Chart chart;
-    chart.name = figure + "-" + metric.name;
-    chart.title = fmt::format("{}, {} sizes", metric.title, name);
-    chart.kind = Chart::Kind::kPoints;
-    chart.x_label = fmt::format("sample η, {} drawn at random from {} runs", shown.size(), results.size());
-    chart.y_label = metric.label;
+    Chart chart = chart_of(
+        Chart::Kind::kPoints, figure + "-" + metric.name, fmt::format("{}, {} sizes", metric.title, name),
+        fmt::format("sample η, {} drawn at random from {} runs", shown.size(), results.size()), metric.label);
     chart.log_y = metric.column == kResponse || metric.column == kEdp;
     for (std::size_t at = 0; at < kRivals.size(); ++at) {
       Series line{kRivals[at].label, {}, {}, {}, {}};
@@ -110,12 +101,9 @@ std::vector<Chart> sample_charts(const Effort& effort, std::span<const UnitResul
 
 Chart averages_chart(std::span<const Summary> below, const std::string& figure, const std::string& name,
                      std::size_t runs) {
-  Chart chart;
-  chart.name = figure + "-averages";
-  chart.title = fmt::format("Throughput below Opt, {} sizes", name);
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "policy";
-  chart.y_label = "throughput below Opt (%)";
+  Chart chart =
+      chart_of(Chart::Kind::kBars, figure + "-averages", fmt::format("Throughput below Opt, {} sizes", name),
+               "policy", "throughput below Opt (%)");
   std::vector<double> x;
   for (std::size_t at = 0; at < kOpt; ++at) {
     chart.categories.emplace_back(kRivals[at].label);
@@ -136,8 +124,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
                  fmt::format("Averages over {} runs", results.size()),
                  false,
                  {"policy", "X (tasks/s)", "E[T] (s)", "energy per task (J)", "EDP (J s)", "X E[T]",
-                  "below Opt", "95% half-width", "worst run"},
-                 {}};
+                  "below Opt", "95% half-width", "worst run"}};
   double off = 0;  // largest deviation of a policy's mean X E[T] from 18
   Verdict close = Verdict::kHolds;
   double residual = 0;  // of the exact identity, largest of all runs
@@ -164,8 +151,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
   Table sampled{figure + "-samples",
                 fmt::format("The {} samples shown", std::min(kShown, results.size())),
                 false,
-                {"η", "run", "policy", "X (tasks/s)", "E[T] (s)", "EDP (J s)", "X E[T]"},
-                {}};
+                {"η", "run", "policy", "X (tasks/s)", "E[T] (s)", "EDP (J s)", "X E[T]"}};
   std::size_t eta = 0;
   for (const std::size_t run : draw(effort, kShown, results.size())) {
     ++eta;
@@ -215,8 +201,7 @@ Findings conclude(const Effort& effort, std::span<const UnitResult> results, int
   return findings;
 }
 
-}  // namespace
-
+/// `sizes`: a distribution, and its name in the paper.
 Experiment policies_figure(int figure, const std::string& sizes, const std::string& name) {
   Experiment experiment;
   experiment.name = fmt::format("figure-{}", figure);
@@ -232,5 +217,22 @@ Experiment policies_figure(int figure, const std::string& sizes, const std::stri
   };
   return experiment;
 }
+
+}  // namespace
+
+namespace figure_2 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(2, "exponential", "exponential"); }
+}  // namespace figure_2
+
+namespace figure_3 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(3, "bounded-pareto", "bounded Pareto"); }
+}  // namespace figure_3
+
+namespace figure_4 {
+Experiment experiment();
+Experiment experiment() { return policies_figure(4, "uniform", "uniform"); }
+}  // namespace figure_4
 
 }  // namespace allot::experiments

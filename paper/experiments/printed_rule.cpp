@@ -44,24 +44,17 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
               "Is Best Fit optimal?",
               false,
               {"rule", "systems", "Best Fit optimal in", "Best Fit below the optimum, mean", "95% half-width",
-               "largest"},
-              {}};
-  Chart chart;
-  chart.name = "printed-rule";
-  chart.title = "Best Fit below the optimum, by affinity rule";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "affinity rule of the random systems";
-  chart.y_label = "throughput below the optimum (%)";
+               "largest"}};
+  Chart chart = chart_of(Chart::Kind::kBars, "printed-rule", "Best Fit below the optimum, by affinity rule",
+                         "affinity rule of the random systems", "throughput below the optimum (%)");
   std::vector<Summary> losses;
   std::vector<double> x;
   std::array<std::size_t, 4> optimal{};
   for (std::size_t at = 0; at < kCases.size(); ++at) {
-    const std::vector<double> loss = collect(results, [&](const Row& row) -> std::optional<double> {
-      if (row[kCase] != static_cast<double>(at)) return std::nullopt;
+    const std::vector<double> loss = collect(results, kCase, static_cast<double>(at), [&](const Row& row) {
       return std::max(0.0, 1 - row[kBestFit] / row[kOptimum]);
     });
-    optimal[at] =
-        static_cast<std::size_t>(std::count_if(loss.begin(), loss.end(), [](double l) { return l < 1e-9; }));
+    optimal[at] = without_loss(loss);
     losses.push_back(summary(loss));
     x.push_back(static_cast<double>(at));
     chart.categories.emplace_back(kCases[at].label);
@@ -93,7 +86,6 @@ Experiment experiment() {
   return {.name = "printed-rule",
           .title = "The printed affinity rule makes Best Fit optimal",
           .columns = {"case", "best_fit", "optimum"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

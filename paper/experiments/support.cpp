@@ -76,6 +76,15 @@ SimulationResult run_state(const System& system, const Assignment& state, const 
   return run_policy(scenario_of(system), "fixed", sizes, std::move(options), stop);
 }
 
+SimulateOptions simulation(const Effort& effort, std::size_t unit, std::uint64_t completions,
+                           std::uint64_t warmup) {
+  SimulateOptions options;
+  options.completions = completions;
+  options.warmup = warmup;
+  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  return options;
+}
+
 Scenario scenario_of(System system) { return {"", std::move(system), {}, {}, {}}; }
 
 System with_rates(const System& system, std::vector<double> rates) {
@@ -132,6 +141,12 @@ std::vector<double> collect(std::span<const UnitResult> results,
   return collect_rows(results, &UnitResult::rows, value);
 }
 
+std::vector<double> collect(std::span<const UnitResult> results, std::size_t column, double is,
+                            const std::function<double(const Row&)>& value) {
+  return collect(
+      results, [&](const Row& row) { return row[column] == is ? std::optional(value(row)) : std::nullopt; });
+}
+
 std::vector<double> collect_timing(std::span<const UnitResult> results,
                                    const std::function<std::optional<double>(const Row&)>& value) {
   return collect_rows(results, &UnitResult::timing, value);
@@ -150,6 +165,11 @@ Summary summary(std::span<const double> values) {
   result.least = *least;
   result.largest = *largest;
   return result;
+}
+
+std::size_t without_loss(std::span<const double> losses) {
+  return static_cast<std::size_t>(
+      std::count_if(losses.begin(), losses.end(), [](double loss) { return loss < 1e-9; }));
 }
 
 Summary geometric(std::span<const double> values) {
@@ -238,6 +258,17 @@ Cell number(double value, int digits) {
   return {whole ? fmt::format("{:.0f}", value) : number_text(value, digits), value};
 }
 Cell percent_cell(double share, int decimals) { return {percent(share, decimals), share}; }
+
+Chart chart_of(Chart::Kind kind, std::string name, std::string title, std::string x_label,
+               std::string y_label) {
+  Chart chart;
+  chart.kind = kind;
+  chart.name = std::move(name);
+  chart.title = std::move(title);
+  chart.x_label = std::move(x_label);
+  chart.y_label = std::move(y_label);
+  return chart;
+}
 
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale) {
   Series result;

@@ -50,6 +50,9 @@ SimulationResult run_policy(const Scenario& scenario, std::string_view policy, c
 /// The same for an assignment that is held.
 SimulationResult run_state(const System& system, const Assignment& state, const Distribution& sizes,
                            SimulateOptions options, const StopLimits& stop);
+/// A simulation of so many completions, with the unit's own seed.
+SimulateOptions simulation(const Effort& effort, std::size_t unit, std::uint64_t completions,
+                           std::uint64_t warmup);
 
 /// CPU seconds that the calling thread has used.
 double cpu_seconds();
@@ -73,6 +76,9 @@ using Row = std::vector<double>;
 /// What `value` gives for the rows of all units; rows for which it gives nothing are left out.
 std::vector<double> collect(std::span<const UnitResult> results,
                             const std::function<std::optional<double>(const Row&)>& value);
+/// What `value` gives for the rows with this number in the column.
+std::vector<double> collect(std::span<const UnitResult> results, std::size_t column, double is,
+                            const std::function<double(const Row&)>& value);
 /// Likewise for the timing rows.
 std::vector<double> collect_timing(std::span<const UnitResult> results,
                                    const std::function<std::optional<double>(const Row&)>& value);
@@ -88,6 +94,8 @@ struct Summary {
   double largest = 0;
 };
 Summary summary(std::span<const double> values);
+/// How many losses are none but for rounding.
+std::size_t without_loss(std::span<const double> losses);
 /// exp of the mean of the logarithms, with the interval of that; values must be positive.
 Summary geometric(std::span<const double> values);
 /// The middle value; 0 without any.
@@ -110,6 +118,9 @@ Cell text(std::string value);
 Cell number(double value, int digits = 4);
 Cell percent_cell(double share, int decimals = 3);  ///< shown in percent, kept as a share
 
+/// A chart without series yet.
+Chart chart_of(Chart::Kind kind, std::string name, std::string title, std::string x_label,
+               std::string y_label);
 /// A series of means with their intervals.
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale = 1);
 

@@ -27,10 +27,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   UnitResult result;
   result.rows.push_back({-1});
   for (const Assignment& state : states) result.rows[0].push_back(evaluate(system, state).throughput);
-  SimulateOptions options;
-  options.completions = 40'000;
-  options.warmup = 10'000;
-  options.seed = sample_seed(effort, Purpose::kSimulation, unit);
+  const SimulateOptions options = simulation(effort, unit, 40'000, 10'000);
   for (std::size_t at = 0; at < kSizes.size(); ++at) {
     const auto sizes = make_distribution(kSizes[at]);
     Row row{static_cast<double>(at)};
@@ -44,10 +41,8 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
 
 Findings conclude(const Effort&, std::span<const UnitResult> results) {
   const auto below = [&](int distribution, std::size_t solver) {
-    return summary(collect(results, [=](const Row& row) -> std::optional<double> {
-      if (row[kDistribution] != distribution) return std::nullopt;
-      return 1 - row[kFirstSolver + solver] / row[kOptimum];
-    }));
+    return summary(collect(results, kDistribution, distribution,
+                           [=](const Row& row) { return 1 - row[kFirstSolver + solver] / row[kOptimum]; }));
   };
   Findings findings;
   findings.text = fmt::format(
@@ -58,14 +53,9 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Table table{"two-accelerators",
               "Throughput below the proven optimum, 2 GP + 2 SA",
               false,
-              {"sizes", "Best Fit", "MAP", "MAP, 95% half-width", "MAP, worst", "local"},
-              {}};
-  Chart chart;
-  chart.name = "two-accelerators";
-  chart.title = "2 GP + 2 SA: throughput below the optimum";
-  chart.kind = Chart::Kind::kBars;
-  chart.x_label = "task sizes";
-  chart.y_label = "throughput below the optimum (%)";
+              {"sizes", "Best Fit", "MAP", "MAP, 95% half-width", "MAP, worst", "local"}};
+  Chart chart = chart_of(Chart::Kind::kBars, "two-accelerators", "2 GP + 2 SA: throughput below the optimum",
+                         "task sizes", "throughput below the optimum (%)");
   std::vector<double> x;
   std::array<std::vector<Summary>, 3> by_solver;
   for (int distribution = -1; distribution < static_cast<int>(kSizes.size()); ++distribution) {
@@ -104,7 +94,6 @@ Experiment experiment() {
   return {.name = "two-accelerators",
           .title = "Two accelerators: MAP on 2 GP + 2 SA",
           .columns = {"sizes", "best_fit", "map", "local", "optimum"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

@@ -47,22 +47,16 @@ Findings conclude(const Effort&, std::span<const UnitResult> results) {
   Table table{"wrong-rates",
               "Throughput lost by wrong rates",
               false,
-              {"error of the rates up to", "solver", "mean loss", "95% half-width", "largest loss"},
-              {}};
-  Chart chart;
-  chart.name = "wrong-rates";
-  chart.title = "Throughput lost by wrong rates";
-  chart.x_label = "error of each rate, up to (%)";
-  chart.y_label = "throughput below the true optimum (%)";
+              {"error of the rates up to", "solver", "mean loss", "95% half-width", "largest loss"}};
+  Chart chart = chart_of(Chart::Kind::kLines, "wrong-rates", "Throughput lost by wrong rates",
+                         "error of each rate, up to (%)", "throughput below the true optimum (%)");
   std::vector<double> x;
   for (const double error : kErrors) x.push_back(100 * error);
   std::array<std::vector<Summary>, 4> losses;
   for (std::size_t solver = 0; solver < 4; ++solver) {
     for (const double error : kErrors) {
-      const Summary s = summary(collect(results, [&](const Row& row) -> std::optional<double> {
-        if (row[kError] != error) return std::nullopt;
-        return row[kFirst + solver];
-      }));
+      const Summary s =
+          summary(collect(results, kError, error, [&](const Row& row) { return row[kFirst + solver]; }));
       losses[solver].push_back(s);
       table.rows.push_back({percent_cell(error, 0), text(solver < 3 ? kLabels[solver] : "Best Fit"),
                             percent_cell(s.mean), percent_cell(s.half_width), percent_cell(s.largest, 1)});
@@ -91,7 +85,6 @@ Experiment experiment() {
   return {.name = "wrong-rates",
           .title = "How much a wrong rate matters",
           .columns = {"error", "map", "local", "exact", "best_fit"},
-          .timing_columns = {},
           .units = [](const Effort& effort) { return samples(effort, 600); },
           .run = run,
           .conclude = conclude};

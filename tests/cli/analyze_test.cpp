@@ -114,7 +114,7 @@ TEST(AnalyzeCommand, PlacesByGivenProbabilities) {
 TEST(AnalyzeCommand, RefusesWhatItCannotAnswer) {
   expect_refused({"analyze", kPaper}, 2, "--policy is required");
   expect_refused({"analyze", kPaper, "--policy", "best"}, 2, "there is no policy 'best'");
-  expect_refused({"analyze", kPaper, "--policy", "load-balance"}, 2, "looks at the sizes");
+  expect_refused({"analyze", kPaper, "--policy", "load-balance"}, 2, "looks at task sizes");
   expect_refused({"analyze", kPaper, "--policy", "fixed"}, 2, "--assignment");
   const std::string held = ::testing::TempDir() + "allot-held-" + std::to_string(::getpid()) + ".json";
   std::ofstream(held) << run_allot({"solve", kPaper, "--json"}).out;

@@ -226,12 +226,12 @@ TEST(Command, CertificatesOfPlansAreAcceptedForTheirScenarioAlone) {
     EXPECT_EQ(verdict.at("claim"), "optimal");
     const auto other = run_allot({"check", proof.path(), "--scenario", kWorkstation});
     EXPECT_EQ(other.status, 1);
-    EXPECT_THAT(other.out, HasSubstr("another system"));
+    EXPECT_THAT(other.out, HasSubstr("not about the system of the scenario"));
   }
   const std::string conflict = folder + "conflict.toml";
   EXPECT_EQ(run_allot({"certify", conflict, "--proof", proof.path()}).status, 1);
   EXPECT_THAT(run_allot({"check", proof.path(), "--scenario", conflict}).out,
-              HasSubstr("no policy can keep the max_response of 'search' and the power_cap"));
+              HasSubstr("no policy can meet the max_response of 'search' and the power_cap"));
   for (const char* const objective : {"priority", "max-min", "proportional", "energy"}) {
     SCOPED_TRACE(objective);
     ASSERT_EQ(run_allot({"solve", kWorkstation, "--service", "planned", "--objective", objective, "--proof",
@@ -402,7 +402,7 @@ TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
 
   const Finished other = run_allot({"check", proof.path(), "--scenario", kNoPriorities});
   EXPECT_EQ(other.status, 1);
-  EXPECT_THAT(other.out, HasSubstr("another system"));
+  EXPECT_THAT(other.out, HasSubstr("not about the system of the scenario"));
 
   std::ifstream file(proof.path());
   Json certificate = Json::parse(file);
@@ -410,7 +410,7 @@ TEST(Command, ChecksCertificatesAndRejectsWhatTheyDoNotProve) {
   const TemporaryFile raised(".json", certificate.dump());
   const Finished rejected = run_allot({"check", raised.path()});
   EXPECT_EQ(rejected.status, 1);
-  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment is worth"));
+  EXPECT_THAT(rejected.out, StartsWith("Rejected: the assignment has a value of"));
 
   certificate["claim"].erase("at_most");
   const TemporaryFile broken(".json", certificate.dump());

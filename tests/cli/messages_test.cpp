@@ -55,7 +55,8 @@ std::string fed_gpu(const std::string& discipline, const std::string& count, con
 TEST(Messages, SayWhatIsForTasksWithNeeds) {
   const std::string queued = fed_gpu("fcfs", "3", "40");
   for (const char* command : {"solve", "certify", "whatif", "pareto"})
-    expect_said({command, "-"}, 3, "meet first come, first served at 'cpu', for which even sharing", queued);
+    expect_said({command, "-"}, 3,
+                "include the first come, first served resource 'cpu', for which even sharing", queued);
   EXPECT_EQ(Process(allot_words({"solve", "-", "--service", "planned"})).input(queued).run().status, 0);
   const std::string shared = fed_gpu("ps", "3", "40");
   expect_said({"solve", "-", "--solver", "slsqp"}, 2, "use 'local' or 'exact'", shared);

@@ -417,8 +417,8 @@ const char* const kTwoByTwo =
     "[[tasks]]\nname = \"b\"\nrates = { cpu = 1, gpu = 6 }\n"
     "[[threads]]\ncount = 4\nsequence = [\"a\", \"b\"]\n";
 
-/// Where types change, an assignment is a pattern: tasks go where it lacks most. One with room for all at
-/// home is Best Fit.
+/// Where types change, an assignment is a pattern: a task goes where the most tasks of its type are missing.
+/// One with room for all at home is Best Fit.
 TEST(SimulateCommand, HoldsAPatternWhereTypesChange) {
   const TemporaryPath file(".toml", kTwoByTwo);
   const TemporaryPath home(".json", "[[4, 0], [0, 4]]");
@@ -433,7 +433,7 @@ TEST(SimulateCommand, HoldsAPatternWhereTypesChange) {
   ASSERT_EQ(away.status, 0) << away.err;
   EXPECT_LT(Json::parse(away.out).at("throughput").at("mean").get<double>(),
             0.7 * best_fit.at("throughput").at("mean").get<double>());
-  EXPECT_THAT(away.err, HasSubstr("tasks go where it lacks most"));
+  EXPECT_THAT(away.err, HasSubstr("a task goes where the most tasks"));
   // What cannot run is still refused.
   const TemporaryPath wrong(".json", "[[-1, 0], [4]]");
   expect_refused({"simulate", file.str(), "--policy", "fixed", "--assignment", wrong.str()}, 3, "'b'");

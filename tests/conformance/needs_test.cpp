@@ -284,7 +284,8 @@ TEST(Needs, AreRefusedWhereTheyMeetFcfsByAllThatShareEvenly) {
       ask();
       ADD_FAILURE() << "taken";
     } catch (const InvalidModel& refused) {
-      EXPECT_THAT(refused.what(), ::testing::HasSubstr("meet first come, first served at 'cpu'"));
+      EXPECT_THAT(refused.what(),
+                  ::testing::HasSubstr("include the first come, first served resource 'cpu'"));
     }
   };
   for (const SolverInfo* solver : builtin_solvers()) {

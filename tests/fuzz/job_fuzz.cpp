@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include "allot/jobs/identity.hpp"
 #include "allot/jobs/job_reader.hpp"
 #include "tests/fuzz/scenario_check.hpp"
+#include "tests/support/identity.hpp"
 
 namespace {
 

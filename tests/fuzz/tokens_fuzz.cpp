@@ -1,7 +1,7 @@
 // Any command line: words or problems, and words that come back from being joined.
-#include "allot/jobs/identity.hpp"
 #include "allot/jobs/tokens.hpp"
 #include "tests/fuzz/scenario_check.hpp"
+#include "tests/support/identity.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace allot;

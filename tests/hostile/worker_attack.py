@@ -31,7 +31,7 @@ def check_log(attack, seed, folder, began, ended):
         elif not (began - 1 <= row["start_unix"] and row["start_unix"] + row["wall_s"] <= ended + 1):
             attack.complain(seed, f"not within the run: {row['start_unix']} + {row['wall_s']}, {began} to {ended}")
         if row["status"] == "killed":
-            attack.complain(seed, "killed, which nobody asked for")
+            attack.complain(seed, "killed, but this run did not ask for that")
         if row["status"] == "ok" and row["exit"] != 0:
             attack.complain(seed, f"ok with exit {row['exit']}")
         if len((row["error"] or "").encode()) > 4200:

@@ -77,7 +77,7 @@ class Lanes(LiveTest):
                          {"t": {"repeat": 80, "command": ["sleep", "0.1"]}})
                 _, _, err = self.run_allot("run", "job.toml", "--fresh", *policy, timeout=60)
                 self.assertEqual(len(self.finals()), 80)
-                self.assertIn("no worker of 'queue' is there", err)
+                self.assertIn("no worker of 'queue' is connected", err)
 
     def test_a_launcher_that_comes_late_is_used(self):
         late = self.stand_in("late", '#!/bin/sh\nsleep 4\nexec "$@"\n')

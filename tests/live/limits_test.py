@@ -69,7 +69,7 @@ class Limits(LiveTest):
     def test_a_time_limit_is_enforced_here_when_the_worker_does_not(self):
         self.job({"far": self.deaf()}, {"t": {"repeat": 1, "timeout": "0.5s", "command": ["sleep", "0.1"]}})
         _, out, err = self.run_allot("run", "job.toml", "--requeues", "0", expect=1)
-        self.assertRegex(out, r"could not be killed; process \d+ may still be there")
+        self.assertRegex(out, r"could not be killed; process \d+ may still be running")
         self.assertIn("is given up", err)
         self.assertEqual([r["status"] for r in self.log()], ["lost"])
 

@@ -179,7 +179,7 @@ TEST_F(SlurmLanes, AreMissedWhenSlurmLosesThem) {
   const std::vector<int> steps = steps_of(job);
   ASSERT_FALSE(steps.empty());
   for (const int step : steps) ::kill(step, SIGKILL);
-  expect_lost(driver, "nothing was heard from the worker for 4 s");
+  expect_lost(driver, "the worker has been silent for 4 s");
   EXPECT_TRUE(eventually([&] {
     output("scancel " + job);
     return output("squeue -h").empty();
@@ -235,7 +235,7 @@ TEST_F(SlurmLanes, AreMissedWhenTheirNodeDies) {
     ::kill(node, SIGKILL);
     EXPECT_EQ(driver.run({"true"}).status, TaskStatus::kOk) << "a lane does not need the node's daemon";
     for (const int step : steps_of(job)) ::kill(step, SIGKILL);
-    expect_lost(driver, "nothing was heard from the worker for 4 s");
+    expect_lost(driver, "the worker has been silent for 4 s");
 
     options_.hello_deadline = 3s;
     LaneDriver next = lane("engine");

@@ -164,7 +164,7 @@ class SlurmRun(LiveTest):
             os.kill(process, signal.SIGKILL)
         lost, _ = self.expect_all_done(run, 60)
         self.assertEqual(len(lost), 1, lost)
-        self.assertIn("nothing was heard from the worker for 5 s", lost[0]["error"])
+        self.assertIn("the worker has been silent for 5 s", lost[0]["error"])
 
     def test_a_node_that_dies_and_comes_back_loses_nothing(self):
         self.job({"engine": {"servers": 2, "launch": lane("engine")}, "here": {}},

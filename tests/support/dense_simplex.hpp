@@ -1,4 +1,4 @@
-// A linear programme solved the textbook way, in long double: slow, small, and independent of any library.
+// A linear program solved the textbook way, in long double: slow, small, and independent of any library.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The best exact shares by brute force: every assignment, each with a linear programme in rational
+// The best exact shares by brute force: every assignment, each with a linear program in rational
 // arithmetic.
 #pragma once
 

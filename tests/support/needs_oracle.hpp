@@ -55,7 +55,7 @@ class NeedsOracle {
     return value;
   }
 
-  /// Every placement that keeps least depths.
+  /// Every placement that keeps minimum depths.
   void visit(const std::function<void(const Assignment&)>& visitor) const {
     Assignment state(system_.type_count(), width_);
     place(state, 0, 0, system_.count(task_type(0)), visitor);
@@ -124,7 +124,7 @@ class NeedsOracle {
   std::vector<std::vector<long double>> needs_;  // by pair, then by capacity
 };
 
-/// How many placements there are, least depths not considered.
+/// How many placements there are, minimum depths not considered.
 inline double states_of(const System& system) {
   double states = 1;
   for (const TaskType i : system.types()) {
@@ -135,7 +135,7 @@ inline double states_of(const System& system) {
   return std::round(states);
 }
 
-/// The same system, now and then with floors that some state meets, least depths and priorities.
+/// The same system, now and then with floors that some state meets, minimum depths and priorities.
 inline System with_limits(const System& system, RandomStream& random) {
   std::vector<Resource> machine = system.resources();
   if (random.below(4) == 0) {

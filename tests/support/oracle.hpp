@@ -129,7 +129,7 @@ inline bool meets_floors(const System& system, const Completions& x, long double
   return true;
 }
 
-/// Calls `visit(assignment)` for every assignment of the threads, least depths not considered.
+/// Calls `visit(assignment)` for every assignment of the threads, minimum depths not considered.
 template <typename Visit>
 void for_each_assignment(const System& system, Visit&& visit) {
   std::vector<std::pair<std::size_t, std::size_t>> cells;  // where tasks may be, by type

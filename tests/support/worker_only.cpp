@@ -10,6 +10,6 @@ int main(int count, char** words) {
   if (count != 2 || std::strcmp(words[1], "worker") != 0) return 2;
   const allot::ServeOutcome outcome = allot::serve();
   if (outcome.in_order) return 0;
-  std::fprintf(stderr, "error: the worker ends: %s\n", outcome.why.c_str());
+  std::fprintf(stderr, "error: the worker ended: %s\n", outcome.why.c_str());
   return 1;
 }

@@ -125,7 +125,7 @@ TEST(Properties, AnotherThreadCanLowerTheOptimum) {
 }
 
 // But not if its type is the fastest of all at some resource: there it raises the mean, or leaves it, and
-// never occupies fewer servers. True for sharing and for one fcfs server, without least depths.
+// never occupies fewer servers. True for sharing and for one fcfs server, without minimum depths.
 TEST(Properties, AnotherThreadOfATypeThatIsFastestSomewhereNeverLowersTheOptimum) {
   int tried = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

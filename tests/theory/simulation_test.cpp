@@ -1,4 +1,4 @@
-// Simulation against theory: closed forms, textbook queues, linear programmes and the exact chain. Seeds are
+// Simulation against theory: closed forms, textbook queues, linear programs and the exact chain. Seeds are
 // fixed, so a test that passes once passes always; they are printed where one fails.
 #include <gtest/gtest.h>
 
@@ -103,7 +103,7 @@ TEST(ClosedForm, IsInNinetyFivePercentOfTheIntervals) {
   EXPECT_LE(held, 198) << details;
 }
 
-/// Weighted service delivers what its linear programme promises, for both readings and disciplines: X_i =
+/// Weighted service delivers what its linear program promises, for both readings and disciplines: X_i =
 /// sum_j mu_ij f_ij.
 TEST(Weighted, DeliversItsTimeShares) {
   for (const ShareReading reading : {ShareReading::kExact, ShareReading::kFloor}) {

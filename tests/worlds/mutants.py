@@ -163,12 +163,13 @@ def compiled(build, texts, folder):
         mutated = folder / source.replace("/", "-")
         mutated.write_text(text)
         path = str(SOURCE / source)
+        line = f'#include "{source}"'
         for entry in entries:
             if entry["file"] == path:
                 units[path] = (entry, f'#include "{mutated}"\n')
-            elif "/Unity/" in entry["file"] and "/allot/" in entry["file"] and path in pathlib.Path(entry["file"]).read_text():
+            elif "/together/" in entry["file"] and line in pathlib.Path(entry["file"]).read_text():
                 _, unit = units.get(entry["file"], (entry, pathlib.Path(entry["file"]).read_text()))
-                units[entry["file"]] = (entry, unit.replace(path, str(mutated)))
+                units[entry["file"]] = (entry, unit.replace(line, f'#include "{mutated}"'))
     objects = []
     for number, (name, (entry, text)) in enumerate(units.items()):
         words = shlex.split(entry["command"])

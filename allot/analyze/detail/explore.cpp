@@ -119,7 +119,7 @@ class Explorer {
         static_cast<double>(out.choice_state.size() * (sizeof(std::uint32_t) + sizeof(double)));
     require_memory(
         3 * (states * (words + 40) + transitions), "max_states",
-        "a chain of " + with_commas(2 * out.states.size()) + " states, twice what was found so far,");
+        "a chain of " + with_commas(2 * out.states.size()) + " states, twice the number found so far,");
   }
 
   [[noreturn]] void refuse(std::size_t found) const {

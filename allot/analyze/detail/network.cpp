@@ -46,7 +46,7 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
   if (system.has_needs()) {
     if (const std::optional<std::string> why = why_no_even_sharing(system)) throw InvalidModel("needs", *why);
     if (!weights_.by_task.empty())
-      throw InvalidModel("policy", "the exact chain knows time shares only where tasks need a single server");
+      throw InvalidModel("policy", "the exact chain supports time shares only if tasks need a single server");
     sharing_.emplace(system);
   }
   for (std::size_t j = 0; j < resources_; ++j) {
@@ -60,8 +60,8 @@ Network::Network(const System& system, std::vector<TaskClassInChain> classes, Se
     ordered_[j] =
         resource.discipline == Discipline::kFcfs && classes_at_[j].size() > 1 && reach > resource.servers;
     if (ordered_[j] && !weights_.by_task.empty()) {
-      throw InvalidModel("policy", "the exact chain knows time shares under ps only, and resource '" +
-                                       resource.name + "' is fcfs with tasks that wait");
+      throw InvalidModel("policy", "the exact chain supports time shares only under ps, and resource '" +
+                                       resource.name + "' is fcfs with waiting tasks");
     }
   }
 }

@@ -36,8 +36,8 @@ Option start_option(bool& random_start) {
 
 void require_constant_work(const Scenario& scenario, std::string_view question) {
   if (scenario.power_cap) {
-    throw InvalidModel("power_cap",
-                       "'" + std::string(question) + "' does not take a power_cap; 'solve' and 'certify' do");
+    throw InvalidModel("power_cap", "'" + std::string(question) +
+                                        "' does not support a power_cap; 'solve' and 'certify' do");
   }
   if (scenario.is_static()) return;
   std::vector<std::string> varying;
@@ -45,7 +45,7 @@ void require_constant_work(const Scenario& scenario, std::string_view question) 
   if (!scenario.population.empty()) varying.emplace_back("[[population]]");
   if (!scenario.arrivals.empty()) varying.emplace_back("[[arrivals]]");
   const std::string field = varying.front().substr(2, varying.front().size() - 4);
-  throw InvalidModel(field, "'" + std::string(question) + "' needs constant counts and does not take " +
+  throw InvalidModel(field, "'" + std::string(question) + "' needs constant counts and does not support " +
                                 alternatives(varying) + "; 'simulate' does");
 }
 

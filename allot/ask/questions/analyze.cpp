@@ -33,26 +33,27 @@ std::string AnalyzeQuestion::json() const { return analysis_json(scenario->syste
 namespace questions {
 
 extern const QuestionInfo analyze;
-const QuestionInfo analyze{"analyze",
-                           "Solve the exact Markov chain of a policy (exponential task sizes).",
-                           "allot analyze examples/paper-2gp1sa.toml --policy jsq\n"
-                           "allot analyze examples/biglittle.toml --policy random --optimal-control",
-                           make_question<AnalyzeQuestion>,
-                           ProgressKind::kStates,
-                           "Analysis",
-                           "A policy of one's own, see `allot.policy`, must decide by the state, the type "
-                           "and its memory alone. TimeoutError after the\n"
-                           "time limit: a chain that is not solved says nothing. progress: called with the "
-                           "number of states found so far.\n"
-                           "\n"
-                           ">>> import allot\n"
-                           ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [2, 2])\n"
-                           ">>> exact = allot.analyze(machine, \"jsq\")\n"
-                           ">>> exact.states\n"
-                           "3\n"
-                           ">>> run = allot.simulate(machine, \"jsq\", seed=5)\n"
-                           ">>> abs(run.throughput.mean - exact.throughput) < 3 * run.throughput.half_width\n"
-                           "True"};
+const QuestionInfo analyze{
+    "analyze",
+    "Solve the exact Markov chain of a policy (exponential task sizes).",
+    "allot analyze examples/paper-2gp1sa.toml --policy jsq\n"
+    "allot analyze examples/biglittle.toml --policy random --optimal-control",
+    make_question<AnalyzeQuestion>,
+    ProgressKind::kStates,
+    "Analysis",
+    "Your own policy, see `allot.policy`, may use only the state, the type and its memory. Raises "
+    "TimeoutError if the chain\n"
+    "was not solved within the time limit. progress: called with the number of states "
+    "found so far.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [2, 2])\n"
+    ">>> exact = allot.analyze(machine, \"jsq\")\n"
+    ">>> exact.states\n"
+    "3\n"
+    ">>> run = allot.simulate(machine, \"jsq\", seed=5)\n"
+    ">>> abs(run.throughput.mean - exact.throughput) < 3 * run.throughput.half_width\n"
+    "True"};
 
 }  // namespace questions
 }  // namespace allot

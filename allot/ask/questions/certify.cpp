@@ -22,21 +22,20 @@ void CertifyQuestion::answer(const Attendance& attendance) {
 namespace questions {
 
 extern const QuestionInfo certify;
-const QuestionInfo certify{
-    "certify",
-    "Find the best assignment and prove how good it is.",
-    "allot certify examples/workstation.toml\n"
-    "allot certify examples/workstation.toml --time-limit 60 --json\n"
-    "allot certify examples/workstation.toml --proof proof.json",
-    make_question<CertifyQuestion>,
-    ProgressKind::kProof,
-    "Solution",
-    "progress: called with the best throughput and the proven bound so far, None where there is none.\n"
-    "\n"
-    ">>> import allot\n"
-    ">>> proof = allot.certify(allot.generate(seed=3))\n"
-    ">>> proof.proven_optimal, proof.upper_bound <= proof.throughput * (1 + 1e-9)\n"
-    "(True, True)"};
+const QuestionInfo certify{"certify",
+                           "Find the best assignment and prove how good it is.",
+                           "allot certify examples/workstation.toml\n"
+                           "allot certify examples/workstation.toml --time-limit 60 --json\n"
+                           "allot certify examples/workstation.toml --proof proof.json",
+                           make_question<CertifyQuestion>,
+                           ProgressKind::kProof,
+                           "Solution",
+                           "progress: called with the best throughput and the proven bound so far, or None.\n"
+                           "\n"
+                           ">>> import allot\n"
+                           ">>> proof = allot.certify(allot.generate(seed=3))\n"
+                           ">>> proof.proven_optimal, proof.upper_bound <= proof.throughput * (1 + 1e-9)\n"
+                           "(True, True)"};
 
 }  // namespace questions
 }  // namespace allot

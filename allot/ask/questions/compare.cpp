@@ -11,7 +11,7 @@ namespace allot {
 
 std::vector<Option> CompareQuestion::options() {
   const auto set = [this](const std::vector<std::string>& names) {
-    if (names.empty()) throw InvalidModel("policies", "needs at least one policy, not nothing");
+    if (names.empty()) throw InvalidModel("policies", "needs at least one policy");
     policies.clear();
     for (const std::string& name : names) {
       const PolicyInfo& policy = policy_named("policies", name);
@@ -57,24 +57,25 @@ std::string CompareQuestion::json() const {
 namespace questions {
 
 extern const QuestionInfo compare;
-const QuestionInfo compare{"compare",
-                           "Compare policies by simulation, with common random numbers.",
-                           "allot compare examples/workstation.toml\n"
-                           "allot compare examples/paper-2gp1sa.toml --policies best-fit,map,jsq --json",
-                           make_question<CompareQuestion>,
-                           ProgressKind::kShare,
-                           "Comparison",
-                           "Policies may be functions, see `allot.policy`. Functions of the same name, as "
-                           "lambdas are, get numbers: '<lambda>',\n"
-                           "'<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies "
-                           "that do not get a turn before the time limit\n"
-                           "are named in `missing`.\n"
-                           "\n"
-                           ">>> import allot\n"
-                           ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"
-                           ">>> both = allot.compare(machine, [\"map\", \"random\"], completions=5000)\n"
-                           ">>> both.differences[0].significant\n"
-                           "True"};
+const QuestionInfo compare{
+    "compare",
+    "Compare policies by simulation, with common random numbers.",
+    "allot compare examples/workstation.toml\n"
+    "allot compare examples/paper-2gp1sa.toml --policies best-fit,map,jsq --json",
+    make_question<CompareQuestion>,
+    ProgressKind::kShare,
+    "Comparison",
+    "Policies may be functions, see `allot.policy`. Functions of the same name, such as "
+    "lambdas, get numbers: '<lambda>',\n"
+    "'<lambda> (2)'; `allot.policy(function, name=...)` gives them names. `missing` "
+    "names the policies that were not\n"
+    "simulated before the time limit.\n"
+    "\n"
+    ">>> import allot\n"
+    ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"
+    ">>> both = allot.compare(machine, [\"map\", \"random\"], completions=5000)\n"
+    ">>> both.differences[0].significant\n"
+    "True"};
 
 }  // namespace questions
 }  // namespace allot

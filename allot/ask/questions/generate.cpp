@@ -43,7 +43,7 @@ const QuestionInfo generate{
     make_question<GenerateQuestion>,
     ProgressKind::kNone,
     "Scenario",
-    "In the shape of the paper's: general processors, and accelerators with a task type of their own.\n"
+    "It has general processors, and accelerators with their own task types, as in the paper.\n"
     "\n"
     ">>> import allot\n"
     ">>> allot.generate(gps=3, sas=1, threads=12).rates.shape\n"

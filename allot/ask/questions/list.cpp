@@ -30,12 +30,11 @@ class ListQuestion final : public Question {
   void answer(const Attendance&) override {}
   std::string json() const override {
     const Listing listing = builtin_listing();
-    Json object;
-    object.add("solvers", allot::json(listing.solvers));
-    object.add("policies", allot::json(listing.policies));
-    object.add("distributions", allot::json(listing.distributions));
-    object.add("disciplines", allot::json(listing.disciplines));
-    return object.text();
+    return Json::object({{"solvers", allot::json(listing.solvers)},
+                         {"policies", allot::json(listing.policies)},
+                         {"distributions", allot::json(listing.distributions)},
+                         {"disciplines", allot::json(listing.disciplines)}})
+        .text();
   }
 };
 

@@ -60,8 +60,8 @@ const QuestionInfo pareto{
     make_question<ParetoQuestion>,
     ProgressKind::kShare,
     "Pareto",
-    "The answer holds assignments, or with planned service plans, that no other beats in "
-    "both value and priority error, from the fastest on.\n"
+    "The answer has the assignments (with planned service, the plans) that no other beats in both value and\n"
+    "priority error, from the fastest to the fairest.\n"
     "\n"
     ">>> import allot\n"
     ">>> frontier = allot.pareto(allot.generate(priorities=True, seed=3))\n"

@@ -102,8 +102,8 @@ const QuestionInfo simulate{
     ProgressKind::kShare,
     "Simulation",
     "A policy may also be a function of the state and the task type, see `allot.policy`. After the time "
-    "limit the result is a\n"
-    "partial one, of NaN where nothing was measured by then.\n"
+    "limit the result is\n"
+    "partial; its figures are NaN if nothing was measured.\n"
     "\n"
     ">>> import allot\n"
     ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"

@@ -158,7 +158,7 @@ void SolveQuestion::answer(const Attendance& attendance) {
     meant = find_solver("planned");
   }
   if (service.wanted == Service::kEven && meant->plans_service)
-    throw InvalidModel("service", "'even' is not what the solver 'planned' is for");
+    throw InvalidModel("service", "the solver 'planned' is not for even sharing");
   if (info(wanted).needs_shares)
     ask::require_priorities(scenario->system, "the " + std::string(to_string(wanted)) + " objective");
   answer_with(*meant, wanted, attendance);
@@ -167,24 +167,23 @@ void SolveQuestion::answer(const Attendance& attendance) {
 namespace questions {
 
 extern const QuestionInfo solve;
-const QuestionInfo solve{
-    "solve",
-    "Find where each task should run.",
-    "allot solve examples/workstation.toml --explain\n"
-    "allot solve examples/workstation.toml --objective priority\n"
-    "allot solve examples/workstation.toml --solver exact --json",
-    make_question<SolveQuestion>,
-    ProgressKind::kProof,
-    "Solution",
-    "progress: called with the best throughput and the proven bound so far, None where there is none.\n"
-    "\n"
-    ">>> import allot\n"
-    ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])\n"
-    ">>> allot.solve(machine).proven_optimal\n"
-    "True\n"
-    ">>> allot.solve(machine, solver=\"map\").outcome\n"
-    "'converged'\n"
-    ">>> allot.solve(machine, \"priority\").shares.round(2)\n"
-    "array([0.77, 0.23])"};
+const QuestionInfo solve{"solve",
+                         "Find where each task should run.",
+                         "allot solve examples/workstation.toml --explain\n"
+                         "allot solve examples/workstation.toml --objective priority\n"
+                         "allot solve examples/workstation.toml --solver exact --json",
+                         make_question<SolveQuestion>,
+                         ProgressKind::kProof,
+                         "Solution",
+                         "progress: called with the best throughput and the proven bound so far, or None.\n"
+                         "\n"
+                         ">>> import allot\n"
+                         ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4], priorities=[3, 1])\n"
+                         ">>> allot.solve(machine).proven_optimal\n"
+                         "True\n"
+                         ">>> allot.solve(machine, solver=\"map\").outcome\n"
+                         "'converged'\n"
+                         ">>> allot.solve(machine, \"priority\").shares.round(2)\n"
+                         "array([0.77, 0.23])"};
 }  // namespace questions
 }  // namespace allot

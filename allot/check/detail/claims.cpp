@@ -11,7 +11,7 @@ mpq_class least_completions(const Task& task) {
   return mpq_class(task.floor) * mpq_class(kFloorTolerance - 1, kFloorTolerance);
 }
 
-/// Every thread placed once, only where it can run, and no resource between empty and its least depth.
+/// Every thread placed once, only where it can run, and no resource between empty and its minimum depth.
 std::string problem_of_placement(const Machine& machine,
                                  const std::vector<std::vector<std::int64_t>>& assignment) {
   for (std::size_t i = 0; i < machine.tasks.size(); ++i) {
@@ -33,7 +33,7 @@ std::string problem_of_placement(const Machine& machine,
     for (const auto& row : assignment) depth += row[j];
     if (depth > 0 && depth < machine.resources[j].min_depth) {
       return "the assignment leaves " + quoted(machine.resources[j].name) + " with " + std::to_string(depth) +
-             " tasks, below its least depth of " + std::to_string(machine.resources[j].min_depth);
+             " tasks, below its minimum depth of " + std::to_string(machine.resources[j].min_depth);
     }
   }
   return {};
@@ -90,7 +90,7 @@ std::string problem_of_throughput(const Certificate& certificate) {
     }
   }
   if (total < mpq_class(certificate.claim.at_least)) {
-    return "the assignment is worth " + shown(total) + " per second, less than the " +
+    return "the assignment has a value of " + shown(total) + " per second, less than the " +
            shown(certificate.claim.at_least) + " that are claimed";
   }
   return {};

@@ -126,7 +126,7 @@ class PlanAnswer {
     for (std::size_t s = 0; s < by_stream.size(); ++s) {
       const mpq_class part = plan_.has_threads() ? mpq_class(1) : carried_.value_or(0);
       if (by_stream[s] > part * exact(plan_.arrivals[s].rate) * (1 + tolerance()))
-        fail("the plan completes " + shown(by_stream[s]) + " per second of arrivals of " +
+        fail("the plan completes " + shown(by_stream[s]) + " per second of the arrivals of " +
              quoted(machine_.tasks[plan_.arrivals[s].task].name) + ", more than there are");
     }
   }
@@ -201,7 +201,7 @@ class PlanAnswer {
       if (completed > 0) {
         sum += weight * logarithm(completed).low;
       } else {
-        fail("somebody who takes part completes nothing");
+        fail("a type or group that takes part completes nothing");
       }
     });
     return sum;

@@ -345,7 +345,7 @@ std::string problem_of_bound(const PlanCertificate& certificate) {
   mpq_class constant = 0;
   if (!claim.infeasible && certificate.objective == PlanObjective::kLogarithms) {
     const std::optional<mpq_class> tangents = constant_of_tangents(certificate);
-    if (!tangents) return "a tangent is missing: whoever takes part needs one, above 0";
+    if (!tangents) return "a tangent is missing: each type or group that takes part needs one, above 0";
     constant = *tangents;
   }
   if (certificate.objective == PlanObjective::kValue) constant = value_of_arrivals(certificate.machine);

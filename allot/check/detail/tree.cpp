@@ -116,7 +116,7 @@ class ThroughputProof {
 ///     X <= sum_j z_j c_j - sum_i phi_i floor_i - sum_j delta_j d_j
 ///          + sum_i max over n_i of sum_j n_ij (max(0, (y_i + phi_i) mu_ij - z_j) + delta_j)
 ///
-/// where delta_j prices the tasks at a resource that is in use and so keeps its least depth.
+/// where delta_j prices the tasks at a resource that is in use and so keeps its minimum depth.
 class ShareProof {
  public:
   explicit ShareProof(const Certificate& certificate)

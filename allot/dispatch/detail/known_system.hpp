@@ -13,7 +13,7 @@
 
 namespace allot::detail {
 
-/// Changed by the dispatcher (dispatcher_changes.cpp), learnt from and planned for here. Not thread-safe but
+/// Changed by the dispatcher (dispatcher_changes.cpp), learned from and planned for here. Not thread-safe but
 /// for what it writes to the counts.
 struct KnownSystem {
   /// Throws InvalidModel when the system cannot be.

@@ -40,6 +40,18 @@ struct Executor::State {
     std::thread thread;
   };
 
+  /// While it lives, the thread is one that runs tasks or callbacks.
+  class Mine {
+   public:
+    explicit Mine(const State& state) noexcept;
+    ~Mine();
+    Mine(const Mine&) = delete;
+    Mine& operator=(const Mine&) = delete;
+
+   private:
+    const void* before_;
+  };
+
   State(const ExecutorSetup& setup, const ExecutorOptions& options);
   ~State() { stop(); }
 

@@ -31,13 +31,13 @@ void check_outputs(const Job& job, std::span<const Node* const> nodes, Problems&
     const auto [it, is_new] = writers.emplace(meant, k);
     std::string why;
     if (!is_file) {
-      why = items[k].identity + " would write " + quote::name(path) + ", which is no file";
+      why = items[k].identity + " would write " + quote::name(path) + ", which is not a file";
     } else if (!is_new) {
       why =
           items[it->second].identity + " and " + items[k].identity + " would both write " + quote::name(path);
     } else if (!job.outputs_anywhere && !fence.holds(meant)) {
       why = items[k].identity + " would write " + quote::name(path) +
-            ", which lies outside of the job's folder; 'outputs_anywhere = true' at the top of the job "
+            ", which is outside the job's folder; 'outputs_anywhere = true' at the top of the job "
             "allows that";
     }
     if (!why.empty() && ++clashes[type] <= kMostClashes) problems.add(*nodes[type], line("'output': " + why));
@@ -45,7 +45,7 @@ void check_outputs(const Job& job, std::span<const Node* const> nodes, Problems&
   for (std::size_t type = 0; type < clashes.size(); ++type) {
     if (clashes[type] > kMostClashes) {
       problems.add(*nodes[type], "'output': and " + std::to_string(clashes[type] - kMostClashes) +
-                                     " more tasks that cannot have a file of their own");
+                                     " more tasks with the same problem");
     }
   }
 }

@@ -47,7 +47,7 @@ void refuse_links_beside(const std::string& path) {
     struct stat found {};
     if (::lstat((path + ending).c_str(), &found) == 0 && !S_ISREG(found.st_mode)) {
       throw JournalError(JournalProblem::kIo,
-                         path + ending + ": is no file, where SQLite would keep one; remove it");
+                         path + ending + ": is not a file, but SQLite would keep one there; remove it");
     }
   }
 }
@@ -115,7 +115,7 @@ bool Database::check_format(bool may_be_new) const {
     throw JournalError(JournalProblem::kCorrupt, name_ + ": not a journal of allot");
   if (format != kJournalFormat)
     throw JournalError(JournalProblem::kCorrupt, name_ + ": made by another version of allot (format " +
-                                                     std::to_string(format) + ", this one knows " +
+                                                     std::to_string(format) + ", this version reads " +
                                                      std::to_string(kJournalFormat) + ")");
   const Database expected(":memory:", name_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "");
   expected.execute(kJournalSchema);

@@ -50,7 +50,7 @@ FileLock::FileLock(const std::string& path) : path_(path + ".allot-lock") {
     struct stat held {};
     if (::fstat(file_, &held) != 0) fail(because(errno));
     const std::optional<std::string> mark = S_ISREG(held.st_mode) ? read_mark(file_) : std::nullopt;
-    if (!mark) fail("is no lock of allot; move it away, or choose another journal");
+    if (!mark) fail("is not a lock of allot; move it away, or choose another journal");
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;

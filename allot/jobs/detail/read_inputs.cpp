@@ -110,7 +110,7 @@ bool InputReader::read(const TableReader& table, InputTable& inputs) {
     } else if (const double bytes = kBytesPerTask * static_cast<double>(*count);
                bytes > static_cast<double>(memory_available())) {
       found.push_back({0, "gives tasks that would take about " + memory_text(bytes) + " of memory; " +
-                              memory_text(static_cast<double>(memory_available())) + " are there"});
+                              memory_text(static_cast<double>(memory_available())) + " are available"});
     } else {
       inputs = inputs_by_counting(static_cast<std::size_t>(*count));
     }

@@ -85,7 +85,7 @@ class StageReader {
       ++told_times;
       for (const TaskType step : circle) told_of[index(step)] = true;
       problems_.add(node(i, job_.tasks[i].from ? "from" : "after"),
-                    line("nothing of this could ever start: " + told(i, circle)));
+                    line("these tasks could never start: " + told(i, circle)));
     }
     for (std::size_t i = 0; i < is_left.size(); ++i) {
       if (!is_left[i]) continue;
@@ -135,12 +135,13 @@ void check_stages(std::span<const TableReader> tables, const Job& job, Problems&
       const Node* const node = tables[i].find(key);
       if (!is_asked || node == nullptr || taken.contains(job.tasks[i].name)) continue;
       problems.add(*node,
-                   quote::name(key) + ": no other task type is from this one, so nobody takes its outputs");
+                   quote::name(key) +
+                       ": no other task type has a 'from' that names this one, so nothing uses its outputs");
     }
     if (!job.tasks[i].from || tables[index(*job.tasks[i].from)].find("output") != nullptr) continue;
     problems.add(
         *tables[i].find("from"),
-        "'from': " + quote::name(job.tasks[index(*job.tasks[i].from)].name) + " has no 'output' to take");
+        "'from': " + quote::name(job.tasks[index(*job.tasks[i].from)].name) + " has no 'output' to use");
   }
 }
 

@@ -173,7 +173,7 @@ Target target_of(Solution solution) {
     case Outcome::kTimeLimit:
     case Outcome::kBudget:
     case Outcome::kInterrupted:
-      target.note = "the search for the target ended early: the best found so far is held";
+      target.note = "the search for the target ended early: the policy holds the best target found";
       break;
     case Outcome::kInfeasible:
       target.note = "the target misses a constraint";

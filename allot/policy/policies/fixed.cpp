@@ -33,7 +33,8 @@ detail::Target find_target(const System& system, const Assignment& assignment) {
     const Count placed = assignment.row_sum(i);
     if (placed == system.count(i)) continue;
     target.note = "the assignment is for " + std::to_string(placed) + " threads of '" + system.task(i).name +
-                  "', there are " + std::to_string(system.count(i)) + ": tasks go where it lacks most";
+                  "', there are " + std::to_string(system.count(i)) +
+                  ": a task goes where the most tasks of its type are missing";
     break;
   }
   return target;

@@ -241,7 +241,7 @@ class PlannedPolicy final : public Policy {
       held.note +=
           (held.note.empty() ? "" : "; ") +
           ("the plan gives nothing to " + unserved +
-           ": a floor, more worth or another objective would change that; response times are of the others");
+           ": a floor, more worth or another objective would change that; response times exclude it");
     return held;
   }
 

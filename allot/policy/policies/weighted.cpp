@@ -21,7 +21,7 @@ System without_absent_shares(const System& system, std::string& note) {
     left += *task.priority;
   }
   if (names.empty() || left == 0) return system;
-  note = "no thread of " + names + " is there: the others divide its share";
+  note = "no thread of " + names + " is in the system: the other types divide its share";
   return system.with_tasks(std::move(tasks));
 }
 
@@ -36,7 +36,7 @@ detail::Target find_target(const System& system, const SolveOptions& options) {
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options) {
   detail::require_priorities(system, "weighted");
   if (system.has_needs())
-    throw InvalidModel("policy", "'weighted' has no form for tasks with needs; use 'planned' or 'mis'");
+    throw InvalidModel("policy", "'weighted' does not support tasks with needs; use 'planned' or 'mis'");
   return detail::make_target_policy(
       system,
       [shares = options.shares, stop = options.solve](const System& populated) {

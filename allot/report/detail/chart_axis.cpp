@@ -1,10 +1,10 @@
 #include "allot/report/detail/chart_axis.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "allot/base/numbers.hpp"
 
 namespace allot::detail {
 namespace {
@@ -15,11 +15,7 @@ constexpr double kLargest = 1e150;
 constexpr double kLeast = 1e-150;  // and what is between two numbers that are told apart
 constexpr double kFewTicks = 7;
 
-std::string number_text(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.10g", value == 0 ? 0.0 : value);
-  return text.data();
-}
+std::string number_text(double value) { return rounded_text(value == 0 ? 0.0 : value, 10); }
 
 /// Ticks at multiples of the step from low to high.
 std::vector<Tick> even_ticks(double low, double high, double step) {

@@ -1,10 +1,9 @@
 #include "allot/report/detail/data_files.hpp"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 
 namespace allot::detail {
@@ -22,12 +21,7 @@ Cell exact(double value) { return {exact_number(value), value}; }
 
 }  // namespace
 
-std::string exact_number(double value) {
-  if (std::isnan(value)) return {};
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  return {buffer.data(), end};
-}
+std::string exact_number(double value) { return std::isnan(value) ? "" : exact_text(value); }
 
 std::string table_csv(const Table& table) {
   std::string out;

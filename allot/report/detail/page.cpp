@@ -8,30 +8,19 @@
 #include "allot/report/detail/data_files.hpp"
 #include "allot/report/detail/html_text.hpp"
 #include "allot/report/detail/styles.hpp"
+#include "allot/sweep/sweep_json.hpp"
 
 namespace allot::detail {
 namespace {
 
-struct Badge {
-  const char* word;
-  const char* look;
-  const char* meaning;
-};
+/// By verdict.
+constexpr std::array<const char*, 5> kMeanings = {
+    "what the paper says is what we measure", "with the restriction that the measurement names",
+    "we measure otherwise", "a finding of ours; the paper says nothing", "too few runs to tell"};
 
-Badge badge(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kHolds:
-      return {"holds", "holds", "what the paper says is what we measure"};
-    case Verdict::kPartly:
-      return {"partly", "partly", "with the restriction that the measurement names"};
-    case Verdict::kFails:
-      return {"fails", "fails", "we measure otherwise"};
-    case Verdict::kNew:
-      return {"new", "new", "a finding of ours; the paper says nothing"};
-    case Verdict::kUndecided:
-      return {"undecided", "undecided", "too few runs to tell"};
-  }
-  return {"", "", ""};
+std::string badge(Verdict verdict) {
+  const std::string word(to_string(verdict));
+  return "<span class=\"badge " + word + "\">" + word + "</span>";
 }
 
 std::string link(const std::string& to, const std::string& words) {
@@ -49,12 +38,10 @@ std::string claims_html(std::span<const Reported> reported) {
       "</thead>\n<tbody>\n";
   for (const Reported& entry : reported) {
     for (const Claim& claim : entry.findings.claims) {
-      const Badge mark = badge(claim.verdict);
       out += "<tr><th scope=\"row\">" + link("#" + entry.experiment->name, claim.where) +
              "</th><td data-label=\"paper says\">" + html_inline(claim.paper) +
              "</td><td data-label=\"we measure\">" + html_inline(claim.measured) +
-             "</td><td data-label=\"verdict\"><span class=\"badge " + mark.look + "\">" + mark.word +
-             "</span></td></tr>\n";
+             "</td><td data-label=\"verdict\">" + badge(claim.verdict) + "</td></tr>\n";
     }
   }
   return out + "</tbody></table></div>\n";
@@ -68,11 +55,10 @@ std::string verdict_counts(std::span<const Reported> reported) {
   std::string out;
   for (const Verdict verdict :
        {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew, Verdict::kUndecided}) {
-    const Badge mark = badge(verdict);
-    const int count = counts[static_cast<std::size_t>(verdict)];
-    if (count == 0) continue;
-    out += (out.empty() ? "" : " ") + std::to_string(count) + " <span class=\"badge " + mark.look + "\">" +
-           mark.word + "</span> <span class=\"quiet\">" + mark.meaning + ".</span>";
+    const auto at = static_cast<std::size_t>(verdict);
+    if (counts[at] == 0) continue;
+    out += (out.empty() ? "" : " ") + std::to_string(counts[at]) + " " + badge(verdict) +
+           " <span class=\"quiet\">" + kMeanings[at] + ".</span>";
   }
   return out;
 }
@@ -137,7 +123,7 @@ std::string claims_markdown(std::span<const Reported> reported, const ReportInfo
     for (const Claim& claim : entry.findings.claims) {
       out += "| `" + entry.experiment->name + "` | " + markdown_cell(claim.where) + " | " +
              markdown_cell(claim.paper) + " | " + markdown_cell(claim.measured) + " | " +
-             badge(claim.verdict).word + " |\n";
+             std::string(to_string(claim.verdict)) + " |\n";
     }
   }
   return out;

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "allot/base/numbers.hpp"
 #include "allot/report/detail/chart_axis.hpp"
 #include "allot/report/detail/chart_svg.hpp"
 #include "allot/report/detail/html_text.hpp"
@@ -56,12 +57,6 @@ double clock_step(double least) {
     if (step >= least) return step;
   }
   return 86400.0 * std::ceil(least / 86400.0);
-}
-
-std::string short_number(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
 }
 
 std::string svg_head(double height, const std::string& label) {
@@ -333,7 +328,7 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
     out += "<line class=\"grid\" x1=\"" + coordinate(kTimelineLeft) + "\" y1=\"" + coordinate(y(value)) +
            "\" x2=\"" + coordinate(kTimelineWidth - kTimelineRight) + "\" y2=\"" + coordinate(y(value)) +
            "\"/><text x=\"" + coordinate(kTimelineLeft - 10) + "\" y=\"" + coordinate(y(value) + 4) +
-           "\" text-anchor=\"end\">" + short_number(value) + "</text>\n";
+           "\" text-anchor=\"end\">" + rounded_text(value, 4) + "</text>\n";
   }
   out += "<text transform=\"translate(14 " + coordinate((kPlotTop + kPlotBottom) / 2) +
          ") rotate(-90)\" text-anchor=\"middle\">tasks per second</text>\n";

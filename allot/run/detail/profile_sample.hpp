@@ -35,7 +35,7 @@ inline std::string problem_of(const TaskRecord& record) {
   if (!record.error.empty()) return record.error;
   std::string text;
   if (record.status == TaskStatus::kTimeout) {
-    text = "it ran past its timeout";
+    text = "it exceeded its timeout";
   } else if (record.signal) {
     text = "signal " + std::to_string(*record.signal);
   } else {

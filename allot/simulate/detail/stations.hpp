@@ -192,7 +192,8 @@ class OrderedStation {
   Queue running_;  // by finish
 };
 
-/// Late binding: a task enters when the resource takes it. Only those that a least depth asks for wait here.
+/// Late binding: a task enters when the resource takes it. Only those that a minimum depth asks for wait
+/// here.
 template <typename Queue>
 class LateStation : public OrderedStation<Queue> {
   using Ordered = OrderedStation<Queue>;

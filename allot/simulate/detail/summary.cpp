@@ -138,7 +138,7 @@ class Summary {
     if (!measured_.policy_note.empty()) result.notes.push_back(measured_.policy_note);
     if (!measured_.settled && measured_.scenario.arrivals.empty()) {
       result.notes.emplace_back(
-          "the start may still show: no pilot run was long enough to settle; a longer warm-up would help");
+          "the start may still have an effect: no pilot run was long enough to settle; use a longer warm-up");
     }
     note_end_of_work(result);
     return result;
@@ -195,13 +195,13 @@ class Summary {
     if (dry == 0) return;
     if (most > 0) {
       result.notes.push_back("the work ended after " + std::to_string(most) +
-                             " completions at most: no task was left that could complete");
+                             " completions at most: no task was left");
     } else if (measured_.simulated > 0) {
       result.notes.emplace_back("the work ended during the warm-up: nothing was measured");
     } else {
       result.notes.emplace_back(threads_of(measured_.scenario) > 0
                                     ? "nothing ever completes: no server takes a task"
-                                    : "nothing ever completes: there is no thread that could work");
+                                    : "nothing ever completes: there are no threads");
     }
   }
 

@@ -1,12 +1,11 @@
 #include "allot/size/detail/parameters.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <limits>
 #include <system_error>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 
 namespace allot::detail {
 namespace {
@@ -32,16 +31,7 @@ std::string listed(std::span<const std::string_view> names) {
 }  // namespace
 
 double parsed_number(std::string_view text) noexcept {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole ? value : std::numeric_limits<double>::quiet_NaN();
-}
-
-std::string shortest_number(double value) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  return {buffer.data(), end};
+  return number_in<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 void expect_no_parameters(std::string_view kind, std::string_view text) {
@@ -79,9 +69,8 @@ double Parameters::number(std::string_view key, double otherwise, double least, 
   if (found == numbers_.end()) return otherwise;
   const double value = found->second;
   if (!(value >= least && value <= largest)) {
-    throw InvalidModel(field_of(kind_, key), "must be from " + shortest_number(least) + " to " +
-                                                 shortest_number(largest) + ", not " +
-                                                 shortest_number(value));
+    throw InvalidModel(field_of(kind_, key), "must be from " + exact_text(least) + " to " +
+                                                 exact_text(largest) + ", not " + exact_text(value));
   }
   return value;
 }

@@ -25,9 +25,6 @@ class Parameters {
 /// For a kind that takes no parameters: throws unless the text is empty.
 void expect_no_parameters(std::string_view kind, std::string_view text);
 
-/// The shortest decimal that reads back as the same double, such as `1.5` or `1000`.
-std::string shortest_number(double value);
-
 /// The number that fills the text, as C writes them in decimal; NaN when it is none.
 double parsed_number(std::string_view text) noexcept;
 

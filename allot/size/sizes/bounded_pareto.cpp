@@ -4,6 +4,7 @@
 #include <array>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -43,8 +44,7 @@ class BoundedPareto final : public detail::ByInversion {
   }
   double variance() const noexcept override { return variance_; }
   std::string spec() const override {
-    return std::string(kName) + ":alpha=" + detail::shortest_number(alpha_) +
-           ",ratio=" + detail::shortest_number(ratio_);
+    return std::string(kName) + ":alpha=" + exact_text(alpha_) + ",ratio=" + exact_text(ratio_);
   }
 
  private:

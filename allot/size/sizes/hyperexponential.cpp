@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -41,7 +42,7 @@ class Hyperexponential final : public detail::ByInversion {
     }
   }
   double variance() const noexcept override { return cv_ * cv_; }
-  std::string spec() const override { return std::string(kName) + ":cv=" + detail::shortest_number(cv_); }
+  std::string spec() const override { return std::string(kName) + ":cv=" + exact_text(cv_); }
 
  private:
   double cv_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -67,7 +68,7 @@ class Lognormal final : public detail::ByInversion {
     portable_exp(uniform);
   }
   double variance() const noexcept override { return cv_ * cv_; }
-  std::string spec() const override { return std::string(kName) + ":cv=" + detail::shortest_number(cv_); }
+  std::string spec() const override { return std::string(kName) + ":cv=" + exact_text(cv_); }
 
  private:
   double cv_;

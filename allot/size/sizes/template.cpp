@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -30,9 +31,7 @@ class Template final : public detail::ByInversion {
   }
   double variance() const noexcept override { return width_ * width_ / 6; }
   /// Everything that `make_template` needs to make the same again.
-  std::string spec() const override {
-    return std::string(kName) + ":width=" + detail::shortest_number(width_);
-  }
+  std::string spec() const override { return std::string(kName) + ":width=" + exact_text(width_); }
 
  private:
   double width_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -154,7 +155,7 @@ std::vector<double> scaled(const std::string& field, const std::vector<Entry>& e
     const double size = std::ldexp(entry.size, -unit) / mean;
     sizes.push_back(size);
     if (size < std::numeric_limits<double>::min()) {
-      bad.add(entry.line, detail::shortest_number(entry.size), "is too small beside the others");
+      bad.add(entry.line, exact_text(entry.size), "is too small beside the others");
     }
   }
   bad.throw_if_any(field);
@@ -183,8 +184,7 @@ std::unique_ptr<const Distribution> sampled_distribution(std::string name, std::
   sizes::BadLines bad("size ");
   for (const double size : values) {
     entries.push_back({size, entries.size() + 1});
-    if (!sizes::is_size(size))
-      bad.add(entries.size(), detail::shortest_number(size), "is not a positive, finite number");
+    if (!sizes::is_size(size)) bad.add(entries.size(), exact_text(size), "is not a positive, finite number");
   }
   bad.throw_if_any("distribution");
   if (entries.empty()) throw InvalidModel("distribution", "holds no size");

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/size/detail/inversion.hpp"
 #include "allot/size/detail/parameters.hpp"
 
@@ -31,9 +32,7 @@ class Weibull final : public detail::ByInversion {
     for (double& value : uniform) value = scale_ * value;
   }
   double variance() const noexcept override { return variance_; }
-  std::string spec() const override {
-    return std::string(kName) + ":shape=" + detail::shortest_number(shape_);
-  }
+  std::string spec() const override { return std::string(kName) + ":shape=" + exact_text(shape_); }
 
  private:
   double shape_;

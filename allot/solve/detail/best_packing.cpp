@@ -217,7 +217,7 @@ std::string bound_packings(const Problem& problem, double plain, StopPoll& poll,
   constexpr double kRounding = 1e-9;
   plan.packing_bound = packing_bound(problem, plain, poll, &plan.packing_shares);
   if (!plan.packing_bound) {
-    return problem.system.has_needs() ? "whole tasks cannot keep all limits: what they hold cannot be split"
+    return problem.system.has_needs() ? "whole tasks cannot meet all limits: what they hold cannot be split"
                                       : "";
   }
   const std::optional<BestPacking> best = best_packing(problem, poll);

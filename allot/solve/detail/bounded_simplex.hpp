@@ -1,5 +1,5 @@
 // The simplex method for variables with ranges, with a dense inverse of the basis: some hundred rows, any
-// number of columns. What solves linear programmes where CLP is not at hand, such as in a browser.
+// number of columns. What solves linear programs where CLP is not at hand, such as in a browser.
 //
 // Every row has a variable of its own, its activity r, with the row's range: A x - r = 0. So rows and columns
 // are alike, any change of a range or a cost leaves the basis a basis, and `solve` goes on from the last one.

@@ -25,14 +25,14 @@ struct CountCut {
   Count at = 0;
 };
 
-/// At the mean of the total that the linear programme is least decided about; nothing where it mixes no
+/// At the mean of the total that the linear program is least decided about; nothing where it mixes no
 /// totals.
 std::optional<TotalCut> undecided_total(const System& system, const std::vector<WeightedContent>& support);
 
 /// In the middle of the resource with the widest range of totals; nothing where every total is known.
 std::optional<TotalCut> widest_total(const System& system, const std::vector<ColumnDomain>& domains);
 
-/// At the mean of the count that the programme is least decided about; nothing where it mixes no counts.
+/// At the mean of the count that the program is least decided about; nothing where it mixes no counts.
 std::optional<CountCut> undecided_count(const System& system, const ConfigurationBound& bound,
                                         const std::vector<WeightedContent>& support);
 

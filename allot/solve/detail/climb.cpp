@@ -34,15 +34,9 @@ class Climb {
   bool optimise_processors(TaskType i) {
     End from = best_removal(i, kNoResource);
     End to = best_addition(i, kNoResource);
-    if (from.resource == to.resource) {  // best at both ends: the better of the two runners-up
-      const End next_to = best_addition(i, to.resource);
-      const End next_from = best_removal(i, from.resource);
-      if (from.value + next_to.value >= next_from.value + to.value) {
-        to = next_to;
-      } else {
-        from = next_from;
-      }
-    }
+    part_ends(
+        from, to, [&](ResourceId j) { return best_removal(i, j); },
+        [&](ResourceId j) { return best_addition(i, j); });
     return try_move(i, from, to);
   }
 

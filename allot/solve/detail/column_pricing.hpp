@@ -59,7 +59,7 @@ class ColumnPricer {
 
   /// The types that can be here, in index order; contents below are given in this order.
   std::span<const TaskType> types() const noexcept { return types_; }
-  /// All totals that the least depth and the population allow.
+  /// All totals that the minimum depth and the population allow.
   ColumnDomain whole_domain() const;
 
   /// What each content completes, where tasks have needs; else null.

@@ -10,9 +10,9 @@
 namespace allot::detail {
 namespace {
 
-/// How far the prices used stay behind those of the linear programme, which jump about.
+/// How far the prices used stay behind those of the linear program, which jump about.
 constexpr double kSmoothing = 0.6;
-/// Bound and programme count as equal within this, relative.
+/// Bound and program count as equal within this, relative.
 constexpr double kEqual = 1e-10;
 
 std::uint64_t hash_of(const std::vector<Count>& content) noexcept {
@@ -162,7 +162,7 @@ bool ConfigurationBound::shrink(std::vector<ColumnDomain>& domains, const Prices
   return true;
 }
 
-/// The linear programme over the contents known so far. Rows: one per type (every thread placed), one per
+/// The linear program over the contents known so far. Rows: one per type (every thread placed), one per
 /// resource (one content), one per floor. Throughputs are in units of the scale, so that no number is too
 /// large for it.
 class ConfigurationBound::Master {
@@ -280,7 +280,7 @@ class ConfigurationBound::Master {
   std::size_t types_;
   bool floors_;
   LinearProgram programme_;
-  // Penalties for threads not placed, placed twice, or floors missed keep the programme feasible and the
+  // Penalties for threads not placed, placed twice, or floors missed keep the program feasible and the
   // prices bounded; if a solution still pays them, they are raised.
   double penalty_ = 4;
   std::vector<int> slacks_;
@@ -327,7 +327,7 @@ ConfigurationBound::Result ConfigurationBound::lower(const std::vector<ColumnDom
         smoothing = kSmoothing;
         continue;
       }
-      if (smoothing > 0) {  // nothing new near the smoothed prices: ask at the programme's own
+      if (smoothing > 0) {  // nothing new near the smoothed prices: ask at the program's own
         smoothing = 0;
         continue;
       }

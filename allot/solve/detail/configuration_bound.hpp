@@ -5,9 +5,9 @@
 //
 //     L(lambda) = sum_i lambda_i N_i + sum_j max over contents x of [X_j(x) - sum_i lambda_i x_i]
 //
-// is an upper bound for every lambda. A linear programme over the contents seen so far proposes the next
+// is an upper bound for every lambda. A linear program over the contents seen so far proposes the next
 // prices; the smallest L seen is the bound. Floors enter as prices pi_i >= 0 on completions. Whatever the
-// programme makes of rounding, L is evaluated so that rounding never makes it smaller.
+// program makes of rounding, L is evaluated so that rounding never makes it smaller.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace allot::detail {
 
-/// A content of a resource and the weight that the linear programme gives it.
+/// A content of a resource and the weight that the linear program gives it.
 struct WeightedContent {
   ResourceId resource{};
   double weight = 0;
@@ -40,7 +40,7 @@ class ConfigurationBound {
 
   Prices zero_prices() const;
 
-  /// Offers the columns of an assignment to the linear programme.
+  /// Offers the columns of an assignment to the linear program.
   void add_assignment(const Assignment& assignment);
 
   enum class End {
@@ -55,7 +55,7 @@ class ConfigurationBound {
     End end = End::kConverged;
     double bound = 0;
     Prices prices;                         ///< those that gave the bound
-    std::vector<WeightedContent> support;  ///< the linear programme's last solution
+    std::vector<WeightedContent> support;  ///< the linear program's last solution
     bool complete = false;                 ///< the support places every thread: no penalty was paid
   };
 
@@ -64,7 +64,7 @@ class ConfigurationBound {
                const std::function<void(double)>& watch = {});
 
   /// L at the prices or slightly more, never less, from best contents of each resource; the contents are
-  /// offered to the programme. Minus infinity when a domain is empty, infinity when stopped. `values`: the
+  /// offered to the program. Minus infinity when a domain is empty, infinity when stopped. `values`: the
   /// inner maxima, one per resource.
   double lagrangian(const std::vector<ColumnDomain>& domains, const Prices& prices,
                     std::vector<double>& values);

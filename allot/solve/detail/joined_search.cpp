@@ -99,7 +99,7 @@ Solution search_joined(const Problem& problem, const SolveOptions& options) {
     if (all.upper_bound) best.upper_bound = value;
   } else if (is_open && !is_stopped) {
     best.reason = "the bound is that of planned service, which even sharing may not reach: there are " +
-                  format_states(states) + " states, too many to look at all";
+                  format_states(states) + " states, too many to examine";
   }
   if (!feasible) {
     best.upper_bound.reset();

@@ -1,4 +1,4 @@
-// A linear programme: minimise, subject to ranges on rows and columns. Solved by CLP (linear_program_clp.cpp)
+// A linear program: minimise, subject to ranges on rows and columns. Solved by CLP (linear_program_clp.cpp)
 // or, in builds without it, by our own BoundedSimplex (linear_program_own.cpp); no other file knows which.
 #pragma once
 

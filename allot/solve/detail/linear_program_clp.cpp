@@ -1,4 +1,4 @@
-// Linear programmes by CLP.
+// Linear programs by CLP.
 #include <algorithm>
 #include <coin/ClpEventHandler.hpp>
 #include <coin/ClpSimplex.hpp>

@@ -1,4 +1,4 @@
-// Linear programmes by BoundedSimplex: what a build without CLP uses.
+// Linear programs by BoundedSimplex: what a build without CLP uses.
 #include "allot/solve/detail/bounded_simplex.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 

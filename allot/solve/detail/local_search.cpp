@@ -263,7 +263,7 @@ void LocalSearch::clear_out(SearchState& state, RandomStream& random) {
   }
 }
 
-/// A random resource with a least depth is opened, or closed.
+/// A random resource with a minimum depth is opened, or closed.
 void LocalSearch::turn(SearchState& state, RandomStream& random) {
   const System& system = state.system();
   const ResourceId j = resource_id(random.below(system.resource_count()));

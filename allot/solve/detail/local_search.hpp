@@ -34,7 +34,7 @@ class LocalSearch {
   void descend(SearchState& state);
 
   /// Repeats: throw a few types off their places (or clear a resource out, or open or close one that has a
-  /// least depth), descend, keep the result if it is no worse. Ends when
+  /// minimum depth), descend, keep the result if it is no worse. Ends when
   /// `evaluations` more moves have been rated. The state is left at the best assignment found.
   void perturb(SearchState& state, RandomStream& random, std::uint64_t evaluations);
 

@@ -10,7 +10,7 @@
 namespace allot::detail {
 namespace {
 
-/// So many resources with a least depth have few enough sets to try them all.
+/// So many resources with a minimum depth have few enough sets to try them all.
 constexpr std::size_t kAllSets = 4;
 /// Of more, this many sets are tried.
 constexpr std::size_t kMostSets = 64;

@@ -21,12 +21,12 @@ inline Outcome outcome_of(const StopPoll& poll, Outcome when_done = Outcome::kCo
   return when_done;
 }
 
-/// The answer of a method that found no placement keeping the least depths: the home assignment, marked.
+/// The answer of a method that found no placement keeping the minimum depths: the home assignment, marked.
 inline Solution no_placement(const System& system) {
   Solution solution;
   solution.assignment = home_assignment(system);
   solution.outcome = Outcome::kInfeasible;
-  solution.reason = "found no assignment that keeps the least depth of every resource";
+  solution.reason = "found no assignment that meets every minimum depth";
   return solution;
 }
 

@@ -93,13 +93,13 @@ class SearchState {
     return filled_ ? filled_->room(i, j) : columns_[index(j)].servers - columns_[index(j)].sums.tasks;
   }
 
-  /// The fewest tasks of type i that can go from a to b at once so that both keep their least depth; 0 if
+  /// The fewest tasks of type i that can go from a to b at once so that both keep their minimum depth; 0 if
   /// none can. 1 wherever depths do not matter.
   Count smallest_move(TaskType i, ResourceId a, ResourceId b) const noexcept {
     if (!system_->has_depths()) return at(i, a) > 0 ? 1 : 0;
     return smallest_deep_move(i, a, b);
   }
-  /// Whether both resources keep their least depth.
+  /// Whether both resources keep their minimum depth.
   bool keeps_depths(const Exchange& e) const noexcept;
 
   /// With the priority objective: how much of the error a gain in throughput may cost. The cost becomes error

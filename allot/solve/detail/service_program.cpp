@@ -207,10 +207,10 @@ std::string ServiceProgram::why_too_much(const Limit& limit) const {
     case Limit::Kind::kFloor:
       if (const std::optional<double> most = arriving(task_type(limit.at)); most && *most < limit.amount)
         return "is more than the " + quote::number(*most) + " tasks/s that arrive";
-      return "is more than the machine can do, whatever else is given up";
+      return "is more than the machine can complete, whatever else is given up";
     case Limit::Kind::kResponse:
     case Limit::Kind::kRoundResponse:
-      return "is shorter than the machine can do, whatever else is given up";
+      return "is shorter than the machine can achieve, whatever else is given up";
     case Limit::Kind::kPower:
       return "is below the power of the idle machine";
     case Limit::Kind::kArrivals:

@@ -23,7 +23,7 @@ class ShareCounts {
   /// Both are looked at for as long as this lives.
   ShareCounts(const System& system, const std::vector<Pair>& pairs) : system_(system), pairs_(pairs) {}
 
-  /// Whole numbers n_ij >= f_ij with row sums N_i and every least depth kept; else where to split the part.
+  /// Whole numbers n_ij >= f_ij with row sums N_i and every minimum depth kept; else where to split the part.
   std::optional<ShareCut> realise(const SharePart& part, const Shares& shares, Assignment& counts) const;
 
   /// A cut that always makes the part smaller; nothing when there is only one way to place the threads.
@@ -33,7 +33,7 @@ class ShareCounts {
   bool divides(const SharePart& part, const ShareCut& cut) const;
 
  private:
-  /// The programme's own counts where they are whole and deep enough; else where to split the part.
+  /// The program's own counts where they are whole and deep enough; else where to split the part.
   std::optional<ShareCut> whole_or_cut(const SharePart& part, const Shares& shares, Assignment& counts) const;
   double least(const SharePart& part, std::size_t at) const noexcept;
   bool may_be(const SharePart& part, std::size_t at) const noexcept;
@@ -42,8 +42,8 @@ class ShareCounts {
   /// The threads that no time share asks for go where the type's time shares are largest per thread.
   void spread_rest(TaskType i, const SharePart& part, const Shares& shares, Count rest,
                    Assignment& counts) const;
-  /// Brings spare threads to resources below their least depth. False where there are too few, or a count is
-  /// not what the part allows.
+  /// Brings spare threads to resources below their minimum depth. False where there are too few, or a count
+  /// is not what the part allows.
   bool deepen(const SharePart& part, const Shares& shares, Assignment& counts) const;
 
   const System& system_;

@@ -10,9 +10,9 @@
 namespace allot::detail {
 namespace {
 
-/// Completions below this, in the units of the programme, are rounding.
+/// Completions below this, in the units of the program, are rounding.
 constexpr double kTinyTime = 1e-11;
-/// A pair that could complete no more than this part of a unit is left out of the programme.
+/// A pair that could complete no more than this part of a unit is left out of the program.
 constexpr double kNegligible = 1e-13;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }

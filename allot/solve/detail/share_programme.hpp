@@ -1,13 +1,13 @@
-// The linear programme of weighted service: how far shares can be raised within one part of the search, and
+// The linear program of weighted service: how far shares can be raised within one part of the search, and
 // prices that prove it.
 //
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   f_ij <= n_ij,   sum_j n_ij =
 //     N_i
 //
 // Its variables are completions in units of what each type is to have near the best level, so all that matter
-// are of the order of 1, however far the rates are apart. Floors and least depths that cannot be met are paid
-// for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
-// floor is a least level, no more: the programme leaves it to its user.
+// are of the order of 1, however far the rates are apart. Floors and minimum depths that cannot be met are
+// paid for, so that there is always a solution, and its prices say why nothing is better. With exact shares a
+// floor is a least level, no more: the program leaves it to its user.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct Pair {
   ResourceId j{};
 };
 
-/// Whether a resource with a least depth is in use, where that has been decided.
+/// Whether a resource with a minimum depth is in use, where that has been decided.
 enum class Use : signed char { kOpen, kClosed, kUndecided };
 
 /// Bounds on the counts n_ij in one part of the search.
@@ -54,7 +54,7 @@ struct Shares {
 
 class ShareProgramme {
  public:
-  /// The pairs stand type by type, and outlive the programme.
+  /// The pairs stand type by type, and outlive the program.
   ShareProgramme(const System& system, ShareReading reading, const std::vector<Pair>& pairs);
 
   /// The best time shares in the part; false when stopped, or rounding spoilt it.

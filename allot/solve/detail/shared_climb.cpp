@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "allot/solve/detail/climb.hpp"
+
 namespace allot::detail {
 namespace {
 
@@ -266,15 +268,9 @@ bool SharedClimb::optimise_processors(std::size_t i) noexcept {
   if (from.value == kNever) return false;  // no task at all
   End to = best(additions_);
   if (!(from.value + to.value > tolerance_)) return false;
-  if (from.resource == to.resource) {  // best at both ends: the better of the two runners-up
-    const End next_to = best(additions_, to.resource);
-    const End next_from = best(removals_, from.resource);
-    if (from.value + next_to.value >= next_from.value + to.value) {
-      to = next_to;
-    } else {
-      from = next_from;
-    }
-  }
+  part_ends(
+      from, to, [&](std::size_t j) { return best(removals_, j); },
+      [&](std::size_t j) { return best(additions_, j); });
   return try_move(i, from, to);
 }
 

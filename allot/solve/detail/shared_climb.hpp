@@ -14,7 +14,7 @@
 
 namespace allot::detail {
 
-/// For systems of ps resources without floors and least depths. Reusable: allocates nothing after the first
+/// For systems of ps resources without floors and minimum depths. Reusable: allocates nothing after the first
 /// time for systems of one size.
 class SharedClimb {
  public:

@@ -31,7 +31,7 @@ bool empty_out(const System& system, Assignment& assignment, ResourceId j) {
   return true;
 }
 
-/// Which resources with a least depth hold nothing.
+/// Which resources with a minimum depth hold nothing.
 std::vector<bool> closed_now(const System& system, const Assignment& assignment) {
   std::vector<bool> closed(system.resource_count());
   for (const ResourceId j : system.resource_ids()) {

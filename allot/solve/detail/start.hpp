@@ -1,4 +1,4 @@
-// Where searches begin: at home, with every least depth kept.
+// Where searches begin: at home, with every minimum depth kept.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace allot::detail {
 
-/// Moves tasks until no resource lies between empty and its least depth: a shallow resource is emptied onto
+/// Moves tasks until no resource lies between empty and its minimum depth: a shallow resource is emptied onto
 /// the next fastest ones, or else filled from those that can spare tasks. Where that does not work, another
 /// placement takes its place (open_sets.hpp). False when there is none either; with up to four resources that
-/// have a least depth that proves that no assignment keeps all depths.
+/// have a minimum depth that proves that no assignment keeps all depths.
 bool keep_depths(const System& system, Assignment& assignment);
 
 /// The home assignment made to keep depths, or nothing.

@@ -1,7 +1,8 @@
 #include "allot/solve/detail/states.hpp"
 
 #include <cmath>
-#include <cstdio>
+
+#include "allot/base/numbers.hpp"
 
 namespace allot::detail {
 
@@ -21,13 +22,8 @@ double count_states(const System& system) {
 }
 
 std::string format_states(double states) {
-  char text[64];
-  if (states >= 1e15) {
-    std::snprintf(text, sizeof text, "%.3g", states);
-    return text;
-  }
-  std::snprintf(text, sizeof text, "%.0f", states);
-  std::string grouped = text;
+  if (states >= 1e15) return rounded_text(states, 3);
+  std::string grouped = std::to_string(std::llround(states));
   for (int at = static_cast<int>(grouped.size()) - 3; at > 0; at -= 3) {
     grouped.insert(static_cast<std::size_t>(at), 1, ',');
   }

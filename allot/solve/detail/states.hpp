@@ -11,7 +11,7 @@
 
 namespace allot::detail {
 
-/// The number of assignments, least depths not considered. Exact up to 2^53, then rounded; may be infinite.
+/// The number of assignments, minimum depths not considered. Exact up to 2^53, then rounded; may be infinite.
 double count_states(const System& system);
 
 /// "825", "1,200,000" or "3.4e+21".

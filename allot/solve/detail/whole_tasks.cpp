@@ -28,7 +28,7 @@ void round_row(const System& system, TaskType i, std::vector<double>& mean, Assi
         best = j;
       }
     }
-    // A row far from its sum (the programme was stopped early) is made up at one resource at once.
+    // A row far from its sum (the program was stopped early) is made up at one resource at once.
     const Count missing = std::abs(system.count(i) - placed);
     const Count n = missing > static_cast<Count>(system.resource_count()) ? missing : 1;
     const Count moved = step > 0 ? n : std::min(n, result(i, *best));

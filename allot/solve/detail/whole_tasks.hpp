@@ -1,4 +1,4 @@
-// From the mixtures of the configuration bound's linear programme to assignments of whole tasks.
+// From the mixtures of the configuration bound's linear program to assignments of whole tasks.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace allot::detail {
 
-/// The mean content that the programme gives each resource, rounded within each type to whole tasks.
+/// The mean content that the program gives each resource, rounded within each type to whole tasks.
 Assignment rounded(const System& system, const ConfigurationBound& bound,
                    const std::vector<WeightedContent>& support);
 
-/// The mean totals that the programme gives the resources, rounded so that they sum to Q.
+/// The mean totals that the program gives the resources, rounded so that they sum to Q.
 std::vector<Count> rounded_totals(const System& system, const std::vector<WeightedContent>& support);
 
 struct Transport {
@@ -23,7 +23,7 @@ struct Transport {
 };
 
 /// The best assignment with given totals where every resource is ps or never has a task waiting: a
-/// transportation problem, whose linear programme has whole solutions. `scale`: the size of the throughputs.
+/// transportation problem, whose linear program has whole solutions. `scale`: the size of the throughputs.
 /// Nothing when there is none, or rounding spoilt it.
 std::optional<Transport> transport(const System& system, const std::vector<Count>& totals, double scale,
                                    StopPoll& poll);

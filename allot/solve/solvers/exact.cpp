@@ -2,9 +2,9 @@
 //
 // Every part of the search restricts what each resource may hold: which totals, and where that is not enough
 // how many of a type. The configuration bound over these domains says how good the part can be; a part that
-// cannot beat the best assignment known is dropped, another is split where the bound's linear programme mixes
+// cannot beat the best assignment known is dropped, another is split where the bound's linear program mixes
 // contents. Under ps a part in which every resource has one total is a transportation problem, whose linear
-// programme has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts
+// program has integer solutions, so branching on totals alone suffices; fcfs and floors need the counts
 // too. Nothing is dropped but by a safe bound at known prices, and these prices are the proof.
 #include <algorithm>
 #include <cmath>
@@ -83,17 +83,16 @@ class BranchAndPrice {
       if (unresolved_) {
         solution.outcome = Outcome::kInfeasible;
         solution.reason =
-            "found no assignment that keeps every least depth and meets every floor; it is not proven that "
+            "found no assignment that meets every minimum depth and every floor; it is not proven that "
             "there is none, as tasks of different rates at an fcfs resource with several servers have no "
             "exact "
             "formula";
       } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
-        solution.reason = "proven: no assignment keeps every least depth and meets every floor";
+        solution.reason = "proven: no assignment meets every minimum depth and every floor";
         keep_proof(solution);
       } else {
-        solution.reason =
-            "no assignment that keeps every least depth and meets every floor was found in time";
+        solution.reason = "no assignment that meets every minimum depth and every floor was found in time";
       }
       return solution;
     }
@@ -270,7 +269,7 @@ class BranchAndPrice {
     branch(std::move(node), result, open);
   }
 
-  /// Assignments near the linear programme's solution.
+  /// Assignments near the linear program's solution.
   void try_support(const ConfigurationBound::Result& result) {
     if (!result.complete) return;
     polish(detail::rounded(system_, bound_, result.support));
@@ -290,7 +289,7 @@ class BranchAndPrice {
       if (const auto cut = detail::undecided_count(system_, bound_, result.support))
         return split_count(node, *cut, open);
     }
-    // The programme mixes nothing, yet its bound is above what its solution gives: it was stopped early, or
+    // The program mixes nothing, yet its bound is above what its solution gives: it was stopped early, or
     // several contents tie. Split the resource with most totals left, or else most counts.
     if (const auto cut = detail::widest_total(system_, node.domains)) return split_totals(node, *cut, open);
     if (totals_decide() && closes_with_totals(node)) return;

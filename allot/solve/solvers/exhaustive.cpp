@@ -101,7 +101,7 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
     solution.outcome = detail::outcome_of(poll);
   } else if (!champion.found()) {
     solution.outcome = Outcome::kInfeasible;
-    solution.reason = "no assignment keeps the least depth of every resource";
+    solution.reason = "no assignment meets every minimum depth";
   } else if (champion.missing() > 0) {
     solution.outcome = Outcome::kInfeasible;
     solution.reason = "no assignment meets every floor";

@@ -26,7 +26,7 @@ constexpr std::uint64_t kValueEffort = 60;
 constexpr std::uint64_t kPriorityEffort = 400;
 /// Starts by rate, the best first.
 constexpr std::size_t kOverflowStarts = 4;
-/// Starts that differ in which resources with a least depth are open.
+/// Starts that differ in which resources with a minimum depth are open.
 constexpr std::size_t kOpenSets = 8;
 
 /// A plan knows what is scarce.

@@ -108,9 +108,9 @@ MapSolver::Result MapSolver::solve(const System& system, Assignment& assignment,
   return {workspace_->state.value(), detail::outcome_of(poll)};
 }
 
-/// The same under every discipline, with floors, least depths and needs. Bulk moves come with more starts:
+/// The same under every discipline, with floors, minimum depths and needs. Bulk moves come with more starts:
 /// the answer of the same system under ps, which is then never better than ours, and which resources with a
-/// least depth are open.
+/// minimum depth are open.
 void MapSolver::climb_any(const System& system, Assignment& assignment, const SolveOptions& options,
                           StopPoll& poll) {
   const auto sensitivity = options.settings.get<Sensitivity>(detail::kSensitivity);

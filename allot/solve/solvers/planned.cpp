@@ -65,7 +65,7 @@ class PlannedSearch {
       solution_.outcome = detail::outcome_of(poll_, Outcome::kBudget);
       solution_.reason = "no plan was found in time";
       if (!poll_.stopped())
-        solution_.reason = "the linear program could not be solved: rates or counts lie too far apart";
+        solution_.reason = "the linear program could not be solved: rates or counts are too far apart";
     }
     solution_.plan = std::move(plan_);
     if (proof_) solution_.plan_proof = std::make_shared<const PlanProof>(std::move(*proof_));
@@ -153,7 +153,7 @@ class PlannedSearch {
     return answer;
   }
 
-  /// Of what the load takes as it is, not at its limit. False: no plan keeps all limits then.
+  /// Of what the load takes as it is, not at its limit. False: no plan meets all limits then.
   bool find_plan_at_load(const Answer& most) {
     at_load_ = most.columns;
     for (double& x : at_load_) x /= *plan_.headroom;
@@ -352,7 +352,7 @@ class PlannedSearch {
     plan_.mean_power = service_.mean_power(columns);
     const std::string missed = detail::missed_by(service_, answer.columns, parties_, least_value_);
     if (!missed.empty())
-      solution_.reason = "rates, counts or limits lie too far apart: rounding makes the plan miss " + missed;
+      solution_.reason = "rates, counts or limits are too far apart: rounding makes the plan miss " + missed;
     const double margin = std::max(kSamePlan * std::abs(solution_.objective_value), margin_);
     solution_.proven_optimal = missed.empty() && solution_.objective_bound && answer.is_optimal() &&
                                std::abs(*solution_.objective_bound - solution_.objective_value) <= margin;
@@ -437,9 +437,9 @@ class PlannedSearch {
     if (needed.size() == 1) {
       solution_.reason = list + " " + too_much(needed.front());
     } else if (needed.size() == 2) {
-      solution_.reason = list + " cannot hold together: each could without the other";
+      solution_.reason = list + " cannot be met together: each could be met without the other";
     } else {
-      solution_.reason = list + " cannot hold together: without any one of them the others could";
+      solution_.reason = list + " cannot be met together: without any one of them, the others could";
     }
     if (service_.has_arrivals()) find_headroom();
   }

@@ -2,7 +2,7 @@
 // NLopt has it, then the best rounding (detail/rounding.hpp).
 //
 // The relaxation is not concave, so where the method ends depends on where it starts: it starts at home, as
-// MAP does, and from an even spread, and the better end counts. A step solves a quadratic programme in all
+// MAP does, and from an even spread, and the better end counts. A step solves a quadratic program in all
 // variables, whose cost grows with their third power and which cannot be interrupted. So the deadline is kept
 // by not beginning a step that would pass it, a stop flag takes effect at the end of a step, and problems
 // with steps of many seconds are refused.

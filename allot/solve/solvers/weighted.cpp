@@ -6,17 +6,17 @@
 //     maximise X   subject to   sum_j mu_ij f_ij = p_i X,   sum_i f_ij <= c_j,   sum_j f_ij <= N_i .
 //
 // A thread is at one place at a time, so there must also be whole numbers n_ij >= f_ij that sum to N_i over
-// j: where the programme's vertex has none, the counts are branched on. The floor reading first raises the
+// j: where the program's vertex has none, the counts are branched on. The floor reading first raises the
 // level s with X_i >= p_i s as far as it goes, then X.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <queue>
 #include <string>
 #include <vector>
 
+#include "allot/base/numbers.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/share_counts.hpp"
 #include "allot/solve/detail/share_programme.hpp"
@@ -36,13 +36,7 @@ using detail::Use;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
-/// Levels that differ by less than this, relative, are the same: rounding in the programme.
+/// Levels that differ by less than this, relative, are the same: rounding in the program.
 constexpr double kSameLevel = 1e-9;
 /// Exact shares: what is not better by more than this, relative, is not looked for.
 constexpr double kGap = 0.5e-9;
@@ -101,8 +95,9 @@ class WeightedSearch {
   std::string share_without_threads() const {
     for (const TaskType i : system_.types()) {
       if (system_.shares()[index(i)] > 0 && system_.count(i) == 0) {
-        return "task type " + in_quotes(system_.task(i).name) + " is to have a share of " +
-               number(system_.shares()[index(i)]) + ", but its count is 0: give it a thread or priority 0";
+        return "task type " + in_quotes(system_.task(i).name) + " should have a share of " +
+               rounded_text(system_.shares()[index(i)], 6) +
+               ", but its count is 0: give it a thread or priority 0";
       }
     }
     return {};
@@ -132,9 +127,9 @@ class WeightedSearch {
         left -= units;
       }
       if (most < system_.floor(i)) {
-        return "the floor of " + in_quotes(system_.task(i).name) + " is " + number(system_.floor(i)) +
-               " tasks/s, but its threads complete at most " + number(most) +
-               " with the machine to themselves";
+        return "the floor of " + in_quotes(system_.task(i).name) + " is " +
+               rounded_text(system_.floor(i), 6) + " tasks/s, but its threads complete at most " +
+               rounded_text(most, 6) + " with the machine to themselves";
       }
       if (most > 0 && system_.floor(i) / most > tightness) {
         tightest = i;
@@ -142,11 +137,11 @@ class WeightedSearch {
       }
     }
     if (tightest) {
-      return "the floors cannot all be met together with the shares; the tightest is that of " +
-             in_quotes(system_.task(*tightest).name) + ": " + number(100 * tightness) +
+      return "the floors and the shares cannot be met together; the tightest floor is that of " +
+             in_quotes(system_.task(*tightest).name) + ": " + rounded_text(100 * tightness, 6) +
              "% of what its threads complete with the machine to themselves";
     }
-    return "no whole numbers of tasks realise the shares with every least depth kept";
+    return "no whole numbers of tasks give the shares and meet every minimum depth";
   }
 
   // ---- the search
@@ -156,7 +151,7 @@ class WeightedSearch {
   bool is_exact() const noexcept { return options_.shares == ShareReading::kExact; }
   /// Nothing at or below this is of interest: no throughput is negative.
   double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
-  /// Exact shares: whether these prices show that the part holds nothing of interest. The programme's own
+  /// Exact shares: whether these prices show that the part holds nothing of interest. The program's own
   /// value is no proof.
   bool closes(const SharePart& part, const ShareProgramme& programme, const ProofPrices& prices) {
     if (programme.bound(part, prices) > cutoff()) return false;
@@ -238,8 +233,7 @@ class WeightedSearch {
         return solution;
       }
       Solution solution = infeasible(missed_floor());
-      if (unresolved_)
-        solution.reason = "found no time shares that keep every least depth and meet every floor";
+      if (unresolved_) solution.reason = "found no time shares that meet every minimum depth and every floor";
       if (is_exact() && !unresolved_) keep_proof(solution, std::nullopt);
       return solution;
     }
@@ -249,7 +243,7 @@ class WeightedSearch {
     Solution solution = std::move(settled_);
     solution.binding = binding_;
     if (!has_level_) {
-      solution.reason = "rates differ by so much that the time shares of some type are lost in rounding";
+      solution.reason = "rates differ so much that the time shares of some type are lost in rounding";
     }
     const bool proven = has_level_ && !unresolved_;
     solution.outcome = detail::outcome_of(poll_, proven ? Outcome::kOptimal : Outcome::kConverged);
@@ -277,7 +271,7 @@ class WeightedSearch {
   Solution below_floor(const ShareProgramme& programme, TaskType k) {
     Solution solution = infeasible(missed_floor());
     if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
-      solution.reason = "found no time shares that keep every least depth and meet every floor";
+      solution.reason = "found no time shares that meet every minimum depth and every floor";
       if (poll_.stopped()) solution.outcome = detail::outcome_of(poll_);
       return solution;
     }
@@ -331,7 +325,7 @@ class WeightedSearch {
   /// have a share has none left.
   bool settle(const Shares& shares, Solution& solution) const {
     solution.time_shares.assign(system_.type_count() * system_.resource_count(), 0.0);
-    // The programme meets its limits to a tolerance: one factor makes all of them hold.
+    // The program meets its limits to a tolerance: one factor makes all of them hold.
     double factor = 1;
     std::vector<double> busy(system_.resource_count());
     std::vector<double> by_task(system_.type_count());

@@ -1,8 +1,8 @@
 #include "allot/sweep/detail/field_path.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/problems.hpp"
 
@@ -16,10 +16,8 @@ Node* element(Node::Array& array, const std::string& part) {
     const auto* text = name ? name->get<std::string>() : nullptr;
     if (text && *text == part) return &candidate;
   }
-  std::size_t at = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), at);
-  const bool is_place = error == std::errc{} && end == part.data() + part.size() && at < array.size();
-  return is_place ? &array[at] : nullptr;
+  const auto at = number_in<std::size_t>(part);
+  return at && *at < array.size() ? &array[*at] : nullptr;
 }
 
 std::vector<std::string_view> names_in(const Node& node) {

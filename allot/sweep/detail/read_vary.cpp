@@ -2,12 +2,12 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <set>
 #include <utility>
 
 #include "allot/base/elementary.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/sweep/detail/field_path.hpp"
 
@@ -29,11 +29,7 @@ std::optional<double> read_real(const TableReader& table, std::string_view key, 
 }
 
 /// Steps and logarithms leave dust in the last digits; whoever wrote 0.1 means 0.3 by its third multiple.
-double dusted(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.12g", value);
-  return std::strtod(text.data(), nullptr);
-}
+double dusted(double value) { return std::strtod(rounded_text(value, 12).c_str(), nullptr); }
 
 /// 4, 2.5, 1e-07: a number as the CSV has it.
 std::string text_of(double value) {
@@ -46,7 +42,7 @@ Cell cell_of(double value) { return {text_of(value), value}; }
 
 std::vector<Cell> read_listed(const TableReader& table, Problems& problems) {
   std::vector<Cell> values;
-  for (const Node& node : table.array("values", "numbers, texts or truth values")) {
+  for (const Node& node : table.array("values", "numbers, strings or booleans")) {
     if (const auto value = finite_number(node)) {
       values.push_back(cell_of(*value));
     } else if (const auto* text = node.get<std::string>()) {
@@ -54,7 +50,7 @@ std::vector<Cell> read_listed(const TableReader& table, Problems& problems) {
     } else if (const auto* flag = node.get<bool>()) {
       values.push_back({*flag ? "true" : "false", std::nullopt});
     } else {
-      problems.add(node, "a value must be a finite number, a text, true or false, is " +
+      problems.add(node, "a value must be a finite number, a string, true or false, is " +
                              problems.document().describe(node));
     }
   }
@@ -127,7 +123,7 @@ Vary read_vary(const Node& node, bool is_generated, Problems& problems) {
   Vary vary;
   vary.node = &node;
   if (!table.is_table()) return vary;
-  table.require("field", "what is varied, such as 'resources.gpu.servers'");
+  table.require("field", "the field to vary, such as 'resources.gpu.servers'");
   const Node* const field = table.find("field");
   std::vector<const Node*> fields;
   if (field && field->get<Node::Array>()) {
@@ -142,13 +138,13 @@ Vary read_vary(const Node& node, bool is_generated, Problems& problems) {
     std::vector<std::string> path = split_path(*text);
     if (is_generated && (path.size() < 2 || path[0] != "generate")) {
       problems.add(*element,
-                   "with [generate], 'field' must be one of its own, such as 'generate.threads', is " +
+                   "with [generate], 'field' must be one of its options, such as 'generate.threads', is " +
                        quote::name(*text));
       continue;
     }
     if (path.empty()) {
       problems.add(*element,
-                   "'field' must be names with points between them, such as 'resources.gpu.servers', is " +
+                   "'field' must be names with dots between them, such as 'resources.gpu.servers', is " +
                        quote::name(*text));
       continue;
     }
@@ -168,7 +164,7 @@ Vary read_vary(const Node& node, bool is_generated, Problems& problems) {
   std::set<std::string> seen;
   for (const Cell& value : vary.axis.values) {
     if (!seen.insert(value.text).second) {
-      problems.add(node, "the value " + value.text + " comes twice");
+      problems.add(node, "the value " + value.text + " is given twice");
       break;
     }
   }

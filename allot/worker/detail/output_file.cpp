@@ -28,7 +28,7 @@ int synchronise(const std::string& path) {
 
 std::string keep_output(const std::string& temporary, const std::string& final_path) {
   if (const int error = synchronise(temporary); error == ENOENT) {
-    return "it ended well, but wrote no output to " + temporary;
+    return "it succeeded, but wrote no output to " + temporary;
   } else if (error != 0) {
     return "cannot save the output " + temporary + because(error);
   }

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "allot/base/numbers.hpp"
 #include "allot/worker/detail/descriptor.hpp"
 
 namespace allot::detail {
@@ -27,14 +27,6 @@ std::string read_all(const char* path) {
     if (size <= 0) return text;
     text.append(part.data(), static_cast<std::size_t>(size));
   }
-}
-
-template <typename Number>
-std::optional<Number> to_number(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 /// The next word of `text`, which is taken off.
@@ -52,9 +44,9 @@ std::optional<ProcessEntry> read_entry(pid_t process) {
   if (end == std::string::npos) return std::nullopt;
   std::string_view rest = std::string_view(stat).substr(end + 1);
   const std::string_view state = next_word(rest);
-  const auto parent = to_number<pid_t>(next_word(rest));
-  const auto group = to_number<pid_t>(next_word(rest));
-  const auto session = to_number<pid_t>(next_word(rest));
+  const auto parent = number_in<pid_t>(next_word(rest));
+  const auto group = number_in<pid_t>(next_word(rest));
+  const auto session = number_in<pid_t>(next_word(rest));
   if (!parent || !group || !session) return std::nullopt;
   return ProcessEntry{process, *parent, *group, *session, state == "Z" || state == "X"};
 }
@@ -66,7 +58,7 @@ std::vector<ProcessEntry> process_table() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
   if (!folder) return table;
   while (const dirent* const entry = ::readdir(folder.get())) {
-    const auto process = to_number<pid_t>(entry->d_name);
+    const auto process = number_in<pid_t>(entry->d_name);
     if (!process) continue;
     if (const auto found = read_entry(*process)) table.push_back(*found);
   }
@@ -97,7 +89,7 @@ std::vector<pid_t> own_children() {
   std::vector<pid_t> children;
   std::string_view rest = text;
   for (std::string_view word = next_word(rest); !word.empty(); word = next_word(rest)) {
-    if (const auto child = to_number<pid_t>(word)) children.push_back(*child);
+    if (const auto child = number_in<pid_t>(word)) children.push_back(*child);
   }
   return children;
 }

@@ -99,12 +99,12 @@ void print_comparison_with_best(Console& console, const PolicyInfo& policy, cons
 /// What it means that the chain does not forget its start.
 std::string several_classes(const Analysis& analysis) {
   const std::string which =
-      whole(analysis.classes) + " closed classes: who enters first decides for ever which";
+      whole(analysis.classes) + " closed classes: the order of entry decides which one is reached";
   if (analysis.highest_throughput - analysis.lowest_throughput <= kSame * analysis.throughput)
-    return which + ", but all complete the same.";
+    return which + ", but all have the same throughput.";
   return which + ". They complete from " + number(analysis.lowest_throughput, 5) + " to " +
          number(analysis.highest_throughput, 5) +
-         " tasks/s; all figures are means over the starts, the response time too.";
+         " tasks/s; all figures, including the response time, are means over the starts.";
 }
 
 void print_analysis(Console& console, const PolicyInfo& policy, const System& system,
@@ -150,7 +150,7 @@ Exit run_analyze(Arguments& arguments, Console& console) {
   if (!analysis.note.empty()) console.note(std::string(question.policy.name()) + ": " + analysis.note);
   if (analysis.stopped == StopReason::kInterrupted) throw Failure(Exit::kInterrupted, "interrupted");
   if (analysis.stopped == StopReason::kTimeLimit) {
-    throw Failure(Exit::kFailed, "the time limit came first, and a chain that is not solved says nothing; " +
+    throw Failure(Exit::kFailed, "the time limit expired before the chain was solved; " +
                                      counted(static_cast<Count>(analysis.states), "state") + " were found");
   }
   if (arguments.asking.json()) {

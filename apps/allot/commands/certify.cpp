@@ -23,7 +23,7 @@ struct Arguments : Asked<CertifyQuestion> {
 /// Why nothing is proven about the assignment.
 std::string why_nothing_is_proven(const System& system, const Solution& solution) {
   if (solution.performance.approximate && system.has_needs())
-    return "where " + where_approximate(system) + ", parts of tasks are counted";
+    return "where " + where_approximate(system) + ", fractions of tasks are counted";
   if (solution.performance.approximate) {
     for (const ResourceId j : system.resource_ids()) {
       const Resource& r = system.resource(j);
@@ -49,7 +49,7 @@ template <typename Say>
 void print_tightness(Say&& say, const System& system, const Solution& solution) {
   if (!solution.reason.empty()) say(Style::kPlain, "But " + shown(solution.reason) + ".");
   if (solution.performance.approximate)
-    say(Style::kPlain, "Where " + where_approximate(system) + ", parts of tasks are counted.");
+    say(Style::kPlain, "Where " + where_approximate(system) + ", fractions of tasks are counted.");
 }
 
 void print_verdict(Console& console, const Scenario& scenario, const Solution& solution) {
@@ -80,7 +80,7 @@ void print_verdict(Console& console, const Scenario& scenario, const Solution& s
     }
   }
   if (solution.outcome == Outcome::kTimeLimit)
-    say(Style::kPlain, "The time limit came first; more time may prove more.");
+    say(Style::kPlain, "The time limit expired; more time may prove more.");
   if (solution.outcome == Outcome::kInterrupted) say(Style::kBad, "Interrupted: this is the best so far.");
 }
 

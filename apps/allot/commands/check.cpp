@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "allot/model/system.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/check_plan.hpp"
 #include "apps/allot/input.hpp"
@@ -46,28 +45,12 @@ auto certificate_or_fail(Read read, const std::string& path) {
   return std::move(*read.certificate);
 }
 
-/// What of a scenario a certificate is about.
-check::Machine machine_of(const System& system) {
-  check::Machine machine;
-  for (const Resource& resource : system.resources()) {
-    machine.resources.push_back(
-        {resource.name, resource.servers, resource.discipline == Discipline::kFcfs, resource.min_depth});
-  }
-  for (const TaskType i : system.types()) {
-    machine.tasks.push_back(
-        {system.task(i).name, system.count(i), system.floor(i), system.worth(i), system.task(i).priority});
-    machine.rates.emplace_back();
-    for (const ResourceId j : system.resource_ids()) machine.rates.back().push_back(system.rate(i, j));
-  }
-  return machine;
-}
-
 std::string difference(const check::Machine& claimed, const check::Machine& meant) {
   if (claimed == meant) return {};
   const char* where = claimed.resources != meant.resources ? "resources"
                       : claimed.tasks != meant.tasks       ? "task types"
                                                            : "rates";
-  return std::string("the certificate is about another system than the scenario: their ") + where + " differ";
+  return std::string("the certificate is not about the system of the scenario: their ") + where + " differ";
 }
 
 const char* kind_of(const check::Certificate& certificate, const check::Verdict& verdict) {
@@ -102,10 +85,11 @@ std::string accepted_text(const check::Certificate& certificate, const check::Ve
                                       [](const check::Task& task) { return task.worth != 1; });
   const std::string unit = has_worths && !shares ? " of value per second" : " tasks/s";
   const std::string whatever =
-      shares ? "no time shares that keep the priorities exactly complete" : "no assignment completes";
+      shares ? "no time shares that match the priorities exactly complete" : "no assignment completes";
   if (claim.infeasible) {
-    return shares ? "Accepted: no time shares keep the priorities exactly, every least depth and every floor."
-                  : "Accepted: no assignment keeps every least depth and meets every floor.";
+    return shares ? "Accepted: no time shares match the priorities exactly and meet every minimum depth and "
+                    "every floor."
+                  : "Accepted: no assignment meets every minimum depth and every floor.";
   }
   if (claim.assignment.empty()) {
     return "Accepted: " + whatever + " more than " + number_above(claim.at_most, 10) + unit + ".";
@@ -132,7 +116,7 @@ Report report_on(const check::Certificate& certificate, const Scenario* wanted, 
   if (wanted != nullptr) {
     if (!wanted->is_static())
       throw Failure(Exit::kInvalidInput,
-                    path + ": no certificate of even sharing is about work that varies over time");
+                    path + ": there are no certificates of even sharing for work that varies over time");
     report.verdict.reason = difference(certificate.machine, machine_of(wanted->system));
   }
   if (report.verdict.reason.empty()) report.verdict = check::check(certificate);

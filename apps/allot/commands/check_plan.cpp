@@ -15,26 +15,20 @@ using check::PlanClaim;
 using check::PlanLimit;
 using check::PlanObjective;
 
-check::PlanMachine machine_of(const Scenario& scenario) {
+check::PlanMachine plan_machine_of(const Scenario& scenario) {
   const System& system = scenario.system;
   check::PlanMachine plan;
-  for (const Resource& resource : system.resources()) {
-    plan.machine.resources.push_back(
-        {resource.name, resource.servers, resource.discipline == Discipline::kFcfs, resource.min_depth});
-    plan.idle_power.push_back(resource.idle_power);
-  }
+  plan.machine = machine_of(system);
+  for (const Resource& resource : system.resources()) plan.idle_power.push_back(resource.idle_power);
   for (const TaskType i : system.types()) {
     const TaskClass& task = system.task(i);
-    plan.machine.tasks.push_back(
-        {task.name, task.count, task.floor.value_or(0), system.worth(i), task.priority});
+    plan.machine.tasks[index(i)].floor = task.floor.value_or(0);  // without what max_response asks for
     plan.max_response.push_back(task.max_response);
-    plan.machine.rates.emplace_back();
     plan.power.emplace_back();
     plan.needs.emplace_back(system.resource_count());
     for (const ResourceId j : system.resource_ids()) {
       for (const Draw& draw : system.needs(i, j))
         plan.needs.back()[index(j)].push_back({index(draw.capacity), draw.amount});
-      plan.machine.rates.back().push_back(system.rate(i, j));
       plan.power.back().push_back(system.power(i, j));
     }
   }
@@ -58,7 +52,7 @@ std::string unit_of(const PlanCertificate& certificate) {
     case PlanObjective::kShares:
       return " tasks/s";
     case PlanObjective::kLeast:
-      return " tasks/s for each unit of priority, for whoever has least";
+      return " tasks/s per unit of priority, for the type that has least";
     case PlanObjective::kLogarithms:
       return " as the sum of priority times log of completions";
     case PlanObjective::kPower:
@@ -118,14 +112,29 @@ std::string no_plan(const PlanCertificate& certificate) {
   if (list.empty()) return "Accepted: there is no plan.";
   const std::string shares =
       certificate.objective == PlanObjective::kShares ? " while the priorities are matched" : "";
-  return "Accepted: no policy can keep " + list + shares + ".";
+  return "Accepted: no policy can meet " + list + shares + ".";
 }
 
 }  // namespace
 
+check::Machine machine_of(const System& system) {
+  check::Machine machine;
+  for (const Resource& resource : system.resources()) {
+    machine.resources.push_back(
+        {resource.name, resource.servers, resource.discipline == Discipline::kFcfs, resource.min_depth});
+  }
+  for (const TaskType i : system.types()) {
+    machine.tasks.push_back(
+        {system.task(i).name, system.count(i), system.floor(i), system.worth(i), system.task(i).priority});
+    machine.rates.emplace_back();
+    for (const ResourceId j : system.resource_ids()) machine.rates.back().push_back(system.rate(i, j));
+  }
+  return machine;
+}
+
 std::string difference_of_plans(const PlanCertificate& certificate, const Scenario& wanted) {
-  if (!wanted.population.empty()) return "no certificate is about counts that change over time";
-  const check::PlanMachine meant = machine_of(wanted);
+  if (!wanted.population.empty()) return "there are no certificates for counts that change over time";
+  const check::PlanMachine meant = plan_machine_of(wanted);
   const check::PlanMachine& claimed = certificate.machine;
   if (claimed == meant) return {};
   const char* where = claimed.machine.resources != meant.machine.resources ? "resources"
@@ -136,7 +145,7 @@ std::string difference_of_plans(const PlanCertificate& certificate, const Scenar
                       : claimed.groups != meant.groups                     ? "threads"
                       : claimed.arrivals != meant.arrivals                 ? "arrivals"
                                                                            : "limits or powers";
-  return std::string("the certificate is about another system than the scenario: their ") + where + " differ";
+  return std::string("the certificate is not about the system of the scenario: their ") + where + " differ";
 }
 
 std::string accepted_plan_text(const PlanCertificate& certificate, const check::Verdict& verdict) {

@@ -162,28 +162,19 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
                {"rates_known", outlook.known},
                {"journal", arguments.journal},
                {"fresh", arguments.survey.fresh}};
-  json["assignment"] = nullptr;
-  if (is_planned && outlook.plan->target) {
-    Json rows = Json::array();
-    for (std::size_t i = 0; i < job.tasks.size(); ++i) {
-      Json row = Json::array();
-      for (std::size_t j = 0; j < job.resources.size(); ++j)
-        row.push_back((*outlook.plan->target)(task_type(i), resource_id(j)));
-      rows.push_back(std::move(row));
-    }
-    json["assignment"] = std::move(rows);
-  }
-  json["service"] = nullptr;
-  if (is_planned && !outlook.plan->service.empty()) {
+  const auto matrix = [&](bool is_there, const auto& value) -> Json {
+    if (!is_planned || !is_there) return nullptr;
     Json rows = Json::array();
     for (const TaskType i : outlook.plan->system.types()) {
-      Json row = Json::array();
-      for (const ResourceId j : outlook.plan->system.resource_ids())
-        row.push_back(outlook.plan->part(i, j).value_or(0));
-      rows.push_back(std::move(row));
+      Json& row = rows.emplace_back(Json::array());
+      for (const ResourceId j : outlook.plan->system.resource_ids()) row.push_back(value(i, j));
     }
-    json["service"] = std::move(rows);
-  }
+    return rows;
+  };
+  json["assignment"] = matrix(outlook.plan && outlook.plan->target,
+                              [&](TaskType i, ResourceId j) { return (*outlook.plan->target)(i, j); });
+  json["service"] = matrix(outlook.plan && !outlook.plan->service.empty(),
+                           [&](TaskType i, ResourceId j) { return outlook.plan->part(i, j).value_or(0); });
   Json capacities = Json::array();
   for (const Held& held : held_by(job, outlook))
     capacities.push_back({{"name", held.name},
@@ -288,7 +279,7 @@ std::string pairs_text(const Console& console, const Job& job, const Cell& cell)
 
 void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   if (!outlook.known) {
-    console.paragraph("The rates are not known yet: the plan is made while they are learnt." +
+    console.paragraph("The rates are not known yet: the plan is made while they are learned." +
                       (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
     return;
   }
@@ -308,12 +299,12 @@ void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   }
   if (plan.predicted) console.paragraph("Predicted: " + number(plan.predicted->throughput) + " tasks/s.");
   if (outlook.finish_s) {
-    console.paragraph("Finished after about " + duration(*outlook.finish_s) +
-                      (outlook.unknown.empty() ? "" : ", or sooner where a rate is not known") +
+    console.paragraph("Expected to finish after about " + duration(*outlook.finish_s) +
+                      (outlook.unknown.empty() ? "" : ", or sooner if a rate is not known") +
                       "; no schedule finishes sooner than " + duration(*outlook.bound_s) +
-                      ", by the rates as known.");
+                      ", by the known rates.");
   }
-  if (!outlook.unknown.empty()) console.paragraph("Not known yet, and tried first: " + outlook.unknown + ".");
+  if (!outlook.unknown.empty()) console.paragraph("Unknown rates, tried first: " + outlook.unknown + ".");
 }
 
 }  // namespace
@@ -327,7 +318,7 @@ void dry_run(const RunArguments& arguments, const Job& job, std::span<const JobI
   }
   std::string headline = shown(job.path.empty() ? job.name : job.path) + ": " +
                          counted(static_cast<Count>(items.size()), "task") + ", " + whole(outlook.done) +
-                         " done already";
+                         " already done";
   if (outlook.failed > 0) headline += ", " + whole(outlook.failed) + " failed";
   headline += ", " + whole(outlook.left) + " to do";
   const auto again = static_cast<Count>(survey.redone.size());

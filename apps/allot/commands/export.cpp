@@ -1,14 +1,13 @@
 // allot export: what was recorded, in formats of other programs.
 #include <fstream>
 #include <string>
-#include <system_error>
 
 #include "allot/base/error.hpp"
-#include "allot/base/own_file.hpp"
 #include "allot/report/journal_trace.hpp"
 #include "allot/report/simulation_trace.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/journal_input.hpp"
+#include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app::export_command {
@@ -46,8 +45,7 @@ Exit run_export(const Arguments& arguments, Console& console) {
     return Exit::kOk;
   }
   // For its owner alone: it has names of files in it.
-  if (const std::error_code error = replace_file(arguments.out, document, Readers::kOwner))
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(arguments.out) + ": " + error.message());
+  write_or_fail(arguments.out, document, Readers::kOwner);
   console.print("{}\n", shown(arguments.out));
   return Exit::kOk;
 }

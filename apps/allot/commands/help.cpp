@@ -53,7 +53,7 @@ Exit run_help(const Arguments& arguments, Console& console) {
   if (about != nullptr) console.print(command_help(*about, about->declare().options, console));
   if (about != nullptr && topic != nullptr) console.print("\n");
   if (about == nullptr && topic != nullptr && arguments.man)
-    throw Failure(Exit::kUsage, "--man: there are pages of commands, and none of topics.");
+    throw Failure(Exit::kUsage, "--man: commands have manual pages, topics do not.");
   if (topic != nullptr) console.print(topic_help(*topic, console));
   if (about != nullptr || topic != nullptr) return Exit::kOk;
   const std::vector<std::string> names = all_topics();

@@ -66,17 +66,17 @@ std::string resources_of(const Machine& machine, bool is_job) {
     if (is_job) {
       if (!gpu.visible_by.empty()) text += gpu_env(gpu, machine);
     } else {
-      text += remarked("discipline = \"fcfs\"", "a card does one task after the other; 'ps': all at once");
+      text += remarked("discipline = \"fcfs\"", "a card runs one task after another; 'ps': all at once");
     }
   }
   if (machine.memory > 0) {
-    text += "\n# Memory, to be held by tasks that name it in their needs; without the # it is used.\n";
+    text += "\n# Memory that tasks can hold by naming it in their needs; remove the # to use it.\n";
     text += "# [[capacities]]\n# name = \"memory\"\n" +
             remarked("# amount = " + std::to_string(machine.memory >> 30), "GiB");
   }
   for (const Partition& partition : machine.partitions) {
     text += "\n# A partition of Slurm" + (partition.gres.empty() ? "" : ", with " + partition.gres) +
-            "; without the # it is used.\n";
+            "; remove the # to use it.\n";
     text += "# [[resources]]\n# name = \"slurm-" + partition.name + "\"\n" +
             remarked("# servers = " + std::to_string(partition.nodes), "nodes");
     if (is_job)
@@ -106,7 +106,7 @@ std::string scenario_text(const Machine& machine) {
     return is_gpu ? quote::number(10) : quote::number(1 / static_cast<double>(rank + 1));
   });
   std::string text =
-      "\n# The work, a block for each type of task. These are an example: replace them by yours. 'allot "
+      "\n# The work, one block per task type. These are examples: replace them with yours. 'allot "
       "profile'\n"
       "# measures rates of real commands ('allot init --jobs'), 'allot help scenario' lists all keys.\n";
   text += "\n[[tasks]]\nname = \"first\"\n" +
@@ -122,8 +122,8 @@ std::string job_text(const Machine& machine) {
     return std::string(is_gpu ? "[\"sleep\", \"0.02\"]" : "[\"sleep\", \"0.1\"]");
   });
   std::string text =
-      "\n# The work, a block for each type of task. These are an example: replace the commands by yours.\n"
-      "# 'allot help jobs' lists all keys and what stands for an input.\n";
+      "\n# The work, a block for each type of task. These are examples: replace the commands with yours.\n"
+      "# 'allot help jobs' lists all keys and placeholders.\n";
   text += "\n[[tasks]]\nname = \"first\"\n" +
           remarked("repeat = 20", "or inputs = \"images/*.jpg\"; {} is one of them");
   text += "command = " + commands + "\n";
@@ -134,7 +134,7 @@ std::string job_text(const Machine& machine) {
 
 std::string file_text(const Machine& machine, bool is_job) {
   std::string text = "#:schema " + schema_of(is_job ? "jobs" : "scenario") + "\n";
-  text += is_job ? "# Work for this machine: 'allot run' does it, 'allot profile' measures it first.\n"
+  text += is_job ? "# Work for this machine: 'allot run' runs it, 'allot profile' measures its rates.\n"
                  : "# This machine as allot sees it: 'allot solve' says where tasks belong.\n";
   if (!machine.processor.empty()) text += "# " + machine.processor + "\n";
   text += resources_of(machine, is_job);
@@ -146,7 +146,7 @@ void write_new(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0 && errno == EEXIST)
     throw Failure(Exit::kFailed,
-                  in_quotes(path) + " is there already, and is left as it is; name another file, or '-'.");
+                  in_quotes(path) + " exists already and is not overwritten; name another file, or '-'.");
   bool good = file >= 0;
   for (std::size_t done = 0; good && done < text.size();) {
     const ssize_t count = ::write(file, text.data() + done, text.size() - done);
@@ -164,27 +164,21 @@ std::string found_json(const Machine& machine, const std::string& file) {
   document.add("processor", machine.processor.empty() ? Json() : Json(machine.processor));
   Json::Array cores;
   for (const CoreKind& kind : machine.cores) {
-    Json& entry = cores.emplace_back();
-    entry.add("name", kind.name);
-    entry.add("cores", kind.cores);
-    entry.add("threads", kind.threads);
+    cores.push_back(Json::object({{"name", kind.name}, {"cores", kind.cores}, {"threads", kind.threads}}));
   }
   document.add("cores", std::move(cores));
   Json::Array gpus;
   for (const GpuKind& gpu : machine.gpus) {
-    Json& entry = gpus.emplace_back();
-    entry.add("name", gpu.name);
-    entry.add("model", gpu.model);
-    entry.add("count", gpu.count);
-    entry.add("memory", gpu.memory > 0 ? Json(gpu.memory) : Json());
+    gpus.push_back(Json::object({{"name", gpu.name},
+                                 {"model", gpu.model},
+                                 {"count", gpu.count},
+                                 {"memory", gpu.memory > 0 ? Json(gpu.memory) : Json()}}));
   }
   document.add("gpus", std::move(gpus));
   document.add("memory", machine.memory > 0 ? Json(machine.memory) : Json());
   Json::Array partitions;
   for (const Partition& partition : machine.partitions) {
-    Json& entry = partitions.emplace_back();
-    entry.add("name", partition.name);
-    entry.add("nodes", partition.nodes);
+    partitions.push_back(Json::object({{"name", partition.name}, {"nodes", partition.nodes}}));
   }
   document.add("partitions", std::move(partitions));
   return document.text();
@@ -195,9 +189,9 @@ Exit run_init(const Arguments& arguments, Console& console) {
                            : arguments.is_job      ? "jobs.toml"
                                                    : "scenario.toml";
   if (path.ends_with(".json"))
-    throw Failure(Exit::kUsage, "FILE: it is TOML that is written, with remarks, which JSON has none of.");
+    throw Failure(Exit::kUsage, "FILE: 'init' writes TOML with comments; JSON has no comments.");
   if (path == "-" && arguments.json)
-    throw Failure(Exit::kUsage, "'--json' and '-' both want standard output");
+    throw Failure(Exit::kUsage, "'--json' and '-' both write to standard output");
   const Machine machine = look_at_machine(arguments.root);
   const std::string text = file_text(machine, arguments.is_job);
   if (path == "-") {
@@ -216,7 +210,7 @@ Exit run_init(const Arguments& arguments, Console& console) {
   for (const Partition& partition : machine.partitions)
     found.push_back("Slurm's partition " + partition.name);
   for (const std::string& line : found) console.print("  {}\n", shown(line));
-  console.print("{}: now say what the work is, then 'allot {} {}'.\n", shown(path),
+  console.print("{}: now describe your work in it, then run 'allot {} {}'.\n", shown(path),
                 arguments.is_job ? "run" : "solve", shown(path));
   return Exit::kOk;
 }

@@ -56,9 +56,9 @@ void find_files(const std::string& journal, AttemptRow& row) {
 /// error.
 std::string reason(const AttemptRow& row) {
   if (!row.error.empty()) return shown(row.error);
-  if (row.status == AttemptStatus::kTimeout) return "it ran past its timeout";
+  if (row.status == AttemptStatus::kTimeout) return "it exceeded its timeout";
   const std::string said = last_line(row.err_file);
-  return said.empty() ? "" : "it said: " + shown(said);
+  return said.empty() ? "" : "its last line: " + shown(said);
 }
 
 void print_totals(Console& console, const JournalReader& journal) {
@@ -216,7 +216,7 @@ Exit run_log(const Arguments& arguments, Console& console) {
       print_table(console, journal, arguments);
       return Exit::kOk;
     }
-    if (arguments.csv) console.document(std::string(attempt_csv_header()) + "\n");
+    if (arguments.csv) console.document(attempt_csv_header() + "\n");
     journal.for_each_attempt(
         [&](AttemptRow row) {
           find_files(arguments.journal, row);

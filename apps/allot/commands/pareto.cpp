@@ -159,7 +159,7 @@ void print_weighted(Console& console, const ParetoFrontier& frontier, const Solu
 
 void print_ending(Console& console, const ParetoFrontier& frontier) {
   if (frontier.outcome == Outcome::kTimeLimit)
-    console.print("The time limit came first: points may be missing.\n");
+    console.print("The time limit expired: points may be missing.\n");
   if (frontier.outcome == Outcome::kInterrupted)
     console.line("Interrupted: these are the points found so far.", Style::kBad);
 }
@@ -178,10 +178,10 @@ Exit run_pareto(Arguments& arguments, Console& console) {
     console.document(question.json());
   } else if (failed && frontier.is_planned) {
     throw Failure(Exit::kFailed, frontier.outcome == Outcome::kInfeasible
-                                     ? "no plan keeps all limits; 'allot solve' says which exclude each other"
+                                     ? "no plan meets all limits; 'allot solve' says which are in conflict"
                                      : "no plan was found in time");
   } else if (failed) {
-    throw Failure(Exit::kFailed, "no assignment completes a task and meets all floors and least depths");
+    throw Failure(Exit::kFailed, "no assignment completes a task and meets all floors and minimum depths");
   } else if (frontier.points.empty()) {
     print_system(console, scenario);
     console.print("There are no threads, so there is nothing to choose.\n");

@@ -1,13 +1,12 @@
 // allot plot: what a journal holds, as a page.
 #include <filesystem>
 #include <string>
-#include <system_error>
 
-#include "allot/base/own_file.hpp"
 #include "allot/base/version.hpp"
 #include "allot/report/journal_page.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/journal_input.hpp"
+#include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app::plot_command {
@@ -20,12 +19,6 @@ struct Arguments {
   std::string out;
 };
 
-/// Never half there, through no link, and for its owner alone: it has commands in it.
-void write_page(const std::string& path, const std::string& page) {
-  if (const std::error_code error = replace_file(path, page, Readers::kOwner))
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
-}
-
 Exit run_plot(const Arguments& arguments, Console& console) {
   const std::string out = arguments.out.empty() ? arguments.journal + ".html" : arguments.out;
   const std::string title = fs::path(arguments.journal).filename().string();
@@ -36,7 +29,7 @@ Exit run_plot(const Arguments& arguments, Console& console) {
     console.document(std::string_view(page));
     return Exit::kOk;
   }
-  write_page(out, page);
+  write_or_fail(out, page, Readers::kOwner);  // command lines may hold secrets
   console.print("{}\n", shown(out));
   return Exit::kOk;
 }

@@ -11,7 +11,6 @@
 #include <string>
 #include <system_error>
 
-#include "allot/base/own_file.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
@@ -155,12 +154,6 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
   return scenario;
 }
 
-/// Whole or not at all, and through no link.
-void write_file(const std::string& path, const std::string& text) {
-  if (const std::error_code error = replace_file(path, text, Readers::kEveryone))
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + error.message());
-}
-
 Json timing_json(const Timing& timing) {
   if (timing.runs == 0) return nullptr;
   return {{"rate", timing.rate()},
@@ -241,7 +234,7 @@ void print_sharing(Console& console, const Job& job, const SharingFit& fit) {
   if (fit.needs.empty()) {
     console.print("Tasks do not slow each other down beyond their own slots, by {} mixes.\n", fit.mixes);
   } else {
-    console.print("Tasks share {}, by {} mixes: parts of it that one task takes, with 95% intervals\n\n",
+    console.print("Tasks share {}, by {} mixes: the part of it that one task takes, with 95% intervals\n\n",
                   fit.needs.size() == 1 ? "one capacity" : "two capacities", fit.mixes);
     Table table({Align::kLeft, Align::kRight, Align::kRight});
     table.title({"", "shared1", fit.needs.size() > 1 ? "shared2" : ""});
@@ -274,14 +267,14 @@ void print_text(Console& console, const Job& job, const Profile& profile, const 
   console.gap();
   for (std::size_t j = 0; j < job.resources.size(); ++j) {
     if (const auto& factor = profile.interference[j]; factor && std::abs(*factor - 1) > 0.1) {
-      console.print("In the mix, tasks on {} take {} {} than with its own slots full{}.\n",
+      console.print("In the mix, tasks on {} take {} {} than with only its own slots full{}.\n",
                     in_quotes(job.resources[j].name), percent(std::abs(*factor - 1)),
                     *factor > 1 ? "longer" : "less", *factor > 1 ? ": the resources disturb each other" : "");
     }
   }
   if (profile.sharing) print_sharing(console, job, *profile.sharing);
   const double launch = *std::max_element(profile.launch_s.begin(), profile.launch_s.end());
-  console.print("Launching takes up to {} a task, and is not part of the rates.\n", duration(launch));
+  console.print("Launching takes up to {} per task and is not part of the rates.\n", duration(launch));
   console.print("Written to {}: 'allot solve' and 'allot run' read it.\n", shown(out));
 }
 
@@ -308,9 +301,9 @@ void refuse_without_inputs(const Job& job) {
       any = has_input(job, task_type(i), row);
     if (any) continue;
     throw Failure(Exit::kInvalidInput,
-                  shown(job.path) + ": " + in_quotes(task.name) + " takes outputs of " +
+                  shown(job.path) + ": " + in_quotes(task.name) + " uses outputs of " +
                       in_quotes(job.tasks[index(*task.from)].name) +
-                      ", and none is there. 'allot run' makes them, and learns the rates as it goes.");
+                      ", and there are none. 'allot run' makes them, and learns the rates on the way.");
   }
 }
 
@@ -333,7 +326,7 @@ class Keeper {
     if (Clock::now() - kept_at_ < std::chrono::seconds(2) || !has_rates(so_far)) return;
     kept_at_ = Clock::now();
     try {
-      write_file(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml));
+      write_or_fail(path_, write_scenario(scenario_of(job_, so_far), FileFormat::kToml), Readers::kEveryone);
     } catch (const Failure&) {
       // The end will tell.
     }
@@ -352,10 +345,10 @@ bool keep_rates(const Arguments& arguments, const Job& job, const Profile& profi
   if (profile.interrupted && std::filesystem::exists(arguments.out, error)) {
     // A part must not take the place of a whole.
     std::filesystem::rename(arguments.out, arguments.out + "~", error);
-    if (!error) console.note("the rates of an earlier profile are now " + shown(arguments.out + "~"));
+    if (!error) console.note("the rates of an earlier profile were moved to " + shown(arguments.out + "~"));
   }
   try {
-    write_file(arguments.out, text);
+    write_or_fail(arguments.out, text, Readers::kEveryone);
     return true;
   } catch (const Failure& failure) {
     console.error(std::string(failure.what()) + "; the rates follow on standard output");
@@ -373,10 +366,10 @@ Exit profile(Arguments& arguments, Console& console) {
   }
   refuse_without_inputs(job);
   console.note(
-      "the tasks are run again and again, at least " +
+      "the tasks will run many times, at least " +
       whole(static_cast<Count>(least_executions(job, arguments.options))) +
-      " times in all, with inputs drawn at random; what they do besides writing to {out} is done each "
-      "time. Ctrl-C stops, and keeps what was measured");
+      " times in all, with randomly chosen inputs; side effects other than writing to {out} happen each "
+      "time. Ctrl-C stops and keeps the results");
   adopt_orphans();
   arguments.options.stop = &catch_interrupts();
   catch_terminations();
@@ -408,7 +401,7 @@ Exit profile(Arguments& arguments, Console& console) {
     print_text(console, job, profile, arguments.out);
   }
   if (profile.interrupted) {
-    console.note("interrupted: what was measured so far is written");
+    console.note("interrupted: the results so far were written");
     return Exit::kInterrupted;
   }
   const bool all_run =

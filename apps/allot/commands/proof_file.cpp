@@ -1,15 +1,9 @@
 #include "apps/allot/commands/proof_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
-
 #include "allot/ask/option.hpp"
 #include "allot/solve/certificate_json.hpp"
 #include "allot/solve/plan_certificate.hpp"
-#include "apps/allot/exit.hpp"
+#include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
@@ -23,7 +17,7 @@ namespace {
 /// Why a plan has no proof.
 std::string nothing_proven(const Solution& solution) {
   if (solution.outcome == Outcome::kInfeasible)
-    return "the limits exclude each other by so little that rounding hides it";
+    return "the limits exclude each other by less than rounding can show";
   return "nothing is proven about this plan";
 }
 
@@ -46,20 +40,7 @@ void write_proof(const std::string& path, const Scenario& scenario, const Soluti
                                      in_quotes(solution.solver) + ", so " + in_quotes(path) +
                                      " is not written");
   }
-  const std::string text = certificate_of(scenario, solution);
-  const std::string temporary = path + ".new";
-  errno = 0;  // of the first thing that fails
-  std::ofstream file(temporary, std::ios::binary);
-  if (file) file << text;
-  if (file) file.close();
-  const int cause = errno;
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) {
-    const std::string why = error ? error.message() : cause != 0 ? std::strerror(cause) : "unknown error";
-    std::filesystem::remove(temporary, error);
-    throw Failure(Exit::kFailed, "cannot write " + in_quotes(path) + ": " + why);
-  }
+  write_or_fail(path, certificate_of(scenario, solution), Readers::kEveryone);
 }
 
 }  // namespace allot::app

@@ -92,7 +92,7 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
 
 std::vector<Option> options_of(Arguments& arguments) {
   const auto set_figure = [&arguments](const std::string& text) {
-    if (text.empty()) throw OptionError("--figure", "needs a number or a name, not nothing");
+    if (text.empty()) throw OptionError("--figure", "needs a number or a name");
     arguments.figure = text;
   };
   std::vector<Option> options = {

@@ -81,8 +81,8 @@ void refuse_long_outputs(const Job& job, std::span<const JobItem> items) {
     if (path.size() < PATH_MAX) continue;
     throw Failure(Exit::kInvalidInput, name_of(job) + ": the output of task " + std::to_string(at + 1) +
                                            " has a name of " + whole(static_cast<Count>(path.size())) +
-                                           " bytes; the system knows files with up to " +
-                                           whole(PATH_MAX - 1) + ". Nothing was started.");
+                                           " bytes; the system allows at most " + whole(PATH_MAX - 1) +
+                                           ". Nothing was started.");
   }
 }
 
@@ -191,7 +191,7 @@ void make_folder(const std::string& path) {
 void begin_anew(const std::string& journal, const Console& console) {
   const auto moved = move_aside(journal);
   if (!moved) return;
-  console.note("the old journal is now " + shown(*moved));
+  console.note("the old journal was moved to " + shown(*moved));
   std::error_code error;
   std::filesystem::rename(journal + ".out", *moved + ".out", error);
 }
@@ -262,7 +262,7 @@ std::optional<Scenario> measured_rates(const RunArguments& arguments, const Job&
 
 Exit run(RunArguments& arguments, Console& console) {
   if (arguments.json && arguments.print_asked == Print::kGrouped)
-    throw Failure(Exit::kUsage, "'--json' and '--print grouped' both want standard output");
+    throw Failure(Exit::kUsage, "'--json' and '--print grouped' both write to standard output");
   const NamedJob named = read_job_words(arguments.work, console);
   const Job& job = named.job;
   if (arguments.journal.empty()) arguments.journal = named.journal;
@@ -333,9 +333,7 @@ Option halt_option(std::optional<HaltRule>& halt) {
 Option policy_option(std::string& policy) {
   const auto set = [&policy](const std::string& name) {
     if (policy_named("policy", name).needs_assignment) {
-      throw OptionError(
-          "--policy",
-          in_quotes(name) + " holds an assignment that is given to it, which live work has none of");
+      throw OptionError("--policy", in_quotes(name) + " holds a given assignment, but live work has none");
     }
     policy = name;
   };

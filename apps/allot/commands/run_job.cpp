@@ -106,7 +106,7 @@ std::vector<JobCommand::Part> commands_of(const JobWords& words,
   for (std::size_t at = 0; at < commands.size(); ++at) {
     const bool is_for_all = commands[at].resource.empty();
     if (is_for_all && commands.size() > 1) {
-      usage("--command: with several, each names its resource, as in --command " +
+      usage("--command: if there are several, each must name its resource, as in --command " +
             std::string(names.front()) + "='...'; " + in_quotes(commands[at].script) + " names none.");
     }
     for (std::size_t other = 0; other < at; ++other) {
@@ -125,18 +125,18 @@ InputTable inputs_of(const JobWords& words, const Console& console) {
   if (words.marker == kInputsFollow) {
     if (std::find(words.inputs.begin(), words.inputs.end(), kInputsFollow) != words.inputs.end()) {
       usage(
-          "only one ':::' is taken; for combinations write a table, one row for each task, and give it as "
+          "only one ':::' is allowed; for combinations, write a table with one row per task, and use "
           "':::: table.csv'.");
     }
     inputs.values = words.inputs;
   } else if (words.marker == kFileFollows && (words.inputs.size() != 1 || words.inputs.front().empty())) {
-    usage("'::::' is followed by one file: a list, or a table that ends in '.csv'.");
+    usage("'::::' must be followed by one file: a list, or a table whose name ends in '.csv'.");
   } else if (words.marker == kFileFollows && words.inputs.front() != "-") {
     source = words.inputs.front();
     inputs = inputs_from_file(source, kMostInputs, problems);
   } else {
     if (::isatty(STDIN_FILENO) == 1)
-      console.note("inputs are read from the terminal, one on each line; Ctrl-D ends them");
+      console.note("reading inputs from the terminal, one per line; end with Ctrl-D");
     inputs = inputs_from_stream(std::cin, words.null_separated, kMostInputs, problems);
     if (inputs.values.empty() && problems.size() == 1 && problems.front().line == 0) problems.clear();
   }
@@ -163,8 +163,7 @@ void apply_jobs(const JobWords& words, Job& job) {
     if (servers && named == job.resources.end())
       usage("-j: there is no resource " + in_quotes(name) + "; there is " + alternatives(names) + ".");
     if (!servers && job.resources.size() > 1)
-      usage("-j: there are several resources; say of which, as in -j " + shown(names.front()) + "=" + text +
-            ".");
+      usage("-j: there are several resources; name one, as in -j " + shown(names.front()) + "=" + text + ".");
     JobResource& resource = servers ? *named : job.resources.front();
     resource.servers = parse_servers("-j", servers.value_or(text));
   }
@@ -212,7 +211,7 @@ void add_job_options(std::vector<Option>& options, JobWords& words) {
   options.push_back(
       texts_option("FILE", words.words,
                    "the job file (TOML or JSON); or a command in quotes, with its inputs after ':::', in a "
-                   "file after '::::', or on standard input, one on each line")
+                   "file after '::::', or on standard input, one per line")
           .positional());
   // What the command makes of ':::' and the words after it.
   options.push_back(text_option("inputs_after", words.marker, "").hidden());
@@ -253,7 +252,7 @@ NamedJob read_job_words(const JobWords& words, const Console& console) try {
     const bool looks_typed = is_command(words.words.front(), !words.marker.empty());
     usage("did not expect " + in_quotes(words.words[1]) + "." +
           (looks_typed || words.words[1].find('{') != std::string::npos
-               ? std::string(" A command is one word, in quotes, as in ") + kOneLiner + "."
+               ? std::string(" A command is one argument, in quotes, as in ") + kOneLiner + "."
                : ""));
   }
   if (words.words.empty() && words.commands.empty()) {
@@ -270,8 +269,8 @@ NamedJob read_job_words(const JobWords& words, const Console& console) try {
   } else {
     const std::string& file = words.words.front();
     if (has_work || !words.marker.empty()) {
-      usage(in_quotes(file) + " is a job file, which says itself what to run on what; " +
-            (words.marker.empty() ? "'--command' and its like are" : in_quotes(words.marker) + " is") +
+      usage(in_quotes(file) + " is a job file, which says what to run where; " +
+            (words.marker.empty() ? "'--command' and similar options are" : in_quotes(words.marker) + " is") +
             " for work without one.");
     }
     named = {value_or_fail(read_job(file), console), true, file + ".journal"};

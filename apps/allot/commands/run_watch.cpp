@@ -87,22 +87,9 @@ void RunWatch::ended(const AttemptEnd& end, const JobItem& item, bool is_final, 
   row.run = run_number_;
   row.task = item.identity;
   row.type = job_.tasks[index(item.type)].name;
-  row.resource = end.resource;
-  row.slot = end.slot;
-  row.attempt = end.attempt;
-  row.status = end.status;
-  row.exit = end.exit;
-  row.signal = end.signal;
-  row.start_unix = end.start_unix;
-  row.queue_s = end.queue_s;
-  row.wall_s = end.wall_s;
-  row.user_s = end.user_s;
-  row.sys_s = end.sys_s;
-  row.maxrss_kb = end.maxrss_kb;
-  row.counted = end.counted;
+  static_cast<AttemptOrigin&>(row) = end;
+  static_cast<AttemptResult&>(row) = end;
   row.is_final = is_final;
-  row.error = end.error;
-  row.command = end.command;
   row.out_file = output.out;
   row.err_file = output.err;
   log_.add(row);
@@ -130,11 +117,11 @@ void RunWatch::answer(int number, RunControl& control) {
   }
   switch (++interrupts_) {
     case 1:
-      view_.note("interrupted: running tasks finish, nothing new is started; once more ends them");
+      view_.note("interrupted: running tasks finish, no new ones start; interrupt again to end them");
       control.drain();
       break;
     case 2:
-      view_.note("interrupted twice: running tasks have 5 s to end; once more kills them");
+      view_.note("interrupted twice: running tasks have 5 s to end; interrupt again to kill them");
       control.terminate();
       break;
     case 3:
@@ -142,7 +129,7 @@ void RunWatch::answer(int number, RunControl& control) {
       control.kill();
       break;
     default:
-      view_.note("interrupted again: what cannot be killed is left alone");
+      view_.note("interrupted again: giving up on tasks that cannot be killed");
       control.kill();
   }
 }

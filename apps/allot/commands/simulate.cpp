@@ -63,7 +63,7 @@ void print_result(Console& console, const Scenario& scenario, const SimulationRe
                    duration(result.wall_seconds),
                Style::kDim);
   if (result.partial) {
-    console.line("Interrupted: this is a part of the runs, or a part of one.", Style::kBad);
+    console.line("Interrupted: these are the results so far.", Style::kBad);
   }
   console.gap();
   print_types(console, system, result);

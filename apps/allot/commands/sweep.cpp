@@ -7,6 +7,7 @@
 #include "allot/sweep/sweep_reader.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/sweep_run.hpp"
+#include "apps/allot/input.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app::sweep_command {
@@ -18,13 +19,6 @@ struct Arguments {
   std::string file;
   SweepArguments sweep;
 };
-
-SweepPlan read_or_fail(const std::string& file, const Console& console) {
-  ReadResult<SweepPlan> result = read_sweep(file);
-  if (result) return std::move(result).value();
-  for (const Diagnostic& diagnostic : result.diagnostics()) console.error(to_string(diagnostic));
-  throw Failure(Exit::kInvalidInput, "");
-}
 
 /// What was varied, by whom, and the throughput: the rest is in the files.
 void print_rows(Console& console, const SweepPlan& plan, const allot::Table& rows) {
@@ -62,7 +56,7 @@ void print_rows(Console& console, const SweepPlan& plan, const allot::Table& row
 }
 
 Exit run_sweep_file(const Arguments& arguments, Console& console) {
-  const SweepPlan plan = read_or_fail(arguments.file, console);
+  const SweepPlan plan = value_or_fail(read_sweep(arguments.file), console);
   const std::string stem =
       arguments.file == "-" ? "sweep" : std::filesystem::path(arguments.file).stem().string();
   SweepArguments sweep = arguments.sweep;

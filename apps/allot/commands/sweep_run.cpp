@@ -8,9 +8,9 @@
 
 #include "allot/base/version.hpp"
 #include "apps/allot/commands/crew.hpp"
-#include "apps/allot/input.hpp"
 #include "apps/allot/interrupt.hpp"
 #include "apps/allot/options.hpp"
+#include "apps/allot/terminal/progress.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
@@ -29,40 +29,12 @@ std::string rough(double seconds) {
                       : fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-/// How far the sweep is, on a terminal only; gone when the work is.
-class SweepProgressLine {
- public:
-  explicit SweepProgressLine(const Console& console) : console_(console) {}
-  SweepProgressLine(const SweepProgressLine&) = delete;
-  SweepProgressLine& operator=(const SweepProgressLine&) = delete;
-  ~SweepProgressLine() { clear(); }
-
-  std::function<void(const SweepProgress&)> callback() {
-    if (!console_.shows_progress()) return {};
-    return [this](const SweepProgress& progress) { show(progress); };
-  }
-
-  void clear() {
-    if (is_shown_) console_.redraw_line("");
-    is_shown_ = false;
-  }
-
- private:
-  void show(const SweepProgress& progress) {
-    const Clock::time_point now = Clock::now();
-    if (now - shown_at_ < std::chrono::milliseconds(200)) return;
-    shown_at_ = now;
-    const std::size_t percent = progress.all > 0 ? 100 * progress.done / progress.all : 100;
-    std::string line = fmt::format("{}%: {} of {} units", percent, progress.done, progress.all);
-    if (progress.seconds_left) line += ", about " + rough(*progress.seconds_left) + " left";
-    console_.redraw_line(line);
-    is_shown_ = true;
-  }
-
-  const Console& console_;
-  Clock::time_point shown_at_{};
-  bool is_shown_ = false;
-};
+std::string progress_text(const SweepProgress& progress) {
+  const std::size_t percent = progress.all > 0 ? 100 * progress.done / progress.all : 100;
+  std::string line = fmt::format("{}%: {} of {} units", percent, progress.done, progress.all);
+  if (progress.seconds_left) line += ", about " + rough(*progress.seconds_left) + " left";
+  return line;
+}
 
 Store open_store(const std::string& folder) {
   std::error_code error;
@@ -99,9 +71,9 @@ void write_files(const std::string& folder, const std::string& title, const Effo
   if (!title.empty()) {
     info.title = title;
     info.about =
-        "a sweep. Intervals are 95% confidence intervals. Everything here but measured times depends on the "
-        "sweep "
-        "file and its scenario alone.";
+        "a sweep. Intervals are 95% confidence intervals. Apart from measured times, everything here depends "
+        "only on "
+        "the sweep file and its scenario.";
   }
   info.effort = effort;
   info.version = "allot " + std::string(version()) + " (" + std::string(build_commit()) + ")";
@@ -133,9 +105,10 @@ std::optional<SweepOutcome> run_job(const SweepJob& job, const SweepArguments& a
   Store store = open_store(arguments.folder);
   const std::unique_ptr<Workers> workers = hire_workers(job, arguments.jobs);
   SweepOptions options;
-  options.stop = start_clock(std::nullopt);
-  SweepProgressLine progress(console);
-  options.progress = progress.callback();
+  options.stop.flag = &catch_interrupts();
+  ProgressLine progress(console);
+  if (console.shows_progress())
+    options.progress = [&](const SweepProgress& so_far) { progress.show(progress_text(so_far)); };
   SweepOutcome outcome;
   try {
     outcome = run_sweep(job, store, *workers, options);

@@ -102,7 +102,7 @@ void print_result(Console& console, const Scenario& scenario, const WhatIf& resu
   }
   if (result.outcome == Outcome::kTimeLimit) {
     console.gap();
-    console.print("The time limit came first: changes are missing.\n");
+    console.print("The time limit expired: changes are missing.\n");
   }
   if (result.outcome == Outcome::kInterrupted) {
     console.gap();

@@ -9,14 +9,14 @@ namespace {
 
 Exit run_worker(Console& console) {
   if (::isatty(STDIN_FILENO) != 0 || ::isatty(STDOUT_FILENO) != 0) {
-    throw Failure(
-        Exit::kUsage,
-        "a worker talks to the allot that started it, not to a terminal.\n"
-        "Launchers that make one, such as 'ssh -t', 'srun --pty' and 'srun -u', do not carry what it says.");
+    throw Failure(Exit::kUsage,
+                  "a worker talks to the 'allot run' that started it, not to a terminal.\n"
+                  "Launchers that create a terminal, such as 'ssh -t', 'srun --pty' and 'srun -u', corrupt "
+                  "its messages.");
   }
   const ServeOutcome outcome = serve();
   if (outcome.in_order) return Exit::kOk;
-  console.error("the worker ends: " + outcome.why);
+  console.error("the worker ended: " + outcome.why);
   return Exit::kFailed;
 }
 

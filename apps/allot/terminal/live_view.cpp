@@ -25,7 +25,7 @@ std::string clock_time(double seconds) {
 }
 
 std::string time_left(const RunView& view) {
-  if (!view.left_s) return "time left unknown yet";
+  if (!view.left_s) return "time left not known yet";
   std::string text = clock_time(*view.left_s) + " left";
   if (view.left_low_s && view.left_high_s && clock_time(*view.left_low_s) != clock_time(*view.left_high_s)) {
     text = clock_time(*view.left_low_s) + " to " + clock_time(*view.left_high_s) + " left";
@@ -53,12 +53,12 @@ std::string_view phase_text(RunPhase phase) {
     case RunPhase::kRunning:
       return "";
     case RunPhase::kDraining:
-      return "draining: running tasks finish, nothing new is started";
+      return "draining: running tasks finish, no new ones start";
     case RunPhase::kTerminating:
       return "terminating: running tasks were asked to end";
     case RunPhase::kKilling:
     case RunPhase::kAbandoning:
-      return "killing what still runs";
+      return "killing running tasks";
   }
   return "";
 }

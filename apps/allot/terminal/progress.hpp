@@ -21,12 +21,11 @@ class ProgressLine {
   std::function<void(double)> of_simulation();
   /// For SolveOptions::progress: the best so far, the bound, and what is between them.
   std::function<void(const SolveProgress&)> of_proof();
+  /// Not more often than the eye can follow.
+  void show(const std::string& text);
   void clear();
 
  private:
-  /// Not more often than the eye can follow.
-  void show(const std::string& text);
-
   const Console& console_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point shown_at_{};

@@ -29,6 +29,27 @@ GridCell cell(bool can_run, bool occupied, std::string text) {
   return {can_run ? none() : kCannotRun, false};
 }
 
+/// Tasks by resources, with what `cell_of` says of each pair.
+template <typename CellOf>
+Grid grid_of(const System& system, const CellOf& cell_of) {
+  Grid grid;
+  grid.rows = shown_names(system.tasks());
+  grid.columns = shown_names(system.resources());
+  for (const TaskType i : system.types()) {
+    std::vector<GridCell>& row = grid.cells.emplace_back();
+    for (const ResourceId j : system.resource_ids()) row.push_back(cell_of(i, j));
+  }
+  return grid;
+}
+
+/// Of time shares: mean units at work, where there is more than dust.
+Grid grid_of_shares(const System& system, const std::vector<double>& time_shares) {
+  const PairSpan shares(time_shares, system.resource_count());
+  return grid_of(system, [&](TaskType i, ResourceId j) {
+    return cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j)));
+  });
+}
+
 std::string share(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
 
 Margin numbers(std::string title, const std::vector<double>& values) {
@@ -112,32 +133,23 @@ void print_ending(Console& console, const Solution& solution) {
       say(Style::kBad, "stopped by the time limit after " + took + ", the best so far");
       break;
     case Outcome::kBudget:
-      say(Style::kBad, "stopped by a limit of its own after " + took + ", the best so far");
+      say(Style::kBad, "stopped by its own limit after " + took + ", the best so far");
       break;
     case Outcome::kInterrupted:
       say(Style::kBad, "interrupted after " + took + ", the best so far");
       break;
     case Outcome::kInfeasible:
-      say(Style::kBad,
-          solution.is_planned ? "no plan keeps all limits" : "no feasible answer found; this is the nearest");
+      say(Style::kBad, solution.is_planned ? "no plan meets all limits"
+                                           : "no feasible answer was found; this is the nearest");
       break;
   }
   if (!solution.reason.empty()) console.paragraph(shown(solution.reason));
 }
 
 void print_time_shares(Console& console, const System& system, const Solution& solution) {
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
+  Grid grid = grid_of_shares(system, solution.time_shares);
   std::vector<double> idle;
   const PairSpan shares(solution.time_shares, system.resource_count());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids()) {
-      const double f = shares(i, j);
-      row.push_back(cell(system.can_run(i, j), f >= 0.0005, fmt::format("{:.3f}", f)));
-    }
-  }
   for (const ResourceId j : system.resource_ids()) {
     double busy = 0;
     for (const TaskType i : system.types()) busy += shares(i, j);
@@ -150,11 +162,11 @@ void print_time_shares(Console& console, const System& system, const Solution& s
   }
   grid.bottom.push_back(std::move(margin));
   console.gap();
-  console.print("Time shares: how many units of a resource work on each type, on average\n\n");
+  console.print("Time shares: how many servers of each resource work on each type, on average\n\n");
   console.print("{}", grid_text(grid, console));
   if (!solution.binding.empty()) {
     console.gap();
-    console.print("What keeps the throughput from being larger:\n");
+    console.print("What limits the throughput:\n");
   }
   for (const std::string& sentence : solution.binding) {
     console.print("  - {}\n", wrapped(shown(sentence), console.width(), 4));
@@ -203,7 +215,7 @@ void print_packings(Console& console, const Scenario& scenario, const Solution& 
   const std::optional<double>& most = solution.plan.packing_bound;
   if (most && *most < solution.performance.value * (1 - 1e-6)) {
     console.paragraph("Whole tasks reach at most " + number_above(*most) + value_unit(scenario) +
-                      ", for what they hold cannot be split.");
+                      ", because what they hold cannot be split.");
   }
 }
 
@@ -221,8 +233,8 @@ void print_limits(Console& console, const Scenario& scenario, const Solution& so
   for (const std::string& name : solution.plan.unserved)
     names += (names.empty() ? "" : ", ") + in_quotes(name);
   console.paragraph(
-      "Nothing of " + names +
-      " is completed. To change that, give it a floor, a share (objective priority or max-min), or a worth.");
+      "No task of " + names +
+      " is completed. To change that, set a floor, a share (objective priority or max-min), or a worth.");
 }
 
 void print_bound(Console& console, const System& system, const Solution& solution) {
@@ -273,15 +285,9 @@ void print_system(Console& console, const Scenario& scenario) {
 
 void print_assignment(Console& console, const System& system, const Assignment& assignment,
                       const Performance& performance) {
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids()) {
-      row.push_back(cell(system.can_run(i, j), assignment(i, j) > 0, whole(assignment(i, j))));
-    }
-  }
+  Grid grid = grid_of(system, [&](TaskType i, ResourceId j) {
+    return cell(system.can_run(i, j), assignment(i, j) > 0, whole(assignment(i, j)));
+  });
   grid.right = task_margins(system, performance);
   grid.bottom = resource_margins(system, assignment, performance);
   console.print("{}", grid_text(grid, console));
@@ -300,15 +306,7 @@ void print_headline(Console& console, const Performance& performance, bool with_
 
 void print_time_plan(Console& console, const Scenario& scenario, const Solution& solution) {
   const System& system = scenario.system;
-  Grid grid;
-  grid.rows = shown_names(system.tasks());
-  grid.columns = shown_names(system.resources());
-  const PairSpan shares(solution.time_shares, system.resource_count());
-  for (const TaskType i : system.types()) {
-    std::vector<GridCell>& row = grid.cells.emplace_back();
-    for (const ResourceId j : system.resource_ids())
-      row.push_back(cell(system.can_run(i, j), shares(i, j) >= 0.0005, fmt::format("{:.3f}", shares(i, j))));
-  }
+  Grid grid = grid_of_shares(system, solution.time_shares);
   grid.right = task_margins(system, solution.performance);
   if (system.population() == 0) {
     std::erase_if(grid.right, [](const Margin& margin) {
@@ -317,7 +315,7 @@ void print_time_plan(Console& console, const Scenario& scenario, const Solution&
   }
   console.print("Plan: how many {} on average\n\n", system.has_needs()
                                                         ? "tasks of each type are in service at a resource,"
-                                                        : "units of a resource work on each type,");
+                                                        : "servers of each resource work on each type,");
   console.print("{}", grid_text(grid, console));
 }
 
@@ -329,8 +327,8 @@ void print_rounds(Console& console, const Scenario& scenario, const Solution& so
 void print_plan(Console& console, const Scenario& scenario, const Solution& solution) {
   if (solution.outcome == Outcome::kInfeasible) {
     if (solution.plan.headroom)
-      console.paragraph("Of the arrivals " + percent(std::min(1.0, *solution.plan.headroom)) +
-                        " could be carried.");
+      console.paragraph("At most " + percent(std::min(1.0, *solution.plan.headroom)) +
+                        " of the arrivals can be carried.");
     return;
   }
   print_time_plan(console, scenario, solution);
@@ -371,7 +369,7 @@ void print_solution(Console& console, const Scenario& scenario, const Solution& 
     console.print("There are no threads, so there is nothing to place.\n");
   if (solution.performance.approximate) {
     console.paragraph("Approximate: where " + where_approximate(system) +
-                      (system.has_needs() ? ", parts of tasks are counted; whole tasks may get less."
+                      (system.has_needs() ? ", fractions of tasks are counted; whole tasks may get less."
                                           : " there is no exact formula, and the true throughput tends to be "
                                             "higher."));
   }
@@ -396,12 +394,12 @@ void print_comparison(Console& console, const SolutionQuestion& question) {
   const double throughput = solution.performance.value;
   const std::string unit = value_unit(*question.scenario);
   if (question.even) {
-    console.paragraph("With even sharing " + std::string(question.even->solver) + " finds " +
+    console.paragraph("With even sharing, " + std::string(question.even->solver) + " finds " +
                       number(question.even->performance.value) + unit + ": " +
                       compared(question.even->performance.value, throughput) + "." +
                       (question.even->performance.approximate
                            ? " That is approximate: where " + where_approximate(question.scenario->system) +
-                                 (question.scenario->system.has_needs() ? ", parts of tasks are counted."
+                                 (question.scenario->system.has_needs() ? ", fractions of tasks are counted."
                                                                         : ", there is no exact formula.")
                            : ""));
   }
@@ -448,8 +446,9 @@ void print_explanation(Console& console, const System& system, const Solution& s
       }
     }
     if (best == nullptr) {
-      const char* const why = placement.alternatives.empty() ? " can run nowhere else"
-                                                             : " must stay, or a least depth would break";
+      const char* const why = placement.alternatives.empty()
+                                  ? " can run nowhere else"
+                                  : " must stay, or a minimum depth would be violated";
       immovable += (immovable.empty() ? "" : "; ") + task + " on " + from + why;
       continue;
     }

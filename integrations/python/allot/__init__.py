@@ -17,7 +17,7 @@ A policy of your own is a function of the state and the task type; it is simulat
 >>> both["map"].throughput.mean > both["shortest"].throughput.mean
 True
 
-A `Dispatcher` places tasks that really run, learning the rates as they end, and an `Executor` runs them.
+A `Dispatcher` places tasks that really run and learns their rates. An `Executor` also runs them.
 
 The guide is docs/guides/python.md in the source tree.
 """
@@ -115,7 +115,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def load(path: Union[str, "os.PathLike[str]"]) -> Scenario:
-    """The scenario of a .toml or .json file; InvalidInput with every problem of the file, FileNotFoundError without one.
+    """Reads a scenario from a .toml or .json file. Raises InvalidInput with all errors of the file, or FileNotFoundError.
 
     >>> import allot, pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -148,16 +148,19 @@ def policy(
     looks_at_sizes: bool = False,
     binds_late: bool = False,
 ) -> Union[_Function, Callable[[_Function], _Function]]:
-    """Marks a function of (state, task) as a policy; needed only for what a plain function cannot say.
+    """Marks a function of (state, task) as a policy. A plain function needs no mark unless it uses one of these options.
 
     The function returns the resource, by index or by name, for a task of type `task` (an index) in `state`, an
-    `allot.State`. It may draw `state.random()`. name: what results call it. memory_size: so many whole numbers are
-    kept in `state.memory` for each run. looks_at_sizes: `state.remaining` holds the seconds of work left at each
-    resource. binds_late: tasks that are ready wait in one line for each type, `state.waiting`, and the function, of
-    (state, resource), says of which type a free server of that resource takes one, by index or by name; None: it stays
-    idle until something changes. Whatever can be called will do as well: an object, a method, a functools.partial. Where it has a method
-    `set_population(counts)`, that is called before the first decision and whenever the numbers of threads change. What
-    is given stays as it is; the marked one is returned.
+    `allot.State`. It may draw `state.random()`. Any callable works: an object, a method, a functools.partial. If it has
+    a method `set_population(counts)`, that is called before the first decision and whenever the numbers of threads
+    change. The given function stays as it is; a marked copy is returned.
+
+    name: the name in results.
+    memory_size: how many whole numbers are kept in `state.memory` for each run.
+    looks_at_sizes: `state.remaining` holds the seconds of work left at each resource.
+    binds_late: ready tasks wait in one line for each type, `state.waiting`. The function of (state, resource) returns
+        the type that a free server of that resource takes, by index or by name, or None to stay idle until something
+        changes.
 
     >>> import allot
     >>> @allot.policy(name="in-turn", memory_size=1)

@@ -1,4 +1,4 @@
-"""Live scheduling: the native dispatcher with what is pleasant in Python around it."""
+"""Live scheduling: the native dispatcher with a Python interface."""
 from __future__ import annotations
 
 import functools
@@ -29,7 +29,7 @@ def _names(option: str, values: Union[Mapping[str, int], Sequence[str]]) -> Tupl
 
 
 class _Task:
-    """Places a task on entry and gives its ticket back on exit. One at a time: another task needs another context."""
+    """Places a task on entry and gives its ticket back on exit. It holds one task at a time."""
 
     __slots__ = ("_dispatcher", "_task", "_resource", "_ticket", "_free")
 
@@ -68,8 +68,8 @@ class _Task:
 class Dispatcher(_native.Dispatcher):
     """Places tasks that really run, learns the rates from their completions, and plans in the background.
 
-    Made from a scenario, or from resources (names, or a dict of names and servers) and tasks (names of the types, or a
-    dict of names and how many tasks are kept in flight) of which nothing need be known:
+    It is made from a scenario, or from resources (names, or a dict of names and servers) and tasks (names of the types,
+    or a dict of names and numbers of tasks in flight). Nothing else need be known:
 
     >>> import allot
     >>> dispatcher = allot.Dispatcher(resources={"cpu": 2, "gpu": 1}, tasks={"decode": 6, "fft": 4})
@@ -80,28 +80,33 @@ class Dispatcher(_native.Dispatcher):
     >>> dispatcher.statistics().ended
     1
 
-    rates: what is known beforehand, a matrix, a pandas frame or a dict of dicts, in tasks per second of one server: 0
-    (or not there) where a type cannot run, NaN (or None) where it can but nobody knows how fast. None: the scenario's;
-    without a scenario, all unknown. worth: how many completions such a rate counts like; 0: a rate only says that a
-    type can run there.
+    rates: known rates, as a matrix, a pandas frame or a dict of dicts, in tasks per second of one server. 0 (or absent): the
+    type cannot run there; NaN (or None): it can, but the rate is unknown. None: the rates of the scenario; without a
+    scenario, all are unknown. worth: how many completions a given rate counts for; 0: it only says that the type can run
+    there.
 
     >>> known = allot.Dispatcher(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]), background=False)
     >>> known.plan().target
     array([[1, 3],
            [0, 4]])
 
-    Plans count the needs and capacities of a scenario, but nothing is held back when a task is placed: letting it wait
-    until it has what it needs is up to the caller.
+    Plans count the needs and capacities of a scenario, but `place` does not hold tasks back: the caller must let a task
+    wait until it has what it needs.
 
-    policy: one of `allot.policies()`, or a function of the state and the task type, as in `simulate`: it is shown the
-    tasks in flight, and decides for one thread at a time; assignment, probabilities and shares are as in `simulate`. background: plan in a
-    thread of its own, which never needs the interpreter; False: when `solve()` is called. solve_limit: seconds for one
-    plan. look_every: seconds between two looks at what has completed. exploration: part of all busy time that may go
-    into trying again what the plan does not use. memory: completions after which a sample counts 1/e. A pair that fails
-    breaker_failures times in a row is left alone for breaker_hold seconds, then for longer. room: how many types and
-    resources may be added later. seed: of policies that draw.
+    policy: one of `allot.policies()`, or a function of the state and the task type, as in `simulate`. The function sees
+        the tasks in flight, and is called by one thread at a time.
+    assignment, probabilities, shares: as in `simulate`.
+    background: plan in a separate thread, which never needs the interpreter; False: plan when `solve()` is called.
+    solve_limit: maximum seconds for one plan.
+    look_every: seconds between two looks at new completions.
+    exploration: the fraction of all busy time for trying pairs that the plan does not use.
+    memory: completions after which a sample counts 1/e.
+    breaker_failures, breaker_hold: a pair that fails this many times in a row is avoided for this many seconds, then for
+        longer.
+    room: how many types and resources may be added later.
+    seed: random seed, for policies that draw random numbers.
 
-    A dispatcher is a context: on leaving it is closed, and its planner ended.
+    A dispatcher is a context manager: on exit it is closed, and its planner ends.
 
     >>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])
     >>> with allot.Dispatcher(machine, policy=lambda state, task: "r1", exploration=0.0) as live:
@@ -110,8 +115,8 @@ class Dispatcher(_native.Dispatcher):
     >>> live.closed
     True
 
-    All methods may be called from any thread. `place` and `complete` never wait; whatever may wait or solves lets other
-    Python threads run. After a fork, make a new one: the planner is not copied.
+    All methods may be called from any thread. `place` and `complete` never wait; methods that wait or solve let other
+    Python threads run. After a fork, make a new dispatcher: the planner is not copied.
     """
 
     def __init__(
@@ -168,10 +173,10 @@ class Dispatcher(_native.Dispatcher):
         self.close()
 
     def task(self, task: Union[str, int], resource: Union[str, int, None] = None) -> _Task:
-        """A context in which a task runs: it is placed on entry and completed on exit, failed where an exception leaves.
+        """A context in which a task runs. It is placed on entry and completed on exit, as failed if an exception is raised.
 
-        The time of the body is the task's, from the ticket's `start()` on where that is called: call it when the task
-        has a unit of its resource to itself. resource: a place of your own choice. `Unavailable` is raised when the
+        The time of the body counts as the task's time, or only the part after the ticket's `start()`: call that when the
+        task has a server of its resource to itself. resource: choose the resource yourself. Raises `Unavailable` if the
         task can go nowhere now.
 
         >>> import allot
@@ -199,7 +204,7 @@ class Dispatcher(_native.Dispatcher):
         rates: Optional[RatesLike] = None,
         **fields: Any,
     ) -> None:
-        """One more type of task. rates: for each resource, as in the constructor; None: all unknown. fields: those of a
+        """Adds a task type. rates: for each resource, as in the constructor; None: all unknown. fields: those of a
         task type in a scenario file, such as priority, floor, home and needs.
 
         >>> import allot
@@ -218,7 +223,7 @@ class Dispatcher(_native.Dispatcher):
         rates: Optional[RatesLike] = None,
         **fields: Any,
     ) -> None:
-        """One more resource. rates: for each task type, as in the constructor; None: all unknown. fields: those of a
+        """Adds a resource. rates: for each task type, as in the constructor; None: all unknown. fields: those of a
         resource in a scenario file, such as kind, discipline and power.
 
         >>> import allot

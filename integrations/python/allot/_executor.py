@@ -1,4 +1,4 @@
-"""An executor: tasks are functions, run by threads or processes, each where the plan wants it."""
+"""An executor: tasks are functions, which threads or processes run where the plan puts them."""
 from __future__ import annotations
 
 import asyncio
@@ -61,10 +61,10 @@ def task(
     rates: Optional[Mapping[str, Optional[float]]] = None,
     **functions: Union[Callable[..., Any], bool],
 ) -> Union[_Function, Callable[[_Function], _Function]]:
-    """Marks a function as a kind of task: `executor.submit(function, ...)` runs it where the plan wants it.
+    """Marks a function as a kind of task: `executor.submit(function, ...)` runs it where the plan puts it.
 
-    functions: for each resource, by its name, what runs there, or True for the marked function itself; without any, the
-    marked function runs everywhere. All else is as in `Executor.kind`. The function stays as it is.
+    functions: the function for each resource, by the resource's name, or True for the marked function itself; without
+    any, the marked function runs everywhere. Other options are as in `Executor.kind`. The function stays as it is.
 
     >>> import allot
     >>> def on_gpu(x):
@@ -115,11 +115,11 @@ class Kind:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the kind."""
         return self._name
 
     def submit(self, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As `Executor.submit` with this kind."""
+        """Like `Executor.submit` with this kind."""
         return self._executor.submit(self, *args, **kwargs)
 
     def __repr__(self) -> str:
@@ -127,11 +127,11 @@ class Kind:
 
 
 class Executor(concurrent.futures.Executor):
-    """Runs tasks of several kinds, each by a thread or a process of the resource where the plan wants it.
+    """Runs tasks of several kinds on threads or processes that belong to resources, where the plan puts them.
 
-    A `concurrent.futures.Executor` whose workers belong to resources. resources: names, or a dict of names and workers;
-    or a scenario, which brings kinds, rates, worth and needs along. A kind of task has a function for each resource that
-    can run it; how fast each is, is learnt while tasks run.
+    It is a `concurrent.futures.Executor`. resources: names, or a dict of names and numbers of workers; or a scenario,
+    which also has kinds, rates, worths and needs. A kind of task has a function for each resource that can run it. The
+    executor learns their rates while tasks run.
 
     >>> import allot
     >>> with allot.Executor(resources={"cpu": 4, "gpu": 1}) as executor:
@@ -145,11 +145,16 @@ class Executor(concurrent.futures.Executor):
     Functions without a kind run on the first resource. `submit`, `map`, `as_completed`, `wait` and `shutdown` are as in
     `concurrent.futures`; `asubmit` is for asyncio.
 
-    policy: one of `allot.policies()`; objective: what 'planned' plans for; capacities: what needs draw on besides
-    workers. processes: each worker has a process of its own: functions, arguments and results are pickled, and a process
-    that dies ends its task with `WorkerDied` and is replaced. mp_context: how they are started, 'forkserver' or 'spawn'.
-    initializer: called with initargs once in each worker. exploration: part of all time that may go into trying again
-    what the plan does not use. trace: how many of the latest tasks `trace()` tells. seed: of policies that draw.
+    policy: one of `allot.policies()`.
+    objective: the objective of the policy 'planned'.
+    capacities: what tasks need besides workers.
+    processes: each worker has its own process. Functions, arguments and results are pickled. If a process dies, its task
+        ends with `WorkerDied`, and the process is replaced.
+    mp_context: how processes are started, 'forkserver' or 'spawn'.
+    initializer: called with initargs once in each worker.
+    exploration: the fraction of all time for trying pairs that the plan does not use.
+    trace: how many of the latest tasks `trace()` returns.
+    seed: random seed, for policies that draw random numbers.
     """
 
     def __init__(
@@ -216,11 +221,11 @@ class Executor(concurrent.futures.Executor):
         rates: Optional[Mapping[str, Optional[float]]] = None,
         **functions: Callable[..., Any],
     ) -> Kind:
-        """One more kind of task. functions: what runs it on each resource, by the resource's name.
+        """Adds a kind of task. functions: the function for each resource, by the resource's name.
 
-        worth: how much one of them counts; priority: its share, for policies and objectives that keep shares; needs: what
-        it takes of capacities while it runs, by resource; rates: tasks per second of one worker, where they are known. A
-        kind of the executor's scenario takes its functions alone.
+        worth: the value of one completion. priority: the weight of its share, for policies and objectives with shares.
+        needs: what a task needs of capacities while it runs, by resource. rates: tasks per second of one worker, if they
+        are known. For a kind of the executor's scenario, give only the functions.
 
         >>> import allot
         >>> with allot.Executor(resources={"cpu": 2, "gpu": 1}, capacities={"memory": 8}) as executor:
@@ -230,10 +235,10 @@ class Executor(concurrent.futures.Executor):
         """
         if not isinstance(name, str) or not name:
             raise InvalidInput([("name", f"must be a name, is {name!r}")])
-        problems = [(place, "is no resource of this executor") for place in functions if place not in self.resources]
+        problems = [(place, "is not a resource of this executor") for place in functions if place not in self.resources]
         problems += [(place, f"must be a function, is {f!r}") for place, f in functions.items() if not callable(f)]
         if not functions:
-            problems.append(("functions", "must be given for one resource at least"))
+            problems.append(("functions", "must be given for at least one resource"))
         if problems:
             raise InvalidInput(problems)
         fields = {"worth": worth, "priority": priority, "needs": needs, "rates": rates}
@@ -365,7 +370,7 @@ class Executor(concurrent.futures.Executor):
     # ---- tasks
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Runs a task with these arguments, and returns its future. fn: a kind, its name, a function marked by
+        """Submits a task with these arguments and returns its future. fn: a kind, its name, a function marked by
         `allot.task`, or any other function, which runs on the first resource.
 
         >>> import allot
@@ -391,7 +396,7 @@ class Executor(concurrent.futures.Executor):
         return future
 
     def asubmit(self, fn: Any, /, *args: Any, **kwargs: Any) -> asyncio.Future[Any]:
-        """As `submit`, for `await` in the running event loop. Cancelling it cancels a task that still waits.
+        """Like `submit`, for `await` in the running event loop. Cancelling it cancels the task if it still waits.
 
         >>> import allot, asyncio
         >>> async def main(executor):
@@ -403,7 +408,7 @@ class Executor(concurrent.futures.Executor):
         return asyncio.wrap_future(self.submit(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """No more tasks are taken; those that wait are run, or cancelled. wait: until all has ended."""
+        """Stops accepting tasks. Waiting tasks are run, or cancelled with cancel_futures. wait: return when all have ended."""
         with self._lock:
             self._closed = True
             pool = self._pool
@@ -430,7 +435,7 @@ class Executor(concurrent.futures.Executor):
             return self._begun()
 
     def statistics(self) -> ExecutorStatistics:
-        """How many tasks of each kind have run where, how many wait, and how long workers were busy."""
+        """How many tasks of each kind have run on each resource, how many wait, and how long workers were busy."""
         return self._running().feed.statistics()
 
     def plan(self) -> Plan:
@@ -438,11 +443,11 @@ class Executor(concurrent.futures.Executor):
         return self._running().feed.dispatcher.plan()
 
     def estimates(self) -> RateEstimates:
-        """How fast each kind is on each resource, as far as that is known."""
+        """How fast each kind is on each resource, as far as known."""
         return self._running().feed.dispatcher.estimates()
 
     def drain(self, resource: Union[str, int]) -> None:
-        """Nothing new begins there, until `restore`."""
+        """Starts no new tasks on the resource until `restore`."""
         self._running().feed.dispatcher.drain(resource)
 
     def restore(self, resource: Union[str, int]) -> None:

@@ -8,7 +8,7 @@ from . import _native
 from ._inputs import ScenarioLike, scenario_of
 from ._native import Analysis, Comparison, Pareto, Scenario, Simulation, Solution, WhatIf, State
 
-#: A policy of one's own: the resource (by index or name) for a task of a type (by index) in a state; or, where it binds
+#: Your own policy: returns the resource (by index or name) for a task of a type (by index) in a state; or, if it binds
 #: late, the type that a free server of a resource takes, or None.
 PolicyFunction = Callable[[State, int], Union[int, str, None]]
 SolverName = Literal["best-fit", "map", "local", "exhaustive", "slsqp", "exact", "best", "mis", "weighted", "planned"]
@@ -40,15 +40,15 @@ def solve(
 ) -> Solution:
     """Find where each task should run.
 
-    progress: called with the best throughput and the proven bound so far, None where there is none.
+    progress: called with the best throughput and the proven bound so far, or None.
 
-    objective: maximise value per second ; match the shares that the priorities ask for; max-min fairness: raise the
-        task type with the fewest completions for its priority, then the next; proportional fairness: maximise the sum
-        of priority times log of completions; minimise power while keeping most of the value.
+    objective: maximise value per second; match the shares that the priorities ask for; max-min fairness: raise the task
+        type with the fewest completions for its priority, then the next; proportional fairness: maximise the sum of
+        priority times log of completions; minimise power while keeping most of the value.
     solver: solver to use, see 'allot list'; None: 'best' for throughput, 'mis' for priority, 'planned' for planned
         service; or the solver that another option belongs to.
-    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
-        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    service: even: tasks at a resource share it evenly; planned: each free server takes what the plan says; None:
+        'planned' if there are threads, arrivals or a power_cap, or if the objective needs it.
     time_limit: stop after this time with the best answer so far, e.g. 30 or 10m; None: no limit.
     seed: random seed; the same seed gives the same result.
     explain: show what moving a task would change, or what relaxing a limit would gain.
@@ -101,10 +101,10 @@ def certify(
 ) -> Solution:
     """Find the best assignment and prove how good it is.
 
-    progress: called with the best throughput and the proven bound so far, None where there is none.
+    progress: called with the best throughput and the proven bound so far, or None.
 
-    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
-        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    service: even: tasks at a resource share it evenly; planned: each free server takes what the plan says; None:
+        'planned' if there are threads, arrivals or a power_cap, or if the objective needs it.
     time_limit: stop after this time with the bound proven so far.
     seed: random seed; the same seed gives the same result.
     gap: stop once proven within this gap of the optimum, e.g. 0.1%.
@@ -134,12 +134,13 @@ def pareto(
 ) -> Pareto:
     """Show what matching the priorities costs in throughput.
 
-    The answer holds assignments, or with planned service plans, that no other beats in both value and priority error, from the fastest on.
+    The answer has the assignments (with planned service, the plans) that no other beats in both value and
+    priority error, from the fastest to the fairest.
 
     points: show at most N points, including both ends.
     time_limit: stop after this time with the points found so far; None: no limit.
-    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
-        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    service: even: tasks at a resource share it evenly; planned: each free server takes what the plan says; None:
+        'planned' if there are threads, arrivals or a power_cap, or if the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -170,8 +171,8 @@ def whatif(
     The largest gain comes first.
 
     time_limit: stop after this time with the changes tried so far; None: no limit.
-    service: even: tasks at a resource share it evenly ; planned: each free server takes what the plan says; None:
-        'planned' where there are threads, arrivals or a power_cap, or the objective needs it.
+    service: even: tasks at a resource share it evenly; planned: each free server takes what the plan says; None:
+        'planned' if there are threads, arrivals or a power_cap, or if the objective needs it.
     seed: random seed; the same seed gives the same result.
     progress: called with the share of the work done, 0 to 1.
 
@@ -211,12 +212,12 @@ def simulate(
 ) -> Simulation:
     """Simulate a policy, with confidence intervals.
 
-    A policy may also be a function of the state and the task type, see `allot.policy`. After the time limit the result is a
-    partial one, of NaN where nothing was measured by then.
+    A policy may also be a function of the state and the task type, see `allot.policy`. After the time limit the result is
+    partial; its figures are NaN if nothing was measured.
 
     policy: policy to use, see 'allot list'.
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
-        'allot list'; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
+        'allot list'; or an array of sizes, or a distribution with quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
     warmup: completions to discard first; 'auto' finds out by a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
@@ -288,13 +289,13 @@ def compare(
 ) -> Comparison:
     """Compare policies by simulation, with common random numbers.
 
-    Policies may be functions, see `allot.policy`. Functions of the same name, as lambdas are, get numbers: '<lambda>',
-    '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. Policies that do not get a turn before the time limit
-    are named in `missing`.
+    Policies may be functions, see `allot.policy`. Functions of the same name, such as lambdas, get numbers: '<lambda>',
+    '<lambda> (2)'; `allot.policy(function, name=...)` gives them names. `missing` names the policies that were not
+    simulated before the time limit.
 
     policies: policies to compare; the first is the reference; None: all that apply to the scenario.
     distribution: distribution of task sizes, e.g. 'bounded-pareto:alpha=1.5,ratio=1000' or 'trace:sizes.txt'; see
-        'allot list'; or an array of sizes, or what has quantiles, such as scipy.stats.gamma(2).
+        'allot list'; or an array of sizes, or a distribution with quantiles, such as scipy.stats.gamma(2).
     completions: completions per replication, after the warm-up.
     warmup: completions to discard first; 'auto' finds out by a pilot run.
     replications: independent runs; with 1, the interval comes from batch means.
@@ -356,8 +357,8 @@ def analyze(
 ) -> Analysis:
     """Solve the exact Markov chain of a policy (exponential task sizes).
 
-    A policy of one's own, see `allot.policy`, must decide by the state, the type and its memory alone. TimeoutError after the
-    time limit: a chain that is not solved says nothing. progress: called with the number of states found so far.
+    Your own policy, see `allot.policy`, may use only the state, the type and its memory. Raises TimeoutError if the chain
+    was not solved within the time limit. progress: called with the number of states found so far.
 
     policy: policy to use, see 'allot list'.
     optimal_control: also find the optimum over all policies.
@@ -404,12 +405,12 @@ def generate(
 ) -> Scenario:
     """Generate a random scenario.
 
-    In the shape of the paper's: general processors, and accelerators with a task type of their own.
+    It has general processors, and accelerators with their own task types, as in the paper.
 
     gps: number of general processors.
     sas: number of accelerators, each with its own task type.
     threads: total threads, at least one per task type.
-    rule: row: each type is fastest at home ; column: each resource is fastest for its own type; ordered: every type is
+    rule: row: each type is fastest at home; column: each resource is fastest for its own type; ordered: every type is
         fastest on the first resource, then the second, ...; none: as drawn.
     rates: range of the random rates, in tasks per second.
     priorities: also draw priorities.

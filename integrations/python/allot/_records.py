@@ -17,7 +17,7 @@ Counts = NDArray[np.int64]
 
 
 class Change(NamedTuple):
-    """One more server, unit of a capacity or thread, or a pair 10% faster, and what it would be worth.
+    """A change (one more server, unit of a capacity or thread, or a pair 10% faster) and what it would gain.
 
     price: with planned service, what the first part of a unit of a capacity adds, per unit; else None.
 
@@ -59,7 +59,7 @@ class ParetoPoint(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """The throughput and the value of a policy less those of another, on the same random numbers.
+    """The difference between two policies in throughput and value, with the same random numbers.
 
     significant: the 95% interval of the throughput's difference excludes 0. value_significant: that of the value's.
 
@@ -97,10 +97,10 @@ class Prediction(NamedTuple):
 class RateEstimate(NamedTuple):
     """What a dispatcher knows about a pair: busy seconds per task, and the rate, 1 / seconds, with 95% intervals.
 
-    Without a completion `seconds` is the best guess, 0 where there is none, and the interval is 0 to infinity. weight:
-    the effective number of completions behind it. outliers: completions that were set aside. resets: times that the
-    past was found to be no guide any more. breaker: 'closed'; 'open' while the pair only fails; 'half-open' while one
-    task finds out whether it works again.
+    Without a completion, `seconds` is the best guess (0 if there is none), and the interval is 0 to infinity. weight:
+    the effective number of completions behind it. outliers: completions that were left out. resets: how often older
+    samples were dropped because they no longer agreed. breaker: 'closed'; 'open' while the pair only fails; 'half-open'
+    while one task tests whether it works again.
 
     >>> import allot
     >>> dispatcher = allot.Dispatcher(allot.Scenario([[8.0, 2.0]], [2]), background=False)
@@ -124,7 +124,7 @@ class RateEstimate(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether anything but a guess is behind it."""
+        """Whether it is based on more than a guess."""
         return self.weight > 0
 
 
@@ -154,7 +154,7 @@ class RateEstimates(NamedTuple):
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Where anything but a guess is behind it."""
+        """Which pairs are based on more than a guess."""
         return self.weight > 0
 
     def to_frame(self) -> "DataFrame":

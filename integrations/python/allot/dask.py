@@ -1,4 +1,4 @@
-"""An executor on Dask's workers: allot decides what runs on which kind of worker and when, Dask moves it there.
+"""An executor on Dask workers: allot decides which task runs on which kind of worker, and when; Dask moves it there.
 
     import allot.dask, distributed
     client = distributed.Client("tcp://...")          # workers started with --resources "CPU=1" or "GPU=1"
@@ -73,11 +73,11 @@ class _DaskPlace:
 
 
 class Executor(_executor.Executor):
-    """As `allot.Executor`, with Dask's workers instead of threads.
+    """Like `allot.Executor`, with Dask workers instead of threads.
 
-    client: a `distributed.Client`. resources: the tag of the workers of each resource, as they were started with
-    (`dask worker --resources "GPU=1"`). How many tasks run at once is what the tags of all workers add up to; workers may
-    join and leave. Functions, arguments and results are pickled by Dask. All other options are those of `allot.Executor`.
+    client: a `distributed.Client`. resources: for each resource, the tag with which its workers were started
+    (`dask worker --resources "GPU=1"`). The servers of a resource are the sum of the tags of its workers, which may
+    join and leave. Dask pickles functions, arguments and results. All other options are those of `allot.Executor`.
     """
 
     def __init__(self, client: Any, resources: Mapping[str, str], **options: Any) -> None:

@@ -49,23 +49,23 @@ py::object ask_analyze(const ScenarioPointer& scenario, const py::dict& keywords
     host.rethrow();
   }
   if (question.analysis.stopped == StopReason::kTimeLimit) {
-    PyErr_SetString(PyExc_TimeoutError,
-                    "the time limit came first, and a chain that is not solved says nothing");
+    PyErr_SetString(PyExc_TimeoutError, "the time limit expired before the chain was solved");
     throw py::error_already_set();
   }
   return py::cast(AnalysisResult{scenario, chosen.name, std::move(question.analysis)});
 }
 
 void bind_analyze(py::module_& module) {
-  py::class_<AnalysisResult> bound(module, "Analysis",
-                                   "The long run of a policy, exactly: exponential sizes, small systems.\n\n"
-                                   ">>> import allot\n"
-                                   ">>> exact = allot.analyze(allot.Scenario([[8.0, 2.0]], [2]), 'jsq')\n"
-                                   ">>> exact.throughput, exact.occupancy\n"
-                                   "(10.0, array([[1., 1.]]))\n");
+  py::class_<AnalysisResult> bound(
+      module, "Analysis",
+      "The exact long-run behaviour of a policy, for exponential sizes and small systems.\n\n"
+      ">>> import allot\n"
+      ">>> exact = allot.analyze(allot.Scenario([[8.0, 2.0]], [2]), 'jsq')\n"
+      ">>> exact.throughput, exact.occupancy\n"
+      "(10.0, array([[1., 1.]]))\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const AnalysisResult& self) { return self.scenario; }, "What was analysed.");
+      "scenario", [](const AnalysisResult& self) { return self.scenario; }, "The scenario.");
   bound.def_readonly("policy", &AnalysisResult::policy, "The name of the policy.");
   add_attributes(bound, analysis_fields(), &AnalysisResult::analysis);
   add_json(bound, "analyze", &analysis_text, &from_json);

@@ -223,8 +223,8 @@ void unpack(const py::bytes& bytes, Value& value) {
 /// about.
 template <typename Held, typename Value>
 void add_equality(py::class_<Held>& bound, Value value_of) {
-  bound.def(
-      "__eq__",
+  add_method(
+      bound, "__eq__(self, other, /)",
       [value_of](const Held& self, const Held& other) {
         const auto bytes = [&](const Held& held) {
           Packer packer(false);
@@ -237,9 +237,7 @@ void add_equality(py::class_<Held>& bound, Value value_of) {
         }
         return bytes(self) == bytes(other);
       },
-      py::is_operator(), py::arg("other"),
-      signed_doc("__eq__(self, other, /)", "Whether all of it is the same, but for how long the work took.")
-          .c_str());
+      "Whether all contents are equal, except running times.", py::is_operator(), py::arg("other"));
 }
 
 /// Makes a result of a scenario picklable, and comparable: `fields` says what it holds besides.

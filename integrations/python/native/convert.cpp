@@ -220,7 +220,7 @@ void require_constant_work(const Scenario& scenario, const std::string& function
   const auto refuse = [&](const char* field, bool present) {
     if (present) {
       problems.push_back(
-          {field, "'" + function + "' needs constant counts and does not take this; 'simulate' does"});
+          {field, "'" + function + "' needs constant counts and does not support this; 'simulate' does"});
     }
   };
   refuse("threads", !scenario.threads.empty());

@@ -85,26 +85,24 @@ void bind_ticket(py::module_& module) {
       "explores", [](const LiveTicket& self) { return self.ticket.explores; },
       "Whether it is sent there to learn its rate rather than by the policy.");
   bound.def_property_readonly(
-      "open", [](const LiveTicket& self) { return self.open; }, "Whether it is yet to be given back.");
-  bound.def(
-      "start", [](LiveTicket& self) { self.began = Clock::now(); },
-      signed_doc("start(self)",
-                 "The task has a unit of the resource to itself from now on; until now it has waited, which "
-                 "counts in no rate.")
-          .c_str());
-  bound.def(
-      "__repr__",
+      "open", [](const LiveTicket& self) { return self.open; }, "Whether it has not been given back yet.");
+  add_method(
+      bound, "start(self)", [](LiveTicket& self) { self.began = Clock::now(); },
+      "The task has a server of the resource to itself from now on. The time before was waiting and counts "
+      "in no rate.");
+  add_method(
+      bound, "__repr__(self, /)",
       [](const LiveTicket& self) {
         return "Ticket(" + shown(self.from->tasks.name(index(self.ticket.type))) + " on " +
                shown(self.from->resources.name(index(self.ticket.resource))) +
                (self.ticket.explores ? ", explores" : "") + (self.open ? "" : ", given back") + ")";
       },
-      signed_doc("__repr__(self, /)", "Which task, where, and whether it is given back.").c_str());
+      "The task, its resource, and whether it was given back.");
 }
 
 void bind_plan(py::module_& module) {
   py::class_<LivePlan> bound(module, "Plan",
-                             "What a dispatcher holds to at a time.\n\n"
+                             "A plan of a dispatcher.\n\n"
                              ">>> import allot\n"
                              ">>> machine = allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4])\n"
                              ">>> plan = allot.Dispatcher(machine, background=False).plan()\n"
@@ -112,10 +110,11 @@ void bind_plan(py::module_& module) {
                              "(1, [[1, 3], [0, 4]], 14.64)\n");
   in_package(bound);
   bound.def_property_readonly(
-      "number", [](const LivePlan& self) { return self.plan->number; }, "Counts up from 1.");
+      "number", [](const LivePlan& self) { return self.plan->number; }, "The number of the plan, from 1.");
   bound.def_property_readonly(
       "scenario", [](const LivePlan& self) { return self.scenario; },
-      "With the rates and counts it was made for. A pair that is not in use now (drained, lost, failing, or "
+      "The scenario with the rates and counts of the plan. A pair that is not in use now (drained, lost, "
+      "failing, or "
       "not tried yet while others are known) has rate 0, and a type that can go nowhere now has count 0.");
   bound.def_property_readonly(
       "target",
@@ -130,7 +129,7 @@ void bind_plan(py::module_& module) {
         if (self.plan->time_shares.empty()) return py::none();
         return to_matrix(self.plan->time_shares, self.plan->system.resource_count());
       },
-      "Of the policy 'weighted': the units of each resource (columns) that each type (rows) is to have.");
+      "Policy 'weighted': the servers of each resource (columns) for each type (rows).");
   bound.def_property_readonly(
       "predicted",
       [](const LivePlan& self) -> py::object {
@@ -145,13 +144,13 @@ void bind_plan(py::module_& module) {
       },
       "The model's prediction for the target, an allot.Prediction, or None without a target.");
   bound.def_property_readonly(
-      "note", [](const LivePlan& self) { return self.plan->note; }, "The policy's; mostly empty.");
+      "note", [](const LivePlan& self) { return self.plan->note; }, "A note of the policy; usually empty.");
   bound.def_property_readonly(
       "solve_seconds", [](const LivePlan& self) { return self.plan->solve_seconds; },
-      "How long it took to make.");
+      "Seconds that it took to make the plan.");
   bound.def_property_readonly(
       "stale", [](const LivePlan& self) { return self.plan->stale; },
-      "Whether it is the plan before, which could not be renewed: the note says why.");
+      "Whether it is the previous plan, because no new one could be made: the note says why.");
   bound.def(py::pickle([](const LivePlan& self) { return py::make_tuple(self.scenario, packed(*self.plan)); },
                        [](const py::tuple& state) {
                          auto scenario = state[0].cast<ScenarioPointer>();
@@ -166,114 +165,81 @@ using DispatcherClass = py::class_<LiveDispatcher, std::shared_ptr<LiveDispatche
 
 /// Where tasks go, and how they end.
 void add_placing(DispatcherClass& bound) {
-  bound.def(
-      "place", &LiveDispatcher::place, py::arg("task"),
-      signed_doc(
-          "place(self, task)",
-          "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
-          "now: everything that could run it is drained, lost or disabled.")
-          .c_str());
+  add_method(bound, "place(self, task)", &LiveDispatcher::place,
+             "Where the next task of a type goes, as a ticket to be given back. None when it can go nowhere "
+             "now: everything that could run it is drained, lost or disabled.",
+             py::arg("task"));
   bound.def("_place_by", &LiveDispatcher::place_by, py::arg("function"), py::arg("task"));
-  bound.def(
-      "place_at", &LiveDispatcher::place_at, py::arg("task"), py::arg("resource"),
-      signed_doc(
-          "place_at(self, task, resource)",
-          "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
-          "for you to ask: see `allows`.")
-          .c_str());
-  bound.def(
-      "complete", &LiveDispatcher::complete, py::arg("ticket"), py::arg("seconds") = py::none(),
-      py::arg("ok") = true,
-      signed_doc("complete(self, ticket, seconds=None, ok=True)",
-                 "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
-                 "included; None: since the ticket's `start()`, or since it was placed where that was never "
-                 "called.")
-          .c_str());
-  bound.def("cancel", &LiveDispatcher::cancel, py::arg("ticket"),
-            signed_doc("cancel(self, ticket)",
-                       "The task has left without having run: as if it had never been placed.")
-                .c_str());
-  bound.def(
-      "allows", &LiveDispatcher::allows, py::arg("task"), py::arg("resource"),
-      signed_doc("allows(self, task, resource)", "Whether tasks of the type may be sent there now.").c_str());
+  add_method(bound, "place_at(self, task, resource)", &LiveDispatcher::place_at,
+             "A ticket for a place of your own choice; it counts like any other. Whether the pair is open is "
+             "for you to ask: see `allows`.",
+             py::arg("task"), py::arg("resource"));
+  add_method(bound, "complete(self, ticket, seconds=None, ok=True)", &LiveDispatcher::complete,
+             "The task has ended. seconds: how long it had a unit of the resource to itself, waiting not "
+             "included; None: since the ticket's `start()`, or since it was placed where that was never "
+             "called.",
+             py::arg("ticket"), py::arg("seconds") = py::none(), py::arg("ok") = true);
+  add_method(bound, "cancel(self, ticket)", &LiveDispatcher::cancel,
+             "The task has left without running, as if it had never been placed.", py::arg("ticket"));
+  add_method(bound, "allows(self, task, resource)", &LiveDispatcher::allows,
+             "Whether tasks of the type may be sent there now.", py::arg("task"), py::arg("resource"));
 }
 
 /// What is there, and what is asked of it.
 void add_changes(DispatcherClass& bound) {
-  bound.def(
-      "set_counts", &LiveDispatcher::set_counts, py::arg("counts"),
-      signed_doc(
-          "set_counts(self, counts)",
-          "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
-          "change. The plan follows.")
-          .c_str());
-  bound.def(
-      "set_priorities", &LiveDispatcher::set_priorities, py::arg("priorities"),
-      signed_doc("set_priorities(self, priorities)", "One number per type, or a dict of all types.").c_str());
+  add_method(bound, "set_counts(self, counts)", &LiveDispatcher::set_counts,
+             "How many tasks of each type are kept in flight: one number per type, or a dict of those that "
+             "change. The plan follows.",
+             py::arg("counts"));
+  add_method(bound, "set_priorities(self, priorities)", &LiveDispatcher::set_priorities,
+             "One number per type, or a dict of all types.", py::arg("priorities"));
   bound.def("_add_task_type", &LiveDispatcher::add_task, py::arg("rates"), py::arg("fields"));
   bound.def("_add_resource", &LiveDispatcher::add_resource, py::arg("rates"), py::arg("fields"));
-  bound.def("remove_task_type", &LiveDispatcher::remove_task, py::arg("task"),
-            signed_doc("remove_task_type(self, task)",
-                       "Nothing of the type is placed any more. Its name is not used again.")
-                .c_str());
+  add_method(bound, "remove_task_type(self, task)", &LiveDispatcher::remove_task,
+             "No task of the type is placed any more. Its name is not used again.", py::arg("task"));
   const auto change = [&](const char* name, void (Dispatcher::*method)(ResourceId), const char* doc) {
-    bound.def(
-        name, [method](LiveDispatcher& self, const py::object& resource) { self.change(resource, method); },
-        py::arg("resource"), signed_doc((std::string(name) + "(self, resource)").c_str(), doc).c_str());
+    add_method(
+        bound, std::string(name) + "(self, resource)",
+        [method](LiveDispatcher& self, const py::object& resource) { self.change(resource, method); }, doc,
+        py::arg("resource"));
   };
   change("drain", &Dispatcher::drain,
-         "Nothing new goes there. What is there goes on, and counts in the rates.");
+         "The resource gets no new tasks. Its present tasks continue and count in the rates.");
   change("lose", &Dispatcher::lose,
          "As `drain`, and what is there counts in no rate any more. Its tickets are to be given back all the "
          "same.");
-  change("restore", &Dispatcher::restore, "The resource is there again.");
-  bound.def("disable", &LiveDispatcher::disable, py::arg("task"), py::arg("resource"),
-            signed_doc("disable(self, task, resource)",
-                       "The pair does not work, as when a program is not there. For good.")
-                .c_str());
-  bound.def(
-      "report_running", &LiveDispatcher::report_running, py::arg("task"), py::arg("resource"),
-      py::arg("seconds"),
-      signed_doc(
-          "report_running(self, task, resource, seconds)",
-          "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
-          "A task that hangs makes its pair look slower before it ends.")
-          .c_str());
+  change("restore", &Dispatcher::restore, "The resource is available again.");
+  add_method(bound, "disable(self, task, resource)", &LiveDispatcher::disable,
+             "The pair does not work, for example because a program is missing. It stays disabled.",
+             py::arg("task"), py::arg("resource"));
+  add_method(
+      bound, "report_running(self, task, resource, seconds)", &LiveDispatcher::report_running,
+      "How long each of the tasks of a pair that run now has been busy; replaces what was said before. "
+      "A task that hangs makes its pair look slower before it ends.",
+      py::arg("task"), py::arg("resource"), py::arg("seconds"));
 }
 
 /// What is held to, and what is known.
 void add_plans(DispatcherClass& bound) {
-  bound.def("plan", &LiveDispatcher::plan,
-            signed_doc("plan(self)", "The latest plan, an allot.Plan.").c_str());
-  bound.def("estimate", &LiveDispatcher::estimate, py::arg("task"), py::arg("resource"),
-            signed_doc("estimate(self, task, resource)",
-                       "What is known about a pair: an allot.RateEstimate, with 95% intervals.")
-                .c_str());
-  bound.def(
-      "estimates", &LiveDispatcher::estimates,
-      signed_doc(
-          "estimates(self)",
-          "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
-          "per resource.")
-          .c_str());
-  bound.def("statistics", &LiveDispatcher::statistics,
-            signed_doc("statistics(self)",
-                       "What has happened since the dispatcher was made: an allot.DispatchStatistics.")
-                .c_str());
-  bound.def(
-      "doubt", &LiveDispatcher::doubt, py::arg("draws") = 8,
-      signed_doc(
-          "doubt(self, draws=8)",
-          "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
-          "Solves once for each draw.")
-          .c_str());
-  bound.def(
-      "solve", &LiveDispatcher::solve, py::arg("always") = false,
-      signed_doc(
-          "solve(self, always=False)",
-          "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
-          "anything else has changed, or in any case if `always`. Returns whether there is a new plan.")
-          .c_str());
+  add_method(bound, "plan(self)", &LiveDispatcher::plan, "The latest plan, an allot.Plan.");
+  add_method(bound, "estimate(self, task, resource)", &LiveDispatcher::estimate,
+             "What is known about a pair: an allot.RateEstimate, with 95% intervals.", py::arg("task"),
+             py::arg("resource"));
+  add_method(
+      bound, "estimates(self)", &LiveDispatcher::estimates,
+      "What is known about all pairs: an allot.RateEstimates of arrays, a row per task type and a column "
+      "per resource.");
+  add_method(bound, "statistics(self)", &LiveDispatcher::statistics,
+             "What has happened since the dispatcher was made: an allot.DispatchStatistics.");
+  add_method(bound, "doubt(self, draws=8)", &LiveDispatcher::doubt,
+             "Whether other rates inside their intervals would have led to another plan: an allot.PlanDoubt. "
+             "Solves once for each draw.",
+             py::arg("draws") = 8);
+  add_method(
+      bound, "solve(self, always=False)", &LiveDispatcher::solve,
+      "Takes in what has completed, and plans anew if rates have moved by more than their uncertainty or "
+      "anything else has changed, or in any case if `always`. Returns whether there is a new plan.",
+      py::arg("always") = false);
 }
 
 }  // namespace
@@ -295,11 +261,8 @@ void bind_dispatch(py::module_& module) {
       "resources", [](const LiveDispatcher& self) { return self.directories().resources.names(); },
       "The names of the resources.");
   bound.def_property_readonly("closed", &LiveDispatcher::is_closed, "Whether it has been closed.");
-  bound.def(
-      "close", &LiveDispatcher::close,
-      signed_doc("close(self)",
-                 "Ends the planner. Every call after it raises RuntimeError; a second close does nothing.")
-          .c_str());
+  add_method(bound, "close(self)", &LiveDispatcher::close,
+             "Ends the planner. Every call after it raises RuntimeError; a second close does nothing.");
   add_placing(bound);
   add_changes(bound);
   add_plans(bound);

@@ -29,6 +29,8 @@ namespace allot::python {
 
 /// Who may be meant by a name. Each dispatcher has one of its own, by which it knows its tickets.
 struct Directories {
+  explicit Directories(const System& system)
+      : tasks(system.tasks()), resources(system.resources()), capacities(system.capacities()) {}
   Directory tasks;
   Directory resources;
   Directory capacities;  ///< that are no servers
@@ -71,13 +73,10 @@ inline const char* word(Breaker breaker) {
 class LiveDispatcher {
  public:
   LiveDispatcher(const System& system, std::vector<RatePrior> priors, double worth, DispatcherOptions options)
-      : directories_(std::make_shared<Directories>()),
+      : directories_(std::make_shared<Directories>(system)),
         worth_(worth),
         process_(getpid()),
         random_(options.seed) {
-    directories_->tasks = Directory(system.tasks());
-    directories_->resources = Directory(system.resources());
-    directories_->capacities = Directory(system.capacities());
     // The first plan may take long, and its maker may change his mind.
     Attendant attendant;
     options.policy_options.solve.flag = &attendant.stop();

@@ -167,10 +167,7 @@ class ServerRoom {
 class LiveFeed {
  public:
   LiveFeed(const System& system, std::vector<RatePrior> priors, double worth, FeedOptions options)
-      : directories_(std::make_shared<Directories>()), worth_(worth), process_(getpid()) {
-    directories_->tasks = Directory(system.tasks());
-    directories_->resources = Directory(system.resources());
-    directories_->capacities = Directory(system.capacities());
+      : directories_(std::make_shared<Directories>(system)), worth_(worth), process_(getpid()) {
     options.dispatcher.capacities = system.capacities();
     const std::uint64_t seed = options.dispatcher.seed;
     {

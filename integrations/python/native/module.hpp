@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace allot::python {
 
@@ -35,18 +36,25 @@ inline std::string signed_doc(const char* signature, const char* text) {
   return std::string(signature) + "\n--\n\n" + text;
 }
 
+/// Adds a method by its signature, "f(self, x=1)".
+template <typename Class, typename Function, typename... Extra>
+void add_method(Class& bound, const std::string& signature, Function&& function, const std::string& doc,
+                const Extra&... extra) {
+  bound.def(signature.substr(0, signature.find('(')).c_str(), std::forward<Function>(function), extra...,
+            signed_doc(signature.c_str(), doc.c_str()).c_str());
+}
+
 /// `to_dict` and `to_json` from a writer of the command, which is `allot NAME`.
 template <typename Class, typename Text>
 void add_json(Class& bound, const char* command, Text text, pybind11::object (*parsed)(const std::string&)) {
   using Result = typename Class::type;
   const std::string what = "`allot " + std::string(command) + " --json` prints";
-  bound.def(
-      "to_dict", [text, parsed](const Result& self) { return parsed(text(self)); },
-      signed_doc("to_dict(self)", ("What " + what + ", as Python's own json module reads it.").c_str())
-          .c_str());
-  bound.def(
-      "to_json", [text](const Result& self) { return text(self); },
-      signed_doc("to_json(self)", ("The text that " + what + ".").c_str()).c_str());
+  add_method(
+      bound, "to_dict(self)", [text, parsed](const Result& self) { return parsed(text(self)); },
+      "What " + what + ", as Python's own json module reads it.");
+  add_method(
+      bound, "to_json(self)", [text](const Result& self) { return text(self); },
+      "The text that " + what + ".");
 }
 
 }  // namespace allot::python

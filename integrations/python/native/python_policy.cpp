@@ -151,7 +151,7 @@ class PythonBinding final : public LateBinding {
     const System& system = *situation.system;
     const std::size_t i = chosen_of(answer, system.tasks(), "a task type or None");
     const std::string who = "takes " + shown(answer) + " for '" + system.resource(j).name + "'";
-    if (i >= system.type_count()) raise_invalid("policy", who + ", which is no task type");
+    if (i >= system.type_count()) raise_invalid("policy", who + ", which is not a task type");
     if (!system.can_run(task_type(i), j)) raise_invalid("policy", who + ", where it cannot run");
     if (situation.waiting[i] == 0) raise_invalid("policy", who + ", of which no task waits");
     return task_type(i);
@@ -339,8 +339,8 @@ void bind_policy_state(py::module_& module) {
       "memory", &PolicyState::memory,
       "What the policy remembers: as many whole numbers as its memory_size, at first 0. "
       "Write into it.");
-  state.def("random", &PolicyState::random,
-            signed_doc("random(self)", "A number from (0, 1), the same for the same seed.").c_str());
+  add_method(state, "random(self)", &PolicyState::random,
+             "A random number from (0, 1); the same seed gives the same numbers.");
 }
 
 }  // namespace allot::python

@@ -185,22 +185,19 @@ void add_texts(ScenarioClass& scenario) {
                       signed_doc("from_text(text, format='toml')",
                                  "From the text of a scenario file; format: 'toml' or 'json'.")
                           .c_str());
-  scenario.def(
-      "to_dict", [](const Scenario& self) { return from_json(write_scenario(self, FileFormat::kJson)); },
-      signed_doc("to_dict(self)",
-                 "The content of a scenario file, defaults left out: what `allot generate --json` prints.")
-          .c_str());
-  scenario.def(
-      "to_text",
+  add_method(
+      scenario, "to_dict(self)",
+      [](const Scenario& self) { return from_json(write_scenario(self, FileFormat::kJson)); },
+      "The content of a scenario file, defaults left out: what `allot generate --json` prints.");
+  add_method(
+      scenario, "to_text(self, format='toml')",
       [](const Scenario& self, const py::object& format) { return write_scenario(self, format_of(format)); },
-      py::arg("format") = "toml",
-      signed_doc("to_text(self, format='toml')", "The text of a scenario file; format: 'toml' or 'json'.")
-          .c_str());
+      "The text of a scenario file; format: 'toml' or 'json'.", py::arg("format") = "toml");
 }
 
 /// What it holds.
 void add_values(ScenarioClass& scenario) {
-  scenario.def_readonly("name", &Scenario::name, "What it is called; may be empty.");
+  scenario.def_readonly("name", &Scenario::name, "The name; may be empty.");
   scenario.def_property_readonly(
       "rates",
       [](const Scenario& self) {
@@ -222,13 +219,13 @@ void add_values(ScenarioClass& scenario) {
         }
         return names;
       },
-      "Where each type is at home: as given, else the fastest resource.");
+      "The home of each type: as given, otherwise its fastest resource.");
   scenario.def_property_readonly("needs", &needs_of,
                                  "What tasks take of capacities, besides one server of the resource where "
                                  "they run: {task: {resource: {capacity: amount}}}.");
   scenario.def_property_readonly(
       "capacities", &capacities_of,
-      "What tasks draw on besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
+      "What tasks use besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
   scenario.def_property_readonly(
       "shares",
       [](const Scenario& self) -> py::object {
@@ -243,62 +240,53 @@ void add_values(ScenarioClass& scenario) {
       "population", [](const Scenario& self) { return self.system.population(); }, "The number of threads.");
   scenario.def_property_readonly(
       "is_static", &Scenario::is_static,
-      "Whether the counts alone describe the work, as all but simulations need it.");
+      "Whether the counts alone describe the work, as all functions except simulations require.");
   scenario.def_property_readonly(
-      "notes", [](const Scenario& self) { return notes(self); }, "What is allowed but worth a word.");
+      "notes", [](const Scenario& self) { return notes(self); }, "Notes about allowed but unusual values.");
 }
 
 /// Its throughput in a state, and what is like it.
 void add_copies(ScenarioClass& scenario) {
-  scenario.def(
-      "throughput",
+  add_method(
+      scenario, "throughput(self, assignment)",
       [](const Scenario& self, const py::object& assignment) {
         return evaluate(self.system, pattern_from("assignment", assignment, self.system)).throughput;
       },
-      py::arg("assignment"),
-      signed_doc("throughput(self, assignment)",
-                 "Completions per second of a state: tasks of each type (rows) at each resource (columns). A "
-                 "result that\nholds one, its frame or its file will do.\n\n"
-                 ">>> import allot\n"
-                 ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
-                 "14.0\n")
-          .c_str());
-  scenario.def(
-      "replace", &scenario_with,
-      signed_doc(
-          "replace(self, **changes)",
-          "A copy with other values: `rates`, `counts`, every other argument of the constructor, and the "
-          "parts of a\nscenario file: name, power_cap, threads, population, arrivals, measured. By "
-          "name, only those named change;\nNone takes values away. `tasks` and `resources` give new "
-          "names in the old order.\n\n"
-          ">>> import allot\n"
-          ">>> box = allot.Scenario([[8, 2], [2, 6]], [2, 2], priorities=[1, 3])\n"
-          ">>> box.replace(worths={'t1': 5}, servers=[4, 1], priorities=None).worths\n"
-          "array([1., 5.])\n")
-          .c_str());
-  scenario.def("with_counts", &with_counts, py::arg("counts"),
-               signed_doc("with_counts(self, counts)",
-                          "A copy with other numbers of threads: one for each type, or a dict of those that "
-                          "change.\n\n"
-                          ">>> import allot\n"
-                          ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).with_counts({'t1': 5}).counts\n"
-                          "array([2, 5])\n")
-                   .c_str());
-  scenario.def("with_rate", &with_rate, py::arg("task"), py::arg("resource"), py::arg("rate"),
-               signed_doc("with_rate(self, task, resource, rate)",
-                          "A copy with one other rate; task and resource by name or index.")
-                   .c_str());
-  scenario.def("with_servers", &with_servers, py::arg("resource"), py::arg("servers"),
-               signed_doc("with_servers(self, resource, servers)",
-                          "A copy with another number of servers of a resource, by name or index.")
-                   .c_str());
-  scenario.def("with_capacity", &with_capacity, py::arg("capacity"), py::arg("amount"),
-               signed_doc("with_capacity(self, capacity, amount)",
-                          "A copy with another amount of a capacity, by name or index.")
-                   .c_str());
-  scenario.def(
-      "__eq__", [](const Scenario& self, const Scenario& other) { return self == other; }, py::is_operator(),
-      signed_doc("__eq__(self, other, /)", "Whether all of it is the same.").c_str());
+      "Completions per second of a state: tasks of each type (rows) at each resource (columns). A "
+      "result that\nholds one, its frame or its file will do.\n\n"
+      ">>> import allot\n"
+      ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).throughput([[2, 0], [0, 2]])\n"
+      "14.0\n",
+      py::arg("assignment"));
+  add_method(scenario, "replace(self, **changes)", &scenario_with,
+             "A copy with other values: `rates`, `counts`, every other argument of the constructor, and the "
+             "parts of a\nscenario file: name, power_cap, threads, population, arrivals, measured. By "
+             "name, only those named change;\nNone takes values away. `tasks` and `resources` give new "
+             "names in the old order.\n\n"
+             ">>> import allot\n"
+             ">>> box = allot.Scenario([[8, 2], [2, 6]], [2, 2], priorities=[1, 3])\n"
+             ">>> box.replace(worths={'t1': 5}, servers=[4, 1], priorities=None).worths\n"
+             "array([1., 5.])\n");
+  add_method(scenario, "with_counts(self, counts)", &with_counts,
+             "A copy with other numbers of threads: one for each type, or a dict of those that "
+             "change.\n\n"
+             ">>> import allot\n"
+             ">>> allot.Scenario([[8, 2], [2, 6]], [2, 2]).with_counts({'t1': 5}).counts\n"
+             "array([2, 5])\n",
+             py::arg("counts"));
+  add_method(scenario, "with_rate(self, task, resource, rate)", &with_rate,
+             "A copy with one other rate; task and resource by name or index.", py::arg("task"),
+             py::arg("resource"), py::arg("rate"));
+  add_method(scenario, "with_servers(self, resource, servers)", &with_servers,
+             "A copy with another number of servers of a resource, by name or index.", py::arg("resource"),
+             py::arg("servers"));
+  add_method(scenario, "with_capacity(self, capacity, amount)", &with_capacity,
+             "A copy with another amount of a capacity, by name or index.", py::arg("capacity"),
+             py::arg("amount"));
+  add_method(
+      scenario, "__eq__(self, other, /)",
+      [](const Scenario& self, const Scenario& other) { return self == other; },
+      "Whether all contents are equal.", py::is_operator());
   scenario.def(py::pickle(
       [](const Scenario& self) { return write_scenario(self, FileFormat::kJson); },
       [](const std::string& text) { return value_or_raise(read_scenario_text(text, FileFormat::kJson)); }));
@@ -342,7 +330,7 @@ void bind_scenario(py::module_& module) {
       "tasks[0].rates.r1: the rate on 'r1' must be a finite number >= 0, is -2.0\n");
   in_package(scenario);
   scenario.def(py::init(&scenario_from_arrays), py::arg("rates"), py::arg("counts"),
-               signed_doc(scenario_signature().c_str(), "From arrays; the class says how.").c_str());
+               signed_doc(scenario_signature().c_str(), "From arrays; see the class.").c_str());
   add_texts(scenario);
   add_values(scenario);
   add_copies(scenario);

@@ -91,20 +91,16 @@ void bind_service_order(py::module_& module) {
   bound.def(
       py::init(&make_order), py::arg("tasks"), py::arg("when_ahead") = "serve",
       signed_doc("__init__(self, tasks, when_ahead='serve')", "For task types of these names.").c_str());
-  bound.def("set_weights", &set_weights, py::arg("weights"),
-            signed_doc("set_weights(self, weights)", "One for each type: a sequence or a dict.").c_str());
-  bound.def(
-      "next", &next, py::arg("waiting"), py::arg("now") = py::none(),
-      signed_doc(
-          "next(self, waiting, now=None)",
-          "The type to start now, or None: nothing waits, or all that wait are ahead. waiting: how many "
-          "tasks of each type wait, a sequence or a dict. now: seconds of a clock that never goes back; "
-          "None: time.monotonic().")
-          .c_str());
-  bound.def("served", &served, py::arg("task"), py::arg("seconds"),
-            signed_doc("served(self, task, seconds)",
-                       "A task that `next` had started has ended, after so many seconds of service.")
-                .c_str());
+  add_method(bound, "set_weights(self, weights)", &set_weights, "One for each type: a sequence or a dict.",
+             py::arg("weights"));
+  add_method(bound, "next(self, waiting, now=None)", &next,
+             "The type to start now, or None: nothing waits, or all that wait are ahead. waiting: how many "
+             "tasks of each type wait, a sequence or a dict. now: seconds of a clock that never goes back; "
+             "None: time.monotonic().",
+             py::arg("waiting"), py::arg("now") = py::none());
+  add_method(bound, "served(self, task, seconds)", &served,
+             "A task started by `next` has ended, after this many seconds of service.", py::arg("task"),
+             py::arg("seconds"));
   bound.def_property_readonly(
       "idle_until", [](const NamedOrder& self) { return self.order.idle_until(); },
       "With 'idle', after `next` answered None although tasks wait: when to ask again; else None.");

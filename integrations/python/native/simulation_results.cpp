@@ -48,16 +48,16 @@ void bind_estimates(py::module_& module) {
   in_package(one);
   one.def_readonly("mean", &Estimate::mean, "The mean; NaN where nothing was measured.");
   one.def_readonly("half_width", &Estimate::half_width, "None with too few data.");
-  one.def(
-      "__float__", [](const Estimate& self) { return self.mean; },
-      signed_doc("__float__(self, /)", "The mean.").c_str());
+  add_method(
+      one, "__float__(self, /)", [](const Estimate& self) { return self.mean; }, "The mean.");
   one.def(py::pickle([](const Estimate& self) { return py::make_tuple(self.mean, self.half_width); },
                      [](const py::tuple& state) {
                        return Estimate{state[0].cast<double>(), state[1].cast<std::optional<double>>()};
                      }));
-  one.def(
-      "__iter__", [](const Estimate& self) { return py::iter(py::make_tuple(self.mean, self.half_width)); },
-      signed_doc("__iter__(self, /)", "The mean and the half-width: mean, half_width = estimate.").c_str());
+  add_method(
+      one, "__iter__(self, /)",
+      [](const Estimate& self) { return py::iter(py::make_tuple(self.mean, self.half_width)); },
+      "The mean and the half-width: mean, half_width = estimate.");
   py::class_<Estimates> many(
       module, "Estimates",
       "Means and half-widths of their 95% confidence intervals, as arrays; NaN where there is none.\n\n"
@@ -83,15 +83,16 @@ void bind_estimates(py::module_& module) {
         return to_array(widths);
       },
       "The half-widths; NaN with too few data.");
-  many.def(
-      "__len__", [](const Estimates& self) { return self.values.size(); },
-      signed_doc("__len__(self, /)", "How many there are.").c_str());
-  many.def(
-      "__getitem__", [](const Estimates& self, const py::object& at) { return element(self.values, at); },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The Estimate at an index.").c_str());
-  many.def(
-      "__iter__", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
-      signed_doc("__iter__(self, /)", "An Estimate each.").c_str());
+  add_method(
+      many, "__len__(self, /)", [](const Estimates& self) { return self.values.size(); },
+      "How many there are.");
+  add_method(
+      many, "__getitem__(self, at, /)",
+      [](const Estimates& self, const py::object& at) { return element(self.values, at); },
+      "The Estimate at an index.", py::arg("at"));
+  add_method(
+      many, "__iter__(self, /)", [](const Estimates& self) { return py::iter(py::cast(self.values)); },
+      "An Estimate each.");
   many.def(py::pickle([](const Estimates& self) { return packed(self); },
                       [](const py::bytes& state) {
                         Estimates self;
@@ -123,7 +124,7 @@ py::object trace_columns(const SimulationRun& run) {
 
 void bind_simulation(py::module_& module) {
   py::class_<SimulationRun> bound(module, "Simulation",
-                                  "What a policy did in simulation, with 95% confidence intervals.\n\n"
+                                  "Simulation results of a policy, with 95% confidence intervals.\n\n"
                                   ">>> import allot\n"
                                   ">>> run = allot.simulate(allot.generate(), 'jsq', completions=1000)\n"
                                   ">>> run.replications, run.completions, run.partial\n"
@@ -136,7 +137,7 @@ void bind_simulation(py::module_& module) {
         name, [get](const SimulationRun& self) { return get(self); }, doc);
   };
   property(
-      "scenario", [](const SimulationRun& run) { return run.scenario; }, "What was simulated.");
+      "scenario", [](const SimulationRun& run) { return run.scenario; }, "The scenario.");
   add_attributes(bound, simulation_fields(), &SimulationRun::result);
   property(
       "throughput",
@@ -163,7 +164,7 @@ void bind_simulation(py::module_& module) {
         if (!run.completes()) return {};
         return run.result.response_time;
       },
-      "Seconds; None where nothing completed.");
+      "Seconds; None if nothing completed.");
   property(
       "throughput_by_task",
       [](const SimulationRun& run) { return estimates(run, run.result.throughput_by_task); },
@@ -174,7 +175,7 @@ void bind_simulation(py::module_& module) {
       "Tasks per second of each resource.");
   property(
       "response_time_by_task", [](const SimulationRun& run) { return response_times(run); },
-      "Seconds, for each type; NaN where nothing completed.");
+      "Seconds, for each type; NaN if nothing completed.");
   property(
       "utilization",
       [](const SimulationRun& run) {
@@ -214,18 +215,17 @@ bool is_partial(const ComparisonRun& self) {
 std::vector<std::string> notes_of(const ComparisonRun& self) {
   std::vector<std::string> notes;
   if (self.comparison.policies.back().partial)
-    notes.push_back("the time limit came first: '" + self.comparison.policies.back().policy +
-                    "' is incomplete");
+    notes.push_back("the time limit expired: '" + self.comparison.policies.back().policy + "' is incomplete");
   std::string names;
   for (const std::string& name : self.missing) names += (names.empty() ? "'" : ", '") + name + "'";
-  if (!names.empty()) notes.push_back("the time limit came first: " + names + " did not get a turn");
+  if (!names.empty()) notes.push_back("the time limit expired: " + names + " did not get a turn");
   return notes;
 }
 
 void bind_comparison(py::module_& module) {
   py::class_<ComparisonRun> bound(
       module, "Comparison",
-      "Several policies on the same random numbers, and which differences are real.\n\n"
+      "Several policies with the same random numbers, and which differences are significant.\n\n"
       "An index or a name gives the Simulation of one, a loop those of all, `in` asks for a name.\n\n"
       ">>> import allot\n"
       ">>> both = allot.compare(allot.generate(), ['map', 'jsq'], completions=1000)\n"
@@ -235,7 +235,7 @@ void bind_comparison(py::module_& module) {
       "True\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const ComparisonRun& self) { return self.scenario; }, "What was simulated.");
+      "scenario", [](const ComparisonRun& self) { return self.scenario; }, "The scenario.");
   bound.def_property_readonly("policies", &runs_of, "A Simulation for each policy, in the order given.");
   bound.def_property_readonly(
       "differences",
@@ -268,33 +268,30 @@ void bind_comparison(py::module_& module) {
   bound.def_property_readonly(
       "best_assignment_proven",
       [](const ComparisonRun& self) { return self.best && self.best->proven_optimal; },
-      "Whether no constant assignment has more value, proven.");
+      "Whether it is proven that no constant assignment has more value.");
   bound.def_property_readonly("partial", &is_partial,
-                              "The time limit came first: a policy is incomplete, or some are missing.");
+                              "The time limit expired: a policy is incomplete, or some are missing.");
   bound.def_property_readonly(
       "missing", [](const ComparisonRun& self) { return py::tuple(py::cast(self.missing)); },
-      "The names of the policies that did not get a turn before the time limit.");
-  bound.def_property_readonly("notes", &notes_of,
-                              "What a careful reader should know; each Simulation has notes of its own.");
-  bound.def(
-      "__len__", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
-      signed_doc("__len__(self, /)", "The number of policies.").c_str());
-  bound.def(
-      "__getitem__", &run_of, py::arg("policy"),
-      signed_doc("__getitem__(self, policy, /)", "The Simulation of a policy, by name or index.").c_str());
-  bound.def(
-      "__iter__", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
-      signed_doc("__iter__(self, /)", "A Simulation for each policy.").c_str());
-  bound.def(
-      "__contains__",
+      "The names of the policies that were not simulated before the time limit.");
+  bound.def_property_readonly("notes", &notes_of, "Caveats; each Simulation also has its own notes.");
+  add_method(
+      bound, "__len__(self, /)", [](const ComparisonRun& self) { return self.comparison.policies.size(); },
+      "The number of policies.");
+  add_method(bound, "__getitem__(self, policy, /)", &run_of, "The Simulation of a policy, by name or index.",
+             py::arg("policy"));
+  add_method(
+      bound, "__iter__(self, /)", [](const ComparisonRun& self) { return py::iter(py::cast(runs_of(self))); },
+      "A Simulation for each policy.");
+  add_method(
+      bound, "__contains__(self, policy, /)",
       [](const ComparisonRun& self, const py::object& policy) {
         const std::vector<SimulationResult>& results = self.comparison.policies;
         return std::any_of(results.begin(), results.end(), [&](const SimulationResult& result) {
           return policy.equal(to_str(result.policy));
         });
       },
-      py::arg("policy"),
-      signed_doc("__contains__(self, policy, /)", "Whether a policy of that name is there.").c_str());
+      "Whether there is a policy of that name.", py::arg("policy"));
   const auto text = [](const ComparisonRun& self) {
     return comparison_json(self.scenario->system, self.comparison, self.best ? &*self.best : nullptr);
   };

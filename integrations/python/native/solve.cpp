@@ -11,7 +11,6 @@
 
 #include "allot/ask/questions/pareto.hpp"
 #include "allot/ask/questions/whatif.hpp"
-#include "allot/model/filling.hpp"
 #include "allot/solve/solution_json.hpp"
 #include "integrations/python/native/archive.hpp"
 #include "integrations/python/native/asking.hpp"
@@ -63,29 +62,10 @@ SolveResult result_of(const ScenarioPointer& scenario, SolutionQuestion& questio
 
 /// X_ij, row-major.
 std::vector<double> throughput_by_pair(const SolveResult& result) {
-  const System& system = result.system();
-  const Assignment& assignment = result.solution.assignment;
-  std::vector<double> values;
-  if (result.solution.time_shares.empty() && system.has_needs()) {
-    const std::vector<double> tasks(assignment.values().begin(), assignment.values().end());
-    EvenSharing sharing(system);
-    for (const double x : sharing(tasks).at_full_speed)
-      values.push_back(x * system.rates().values()[values.size()]);
-    return values;
-  }
-  for (const TaskType i : system.types()) {
-    for (const ResourceId j : system.resource_ids()) {
-      if (!result.solution.time_shares.empty()) {
-        values.push_back(system.rate(i, j) * result.solution.time_shares[values.size()]);
-        continue;
-      }
-      const Resource& resource = system.resource(j);
-      const CompletionLaw law =
-          completion_law(resource.discipline, resource.servers, column_sums(system, assignment, j));
-      values.push_back(static_cast<double>(assignment(i, j)) *
-                       (law.per_rate * system.rate(i, j) + law.per_task));
-    }
-  }
+  const std::vector<double>& shares = result.solution.time_shares;
+  if (shares.empty()) return allot::throughput_by_pair(result.system(), result.solution.assignment);
+  std::vector<double> values = result.system().rates().values();
+  for (std::size_t at = 0; at < values.size(); ++at) values[at] *= shares[at];
   return values;
 }
 
@@ -103,7 +83,7 @@ std::string what_if_text(const WhatIfResult& result) {
 
 void bind_solution(py::module_& module) {
   py::class_<SolveResult> bound(module, "Solution",
-                                "What a solver found.\n\n"
+                                "The answer of a solver.\n\n"
                                 ">>> import allot\n"
                                 ">>> answer = allot.solve(allot.Scenario([[8.0, 7.5], [2.0, 6.0]], [4, 4]))\n"
                                 ">>> answer.assignment\n"
@@ -117,10 +97,9 @@ void bind_solution(py::module_& module) {
         name, [get](const SolveResult& self) { return get(self); }, doc);
   };
   property(
-      "scenario", [](const SolveResult& r) { return r.scenario; }, "What was solved.");
+      "scenario", [](const SolveResult& r) { return r.scenario; }, "The scenario.");
   property(
-      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); },
-      "What was optimised.");
+      "objective", [](const SolveResult& r) { return to_string(r.solution.objective); }, "The objective.");
   bound.def_property_readonly(
       "outcome", [](const SolveResult& r) { return to_string(r.solution.outcome); },
       "'optimal', 'converged', 'time_limit', 'budget', 'interrupted' or 'infeasible'.");
@@ -167,7 +146,8 @@ void bind_plans(py::class_<ParetoResult>& bound) {
         if (!self.frontier.is_planned) return py::none();
         return values(self, &ParetoPoint::least_served);
       },
-      "Planned service: what whoever has least completes for its priority, at each point; else None.");
+      "Planned service: the completions, relative to the priority, of the type that has least, at each "
+      "point; else None.");
   bound.def_property_readonly(
       "time_shares",
       [](const ParetoResult& self) -> py::object {
@@ -239,46 +219,46 @@ void bind_pareto(py::module_& module) {
       "True\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const ParetoResult& self) { return self.scenario; }, "What was solved.");
-  bound.def(
-      "__len__", [](const ParetoResult& self) { return self.frontier.points.size(); },
-      signed_doc("__len__(self, /)", "The number of points.").c_str());
-  bound.def(
-      "__getitem__",
+      "scenario", [](const ParetoResult& self) { return self.scenario; }, "The scenario.");
+  add_method(
+      bound, "__len__(self, /)", [](const ParetoResult& self) { return self.frontier.points.size(); },
+      "The number of points.");
+  add_method(
+      bound, "__getitem__(self, at, /)",
       [](const ParetoResult& self, const py::object& at) {
         return point_of(self, element(self.frontier.points, at));
       },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.ParetoPoint at an index.").c_str());
-  bound.def(
-      "__iter__",
+      "The allot.ParetoPoint at an index.", py::arg("at"));
+  add_method(
+      bound, "__iter__(self, /)",
       [](const ParetoResult& self) {
         py::list points;
         for (const ParetoPoint& point : self.frontier.points) points.append(point_of(self, point));
         return py::iter(points);
       },
-      signed_doc("__iter__(self, /)", "An allot.ParetoPoint each.").c_str());
+      "An allot.ParetoPoint each.");
   bound.def_property_readonly(
       "outcome", [](const ParetoResult& self) { return to_string(self.frontier.outcome); },
       "'optimal', 'converged', 'time_limit', 'interrupted' or 'infeasible'.");
   bound.def_property_readonly(
       "exhaustive", [](const ParetoResult& self) { return self.frontier.exhaustive; },
-      "Every state was looked at: no point is missing but those beyond the number asked for.");
+      "Whether every state was examined: no point is missing except those beyond the requested number.");
   bound.def_property_readonly(
       "approximate", [](const ParetoResult& self) { return self.frontier.approximate; },
-      "Some resource may be in a state whose throughput has no exact formula.");
+      "Whether some resource may be in a state whose throughput has no exact formula.");
   bound.def_property_readonly(
       "throughputs", [](const ParetoResult& self) { return values(self, &ParetoPoint::throughput); },
-      "Tasks per second of each point; falling where nothing has a worth of its own.");
+      "Tasks per second of each point; decreasing if all worths are 1.");
   bound.def_property_readonly(
       "values", [](const ParetoResult& self) { return values(self, &ParetoPoint::value); },
-      "Value per second of each point, falling.");
+      "Value per second of each point, decreasing.");
   bound.def_property_readonly(
       "priority_errors",
       [](const ParetoResult& self) -> py::object {
         if (!self.frontier.has_priorities) return py::none();
         return values(self, &ParetoPoint::priority_error);
       },
-      "The priority error of each point, falling; None where there are no priorities.");
+      "The priority error of each point, decreasing; None without priorities.");
   bind_plans(bound);
   bound.def_property_readonly(
       "assignments",
@@ -291,14 +271,14 @@ void bind_pareto(py::module_& module) {
           out = std::copy(point.assignment.values().begin(), point.assignment.values().end(), out);
         return read_only(std::move(array));
       },
-      "By point, task type and resource; None of plans.");
+      "By point, task type and resource; None for plans.");
   bound.def_property_readonly(
       "weighted",
       [](const ParetoResult& self) -> std::optional<SolveResult> {
         if (!self.weighted) return {};
         return SolveResult{self.scenario, *self.weighted, {}};
       },
-      "The solution with weighted service, or None where there was no time for it, and of plans.");
+      "The solution with weighted service; None if there was no time for it, and for plans.");
   add_json(bound, "pareto", &pareto_text, &from_json);
   add_pickle(bound);
 }
@@ -313,28 +293,28 @@ void bind_what_if(py::module_& module) {
       "[('server', 'r0', 0.8), ('server', 'r1', 0.2)]\n");
   in_package(bound);
   bound.def_property_readonly(
-      "scenario", [](const WhatIfResult& self) { return self.scenario; }, "What is to be changed.");
+      "scenario", [](const WhatIfResult& self) { return self.scenario; }, "The scenario.");
   bound.def_property_readonly(
       "outcome", [](const WhatIfResult& self) { return to_string(self.what_if.outcome); },
-      "'converged'; 'time_limit' or 'interrupted' where changes are missing.");
+      "'converged'; 'time_limit' or 'interrupted' if changes are missing.");
   bound.def_property_readonly(
       "base",
       [](const WhatIfResult& self) {
         return SolveResult{self.scenario, self.what_if.base, {}};
       },
       "The solution without any change.");
-  bound.def(
-      "__len__", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
-      signed_doc("__len__(self, /)", "The number of changes.").c_str());
-  bound.def(
-      "__getitem__",
+  add_method(
+      bound, "__len__(self, /)", [](const WhatIfResult& self) { return self.what_if.changes.size(); },
+      "The number of changes.");
+  add_method(
+      bound, "__getitem__(self, at, /)",
       [](const WhatIfResult& self, const py::object& at) {
         return change_of(self, element(self.what_if.changes, at));
       },
-      py::arg("at"), signed_doc("__getitem__(self, at, /)", "The allot.Change at an index.").c_str());
-  bound.def(
-      "__iter__", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
-      signed_doc("__iter__(self, /)", "An allot.Change each.").c_str());
+      "The allot.Change at an index.", py::arg("at"));
+  add_method(
+      bound, "__iter__(self, /)", [](const WhatIfResult& self) { return py::iter(changes_of(self)); },
+      "An allot.Change each.");
   bound.def_property_readonly(
       "changes", &changes_of,
       "A list of allot.Change: change ('server', 'capacity', 'thread' or 'rate'), resource, task, "

@@ -89,7 +89,7 @@ def test_work_that_varies(path):
         *("simulate", path, "--policy", "map", "--completions", 2000, "--replications", 3),
     )
     if "population" in path.stem:
-        with pytest.raises(allot.InvalidInput, match="'solve' does not take"):
+        with pytest.raises(allot.InvalidInput, match="'solve' does not support"):
             allot.solve(path)
     else:
         answer = allot.solve(path)
