@@ -19,9 +19,12 @@ using detail::Tally;
 
 /// How often a decision is taken again because another thread was quicker.
 constexpr int kRetries = 16;
+/// What other slots have counted is read again when it is older than this, or see `Tally::kMostUnread`. They
+/// write there all the while, so each look costs as much as half a decision.
+constexpr std::uint64_t kFreshNs = 4000;
 
-/// A counter that is read, changed by the policy on a copy, and put back if nobody else has changed it.
-bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, const std::uint32_t* before,
+/// Numbers that are read, changed by the policy on a copy, and put back if nobody else has changed them.
+bool put_back(std::span<std::atomic<std::uint32_t>> memory, const std::uint32_t* before,
               const std::uint32_t* after) noexcept {
   for (std::size_t at = 0; at < memory.size(); ++at) {
     if (before[at] == after[at]) continue;
@@ -33,46 +36,6 @@ bool put_back(std::vector<std::atomic<std::uint32_t>>& memory, const std::uint32
 
 }  // namespace
 
-/// The part of the state that the calling thread writes to.
-struct Dispatcher::State::Mine {
-  explicit Mine(State& of) noexcept : Mine(of, detail::this_slot()) {}
-  Mine(State& of, std::size_t at) noexcept : state(of), tally(of.counts.tallies().of(at)), slot(at) {
-    if (tally != nullptr) return;  // no memory
-    slot = detail::kOwnSlots;
-    tally = of.counts.tallies().of(slot);
-  }
-
-  std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t by) const noexcept {
-    return detail::add_to(counter, by, slot);
-  }
-  /// Where a trial of the type goes, if one was asked for.
-  ResourceId take_trial(TaskType i) const noexcept {
-    const ResourceId trial = state.counts.take_trial(i);
-    if (trial == kNowhere) return trial;
-    state.counts.places.add(i, trial);
-    add(tally->explored, 1);
-    return trial;
-  }
-  Ticket placed(TaskType i, ResourceId j, bool explores, Clock::time_point now) const noexcept {
-    const std::uint64_t start = state.since_made(now);
-    add(tally->open_starts, start);
-    add(tally->placed, 1);
-    return {i, j, explores, start};
-  }
-  void leave(const Ticket& ticket) const noexcept {
-    if (state.policy.looks_at == Looks::kOwnCounts && ticket.tasks == 1) {
-      state.counts.places.leave(ticket.type, ticket.resource, slot);
-    } else {
-      state.counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
-    }
-    add(tally->open_starts, -(ticket.tasks * ticket.start_ns));
-  }
-
-  State& state;
-  Tally* tally;
-  std::size_t slot;
-};
-
 /// Room for what a decision looks at, left uninitialised: most of it is not needed.
 struct Dispatcher::State::Scratch {
   Count* counts;
@@ -82,28 +45,116 @@ struct Dispatcher::State::Scratch {
   std::uint32_t* after;
 };
 
+/// The part of the state that the calling thread writes to. Passed in registers.
+struct Dispatcher::State::Mine {
+  explicit Mine(State& state) noexcept : Mine(state, detail::this_slot()) {}
+  Mine(State& state, std::size_t at) noexcept : tally(state.counts.tallies().of(at)), slot(at) {
+    if (tally != nullptr) return;  // no memory
+    slot = detail::kOwnSlots;
+    tally = state.counts.tallies().of(slot);
+  }
+
+  [[gnu::always_inline]] std::uint64_t add(std::atomic<std::uint64_t>& counter,
+                                           std::uint64_t by) const noexcept {
+    return detail::add_to(counter, by, slot);
+  }
+
+  Tally* tally;
+  std::size_t slot;
+};
+
+// ---- what is counted
+
+/// Where a trial of the type goes, if one was asked for.
+inline ResourceId Dispatcher::State::take_trial(TaskType i, Mine mine) noexcept {
+  if (!counts.has_trial(i)) return kNowhere;
+  const ResourceId trial = counts.take_trial(i);
+  if (trial == kNowhere) return trial;
+  count_place(i, trial);
+  mine.add(mine.tally->explored, 1);
+  return trial;
+}
+
+/// Fills in the ticket, where it will be read.
+[[gnu::always_inline]] inline void Dispatcher::State::placed(Ticket& ticket, TaskType i, ResourceId j,
+                                                             bool explores, std::uint64_t now_ns,
+                                                             Mine mine) noexcept {
+  ticket.type = i;
+  ticket.resource = j;
+  ticket.explores = explores;
+  ticket.start_ns = now_ns;
+  mine.add(mine.tally->open_starts, ticket.start_ns);
+  mine.add(mine.tally->placed, 1);
+  if (!by_slot) return;
+  if (looks == Looks::kWork) ticket.expected_ns = expected_ns(i, j, mine);
+  count_by_slot(ticket, 1, mine);
+}
+
+[[gnu::always_inline]] inline void Dispatcher::State::leave(const Ticket& ticket, Mine mine) noexcept {
+  if (by_slot) {
+    count_by_slot(ticket, -std::uint64_t{ticket.tasks}, mine);
+  } else if (looks == Looks::kOwnCounts && ticket.tasks == 1) {
+    counts.places.leave(ticket.type, ticket.resource, mine.slot);
+  } else {
+    counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
+  }
+  mine.add(mine.tally->open_starts, -(ticket.tasks * ticket.start_ns));
+}
+
+/// So many more tasks, or fewer.
+inline void Dispatcher::State::count(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept {
+  if (by_slot) return count_by_slot(ticket, more, mine);
+  counts.places.add(ticket.type, ticket.resource, static_cast<Count>(more));
+}
+
+[[gnu::always_inline]] inline void Dispatcher::State::count_by_slot(const Ticket& ticket, std::uint64_t more,
+                                                                    Mine mine) noexcept {
+  mine.add(mine.tally->pairs(ticket.type, ticket.resource).tasks, more);
+  if (looks == Looks::kNothing) return;
+  // The same whole number comes and goes, whatever the plans say meanwhile.
+  if (looks == Looks::kWork) more *= static_cast<std::uint64_t>(ticket.expected_ns);
+  mine.add(*mine.tally->loads(ticket.resource), more);
+}
+
+/// What a task of the pair adds to the work of the resource.
+[[gnu::always_inline]] inline float Dispatcher::State::expected_ns(TaskType i, ResourceId j,
+                                                                   Mine mine) noexcept {
+  constexpr double kMost = 1e18;
+  const Published<ActivePlan>::Reader plan(active, mine.slot);
+  if (index(i) >= plan->types || index(j) >= plan->resources) return 0;
+  return static_cast<float>(std::min(kMost, 1e9 * plan->plan->system.seconds_per_task(i, j)));
+}
+
+// ---- for every task
+
 std::optional<Ticket> Dispatcher::place(TaskType i, Clock::time_point now) noexcept {
   State& state = *state_;
-  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
+  std::optional<Ticket> ticket;
+  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return ticket;
   const State::Mine mine(state);
-  if (const ResourceId trial = mine.take_trial(i); trial != kNowhere) return mine.placed(i, trial, true, now);
-  const ResourceId j = state.choose(i, mine);
-  if (j == kNowhere) return std::nullopt;
-  return mine.placed(i, j, false, now);
+  const std::uint64_t now_ns = state.since_made(now);
+  ResourceId j = state.take_trial(i, mine);
+  const bool explores = j != kNowhere;
+  if (!explores) j = state.choose(i, now_ns, mine);
+  if (j != kNowhere) state.placed(ticket.emplace(), i, j, explores, now_ns, mine);
+  return ticket;
 }
 
 std::optional<Ticket> Dispatcher::place_trial(TaskType i, Clock::time_point now) noexcept {
   State& state = *state_;
-  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return std::nullopt;
+  std::optional<Ticket> ticket;
+  if (index(i) >= state.counts.types.load(std::memory_order_acquire)) return ticket;
   const State::Mine mine(state);
-  const ResourceId trial = mine.take_trial(i);
-  if (trial == kNowhere) return std::nullopt;
-  return mine.placed(i, trial, true, now);
+  const ResourceId trial = state.take_trial(i, mine);
+  if (trial != kNowhere) state.placed(ticket.emplace(), i, trial, true, state.since_made(now), mine);
+  return ticket;
 }
 
 Ticket Dispatcher::place_at(TaskType i, ResourceId j, Clock::time_point now) noexcept {
-  state_->counts.places.add(i, j);
-  return State::Mine(*state_).placed(i, j, false, now);
+  Ticket ticket;
+  state_->count_place(i, j);
+  state_->placed(ticket, i, j, false, state_->since_made(now), State::Mine(*state_));
+  return ticket;
 }
 
 void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
@@ -112,38 +163,43 @@ void Dispatcher::complete(const Ticket& ticket, double busy_seconds, bool ok,
   const State::Mine mine(state);
   const std::uint64_t end = state.since_made(now);
   const std::uint64_t tasks = ticket.tasks;
-  mine.leave(ticket);
+  state.leave(ticket, mine);
   mine.add(mine.tally->responses, tasks * (end - ticket.start_ns));
   if (ok) {
-    mine.add(mine.tally->completions(ticket.type, ticket.resource), tasks);
+    mine.add(mine.tally->pairs(ticket.type, ticket.resource).completions, tasks);
   } else {
     state.counts.failures(ticket.type, ticket.resource).fetch_add(tasks, std::memory_order_relaxed);
   }
   if (state.counts.lost(ticket.resource).load(std::memory_order_relaxed)) return;
   if (!(busy_seconds >= 0 && busy_seconds <= std::numeric_limits<double>::max())) return;
-  const double seconds = busy_seconds / static_cast<double>(tasks);
+  const double seconds = tasks == 1 ? busy_seconds : busy_seconds / static_cast<double>(tasks);
   const detail::Sample sample{ticket.type, ticket.resource, seconds, end, ok, ticket.explores};
   if (!mine.tally->samples.put(sample, detail::is_own(mine.slot))) mine.add(mine.tally->unseen, 1);
 }
 
 void Dispatcher::resize(Ticket& ticket, std::uint32_t tasks) noexcept {
   const State::Mine mine(*state_);
-  const Count more = static_cast<Count>(tasks) - static_cast<Count>(ticket.tasks);
-  state_->counts.places.add(ticket.type, ticket.resource, more);
-  mine.add(mine.tally->open_starts, static_cast<std::uint64_t>(more) * ticket.start_ns);
-  mine.add(mine.tally->placed, static_cast<std::uint64_t>(more));
+  const std::uint64_t more = std::uint64_t{tasks} - ticket.tasks;
+  state_->count(ticket, more, mine);
+  mine.add(mine.tally->open_starts, more * ticket.start_ns);
+  mine.add(mine.tally->placed, more);
   ticket.tasks = tasks;
 }
 
 Ticket Dispatcher::move(const Ticket& ticket, ResourceId to) noexcept {
-  state_->counts.places.remove(ticket.type, ticket.resource, ticket.tasks);
-  state_->counts.places.add(ticket.type, to, ticket.tasks);
-  return {ticket.type, to, ticket.explores && ticket.resource == to, ticket.start_ns, ticket.tasks};
+  const State::Mine mine(*state_);
+  Ticket moved = ticket;
+  moved.resource = to;
+  moved.explores = ticket.explores && ticket.resource == to;
+  if (state_->looks == Looks::kWork) moved.expected_ns = state_->expected_ns(ticket.type, to, mine);
+  state_->count(ticket, -std::uint64_t{ticket.tasks}, mine);
+  state_->count(moved, ticket.tasks, mine);
+  return moved;
 }
 
 void Dispatcher::cancel(const Ticket& ticket) noexcept {
   const State::Mine mine(*state_);
-  mine.leave(ticket);
+  state_->leave(ticket, mine);
   mine.add(mine.tally->placed, -std::uint64_t{ticket.tasks});
   if (ticket.explores) mine.add(mine.tally->explored, -std::uint64_t{1});
 }
@@ -165,8 +221,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 /// What the policy says. Nowhere if the pair was closed since the plan was made.
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::ask(TaskType i, const ActivePlan& plan,
                                                                 const Situation& situation,
-                                                                PolicyMemory memory,
-                                                                const Mine& mine) noexcept {
+                                                                PolicyMemory memory, Mine mine) noexcept {
   ResourceId j{};
   if (detail::is_own(mine.slot)) {
     j = plan.policy->place(i, situation, memory, mine.tally->random);
@@ -183,23 +238,76 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 [[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_own_counts(TaskType i,
                                                                                  const ActivePlan& plan,
                                                                                  Count* tasks,
-                                                                                 const Mine& mine) noexcept {
-  const Situation situation{&plan.plan->system, {tasks, plan.types * plan.resources}, {}, {}};
-  return counts.places.take(i, {tasks + index(i) * plan.resources, plan.resources}, mine.slot,
-                            [&] { return ask(i, plan, situation, {}, mine); });
+                                                                                 Mine mine) noexcept {
+  Situation situation = nothing;
+  situation.system = &plan.plan->system;
+  situation.counts = {tasks, plan.types * plan.resources};
+  return counts.places.take(
+      i, {tasks + index(i) * plan.resources, plan.resources},
+      mine.slot, [&]() __attribute__((always_inline)) { return ask(i, plan, situation, {}, mine); });
 }
 
-[[gnu::always_inline]] inline ResourceId Dispatcher::State::choose(TaskType i, const Mine& mine) noexcept {
+/// Adds what all other slots have counted.
+[[gnu::noinline]] void Dispatcher::State::add_others(std::span<Count> loads, std::uint64_t now_ns,
+                                                     Mine mine) noexcept {
+  const auto add_present = [&](std::span<Count> to) {
+    for (Tally& other : counts.tallies().others(mine.slot)) {
+      const std::atomic<std::uint64_t>* const part = other.loads();
+      for (std::size_t j = 0; j < to.size(); ++j)
+        to[j] += static_cast<Count>(part[j].load(std::memory_order_relaxed));
+    }
+  };
+  if (!detail::is_own(mine.slot)) return add_present(loads);
+  Tally& tally = *mine.tally;
+  if (now_ns - tally.others_read_ns >= kFreshNs || tally.decisions >= Tally::kMostUnread) {
+    std::fill(tally.others.begin(), tally.others.end(), Count{0});
+    add_present({tally.others.data(), loads.size()});
+    tally.others_read_ns = now_ns;
+    tally.decisions = 0;
+  }
+  ++tally.decisions;
+  for (std::size_t j = 0; j < loads.size(); ++j) loads[j] += tally.others[j];
+}
+
+/// By what slots have counted of each resource.
+[[gnu::always_inline]] inline ResourceId Dispatcher::State::choose_by_loads(TaskType i,
+                                                                            const ActivePlan& plan,
+                                                                            Count* loads, double* work,
+                                                                            std::uint64_t now_ns,
+                                                                            Mine mine) noexcept {
+  const std::size_t resources = plan.resources;
+  const std::atomic<std::uint64_t>* const own = mine.tally->loads();
+#pragma GCC unroll 4
+  for (std::size_t j = 0; j < resources; ++j)
+    loads[j] = static_cast<Count>(own[j].load(std::memory_order_relaxed));
+  if (!counts.tallies().is_alone(mine.slot)) add_others({loads, resources}, now_ns, mine);
+  Situation situation = nothing;
+  situation.system = &plan.plan->system;
+  if (looks == Looks::kTotals) {
+    situation.totals = {loads, resources};
+  } else {
+    for (std::size_t j = 0; j < resources; ++j) work[j] = 1e-9 * static_cast<double>(loads[j]);
+    situation.remaining = {work, resources};
+  }
+  return ask(i, plan, situation, {}, mine);
+}
+
+[[gnu::always_inline]] inline ResourceId Dispatcher::State::choose(TaskType i, std::uint64_t now_ns,
+                                                                   Mine mine) noexcept {
   const Published<ActivePlan>::Reader plan(active, mine.slot);
   // A type that came later than the plan, or that could go nowhere then.
-  if (index(i) >= plan->types || plan->plan->system.resources_for(i).empty()) return shortest_open(i);
+  if (index(i) >= plan->types || !plan->can_go[index(i)]) return shortest_open(i);
   ResourceId chosen = kLookFurther;
   if (plan->is_small) {
     std::array<Count, kOnStack> tasks;
-    if (policy.looks_at == Looks::kOwnCounts) chosen = choose_by_own_counts(i, *plan, tasks.data(), mine);
+    std::array<double, kOnStack / 4> work;
+    if (looks == Looks::kOwnCounts) {
+      chosen = choose_by_own_counts(i, *plan, tasks.data(), mine);
+    } else if (looks == Looks::kTotals || looks == Looks::kWork) {
+      chosen = choose_by_loads(i, *plan, tasks.data(), work.data(), now_ns, mine);
+    }
     if (chosen == kLookFurther) {
       std::array<Count, kOnStack / 4> totals;
-      std::array<double, kOnStack / 4> work;
       std::array<std::uint32_t, kOnStack / 4> memory;
       chosen = choose(
           i, *plan,
@@ -207,25 +315,28 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
           mine);
     }
   } else {
-    chosen = choose_in_large(i, *plan, mine);
+    chosen = choose_in_large(i, *plan, now_ns, mine);
   }
   return chosen != kNowhere ? chosen : shortest_open(i);
 }
 
 [[gnu::noinline]] ResourceId Dispatcher::State::choose_in_large(TaskType i, ActivePlan& plan,
-                                                                const Mine& mine) noexcept {
+                                                                std::uint64_t now_ns, Mine mine) noexcept {
   thread_local std::vector<Count> tasks;
   thread_local std::vector<Count> totals;
   thread_local std::vector<double> work;
   thread_local std::vector<std::uint32_t> memory;
   tasks.resize(std::max(tasks.size(), plan.types * plan.resources));
-  if (policy.looks_at == Looks::kOwnCounts) {
-    const ResourceId chosen = choose_by_own_counts(i, plan, tasks.data(), mine);
-    if (chosen != kLookFurther) return chosen;
-  }
   totals.resize(std::max(totals.size(), plan.resources));
   work.resize(std::max(work.size(), plan.resources));
   memory.resize(std::max(memory.size(), 2 * plan.memory.size()));
+  ResourceId chosen = kLookFurther;
+  if (looks == Looks::kOwnCounts) {
+    chosen = choose_by_own_counts(i, plan, tasks.data(), mine);
+  } else if (looks == Looks::kTotals || looks == Looks::kWork) {
+    chosen = choose_by_loads(i, plan, totals.data(), work.data(), now_ns, mine);
+  }
+  if (chosen != kLookFurther) return chosen;
   return choose(i, plan,
                 {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan.memory.size()},
                 mine);
@@ -234,22 +345,25 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 /// Looks, asks the policy, and takes the place if nobody has taken the policy's turn meanwhile, or changed
 /// the count that it saw. After some tries the place is taken as it is.
 [[gnu::noinline]] ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
-                                                       const Mine& mine) noexcept {
+                                                       Mine mine) noexcept {
   const std::size_t remembered = plan.memory.size();
-  Situation situation{&plan.plan->system,
-                      {scratch.counts, plan.types * plan.resources},
-                      {scratch.totals, plan.resources},
-                      {scratch.work, plan.shows_work ? plan.resources : 0}};
+  const std::size_t first = policy.remembers_by_type ? index(i) : 0;
+  const std::span used = std::span(plan.memory).subspan(first, policy.remembers_by_type ? 1 : remembered);
+  Situation situation = nothing;
+  situation.system = &plan.plan->system;
+  situation.counts = {scratch.counts, plan.types * plan.resources};
+  situation.totals = {scratch.totals, plan.resources};
+  if (plan.shows_work) situation.remaining = {scratch.work, plan.resources};
   for (int attempt = 0;; ++attempt) {
-    if (policy.looks_at != Looks::kNothing) look(plan, scratch);
-    for (std::size_t at = 0; at < remembered; ++at) {
+    if (looks != Looks::kNothing) look(plan, scratch);
+    for (std::size_t at = first; at < first + used.size(); ++at) {
       scratch.before[at] = scratch.after[at] = plan.memory[at].load(std::memory_order_relaxed);
     }
     const ResourceId j = ask(i, plan, situation, {scratch.after, remembered}, mine);
     const bool last = attempt == kRetries;
-    if (!put_back(plan.memory, scratch.before, scratch.after) && !last) continue;
-    if (j == kNowhere) return j;
-    if (policy.looks_at == Looks::kAll && remembered == 0 && !last) {
+    if (!put_back(used, scratch.before + first, scratch.after + first) && !last) continue;
+    if (j == kNowhere || by_slot) return j;
+    if (looks == Looks::kAll && remembered == 0 && !last) {
       if (!counts.places.add_to(i, j, situation.count(i, j))) continue;
     } else {
       counts.places.add(i, j);
@@ -258,21 +372,13 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   }
 }
 
-/// Collects the counts that the policy looks at.
+/// Collects the counts for a policy that looks at all of them.
 void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noexcept {
   const std::size_t resources = plan.resources;
   Count* to = scratch.counts;
   Count* const totals = scratch.totals;
   std::fill_n(totals, resources, Count{0});
-  if (policy.looks_at == Looks::kTotals) {
-    for (const TaskType l : IdRange<TaskType>(plan.types)) {
-      const std::atomic<Count>* row = &counts.places.cell(l, resource_id(0));
-      for (Count* total = totals; total < totals + resources; ++total, ++row)
-        *total += row->load(std::memory_order_relaxed);
-    }
-    return;
-  }
-  const bool some_are_held = policy.looks_at == Looks::kOwnCounts;
+  const bool some_are_held = looks == Looks::kOwnCounts;
   for (const TaskType l : IdRange<TaskType>(plan.types)) {
     for (const ResourceId j : IdRange<ResourceId>(resources)) {
       const auto& cell = counts.places.cell(l, j);
@@ -309,7 +415,7 @@ void Dispatcher::State::look(const ActivePlan& plan, const Scratch& scratch) noe
     best = j;
     least = per_server;
   }
-  if (best != kNowhere) counts.places.add(i, best);
+  if (best != kNowhere) count_place(i, best);
   return best;
 }
 

@@ -212,10 +212,10 @@ DispatchStatistics Dispatcher::statistics(Clock::time_point now) const {
     for (const ResourceId j : IdRange<ResourceId>(resources)) {
       std::uint64_t completed = 0;
       for (const Tally& tally : state_->counts.tallies())
-        completed += tally.completions(i, j).load(std::memory_order_relaxed);
+        completed += tally.pairs(i, j).completions.load(std::memory_order_relaxed);
       result.completions.push_back(completed);
       result.failures.push_back(state_->counts.failures(i, j).load(std::memory_order_relaxed));
-      result.in_flight.push_back(state_->counts.places.count(i, j));
+      result.in_flight.push_back(state_->counts.count(i, j).load(std::memory_order_relaxed));
       successes += completed;
       result.ended += completed + result.failures.back();
     }

@@ -51,6 +51,41 @@ TEST(Dispatcher, HoldsTheTargetOfItsPolicy) {
   for (std::size_t k = 0; k < 4; ++k) EXPECT_EQ(seen.in_flight[k], plan->target->values()[k]);
 }
 
+/// Work is counted as it was expected when a task was placed, so nothing of it stays whatever has been
+/// learnt.
+TEST(Dispatcher, WorkThatHasEndedIsForgotten) {
+  DispatcherOptions options = deferred("min-completion-time");
+  options.exploration = 0;
+  Dispatcher dispatcher(cpu_and_gpu(), two_types(), measured(), options, at(0));
+  std::vector<Ticket> tickets;
+  for (int k = 0; k < 20; ++k) {
+    for (const TaskType i : {kA, kB}) {
+      tickets.push_back(*dispatcher.place(i, at(0)));
+      tickets.push_back(dispatcher.place_at(i, k % 2 == 0 ? kCpu : kGpu, at(0)));
+    }
+  }
+  dispatcher.resize(tickets[0], 7);
+  tickets[1] = dispatcher.move(tickets[1], tickets[1].resource == kCpu ? kGpu : kCpu);
+  dispatcher.cancel(tickets.back());
+  tickets.pop_back();
+  double now = 0;
+  for (const Ticket& ticket : tickets) {  // all take far longer than was known
+    const bool is_fast = (ticket.type == kA) == (ticket.resource == kGpu);
+    now += 300;
+    dispatcher.complete(ticket, (is_fast ? 200.0 : 300.0) * ticket.tasks, true, at(now));
+    dispatcher.solve(at(now), true);
+  }
+  const System system = dispatcher.plan()->system;
+  ASSERT_GT(system.seconds_per_task(kA, kCpu), system.seconds_per_task(kA, kGpu));
+  ASSERT_LT(system.seconds_per_task(kB, kCpu), system.seconds_per_task(kB, kGpu));
+  for (const TaskType i : {kA, kB}) {  // each goes where it ends first if nothing is there
+    const auto ticket = dispatcher.place(i, at(now));
+    ASSERT_TRUE(ticket);
+    EXPECT_EQ(ticket->resource, i == kA ? kGpu : kCpu);
+    dispatcher.cancel(*ticket);
+  }
+}
+
 TEST(Dispatcher, HostsEveryBuiltInPolicy) {
   for (const PolicyInfo* policy : builtin_policies()) {
     SCOPED_TRACE(policy->name);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "allot/base/random.hpp"
+#include "allot/dispatch/detail/by_slot.hpp"
 #include "allot/dispatch/detail/places.hpp"
 #include "allot/dispatch/detail/published.hpp"
 #include "allot/dispatch/detail/sample_ring.hpp"
@@ -273,6 +274,56 @@ TEST(Interleavings, TheRingPassesOnWholeItemsOnce) {
   }
   EXPECT_FALSE(Interleavings(Fault::kTornSwap).all_hold([] { return ring_of_two(2, false); }));
   EXPECT_FALSE(Interleavings().all_hold([] { return ring_of_two(2, true); }));  // they are not alone
+}
+
+// ---- what slots have
+
+/// Two threads of a slot that is used for the first time count in it, whoever makes it. A third counts in its
+/// own, and looks at all: it misses nothing of a thread that has told it so.
+Interleavings::Scenario first_uses() {
+  struct Counter {
+    Stepped<int> tasks{0};
+  };
+  struct State {
+    detail::BySlot<Counter, Stepped, 2> counters;
+    Stepped<bool> told{false};
+    bool is_right = true;
+    void count(std::size_t slot) {
+      Counter* mine = counters.of(slot);
+      if (mine == nullptr) mine = counters.put(slot, std::make_unique<Counter>());
+      mine->tasks.fetch_add(1, std::memory_order_relaxed);
+    }
+    int sum(detail::BySlot<Counter, Stepped, 2>::Range range) const {
+      int tasks = 0;
+      for (const Counter& counter : range) tasks += counter.tasks.load(std::memory_order_relaxed);
+      return tasks;
+    }
+  };
+  const auto state = std::make_shared<State>();
+  return {{[state] { state->count(0); },
+           [state] {
+             state->count(0);
+             state->told.store(true, std::memory_order_release);
+           },
+           [state] {
+             state->count(1);
+             const int least = state->told.load(std::memory_order_acquire) ? 1 : 0;
+             const int others = state->sum(state->counters.others(1));
+             const int all = state->sum(state->counters.all());
+             state->is_right = others >= least && others <= 2 && all > others && all <= 3;
+           }},
+          [state] {
+            return state->is_right && state->sum(state->counters.all()) == 3 &&
+                   !state->counters.is_alone(0) && state->sum(state->counters.others(0)) == 1;
+          }};
+}
+
+TEST(Interleavings, SlotsThatAreUsedForTheFirstTimeLoseNothing) {
+  ALLOT_NEEDS_CONTEXTS;
+  Interleavings sound;
+  EXPECT_TRUE(sound.all_hold(first_uses)) << sound.orders();
+  EXPECT_GT(sound.orders(), 5U);
+  EXPECT_FALSE(Interleavings(Fault::kTornSwap).all_hold(first_uses));
 }
 
 // ---- slots

@@ -58,6 +58,7 @@ struct Ticket {
   bool explores = false;       ///< sent there to learn its rate rather than by the policy
   std::uint64_t start_ns = 0;  ///< when it was placed, since the dispatcher was made
   std::uint32_t tasks = 1;     ///< that it is for: one server runs them one after another
+  float expected_ns = 0;       ///< for each of them, if the policy looks at that
 };
 
 /// Since the dispatcher was made. Each number is exact; together they are from about the same moment.

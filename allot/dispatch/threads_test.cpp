@@ -8,6 +8,7 @@
 #include "allot/base/random.hpp"
 #include "allot/dispatch/detail/published.hpp"
 #include "allot/dispatch/detail/sample_ring.hpp"
+#include "allot/dispatch/detail/shared_counts.hpp"
 #include "allot/dispatch/dispatcher.hpp"
 
 namespace allot {
@@ -51,7 +52,7 @@ void work(Dispatcher& dispatcher, std::size_t type_count, int thread, int rounds
 }
 
 TEST(Threads, CountsAreExactWhilePlansAndResourcesChange) {
-  for (const char* policy : {"map", "round-robin", "min-completion-time", "power-of-two"}) {
+  for (const char* policy : {"map", "round-robin", "min-completion-time", "load-balance", "power-of-two"}) {
     SCOPED_TRACE(policy);
     DispatcherOptions options;
     options.policy = policy;
@@ -134,6 +135,33 @@ TEST(Threads, TheRingPassesOnEverySampleThatItTook) {
   while (ring.take(sample)) taken_out += sample.end_ns;
   EXPECT_EQ(taken_out, taken_in.load());
   EXPECT_GT(taken_out, 0U);
+}
+
+/// What other threads have placed is seen once four microseconds have passed by the host's clock, and after
+/// some decisions even if that stands still.
+TEST(Threads, TheLoadThatOthersHavePlacedIsSeen) {
+  for (const char* policy : {"jsq", "min-completion-time"}) {
+    for (const bool time_passes : {true, false}) {
+      SCOPED_TRACE(::testing::Message() << policy << (time_passes ? "" : ", time stands still"));
+      DispatcherOptions options;
+      options.policy = policy;
+      options.planning = Planning::kDeferred;
+      const Clock::time_point now = Clock::now();
+      Dispatcher dispatcher(resources(2), types(1), std::vector<RatePrior>(2, RatePrior::measured(10)),
+                            options, now);
+      const auto others_do = [](const auto& what) { std::thread(what).join(); };
+      others_do([&] { dispatcher.place_at(task_type(0), resource_id(0), now); });
+      EXPECT_EQ(dispatcher.place(task_type(0), now)->resource, resource_id(1));
+      others_do([&] {
+        for (int k = 0; k < 100; ++k) dispatcher.place_at(task_type(0), resource_id(1), now);
+      });
+      const Clock::time_point later = now + (time_passes ? std::chrono::microseconds(4) : Clock::duration(0));
+      for (int k = 0; k < (time_passes ? 0 : detail::Tally::kMostUnread); ++k)
+        dispatcher.place(task_type(0), later);
+      for (int k = 0; k < 40; ++k)
+        EXPECT_EQ(dispatcher.place(task_type(0), later)->resource, resource_id(0)) << k;
+    }
+  }
 }
 
 /// More threads than have a slot of their own: the others share some.

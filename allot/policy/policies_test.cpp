@@ -278,17 +278,36 @@ TEST(Policies, LookAtNoMoreThanTheySay) {
         }
         std::vector<std::uint32_t> memory(policy->memory_size(), 0);
         std::vector<std::uint32_t> same = memory;
+        if (info->remembers_by_type) {
+          ASSERT_EQ(memory.size(), system.type_count());
+          for (const TaskType l : system.types()) same[index(l)] = l == i ? 0 : 77;
+        }
         RandomStream draws(seed, 1);
         RandomStream again(seed, 1);
         const std::span<const Count> shown =
             info->looks_at == Looks::kOwnCounts ? std::span<const Count>() : totals;
-        const ResourceId narrow = policy->place(i, {&system, counts, shown, {}}, same, again);
+        Situation little{&system, counts, shown, {}};
+        Situation much = tasks.situation();
+        std::vector<double> work(resources, 0.0);
+        if (info->looks_at == Looks::kWork) {  // sums of mean times, which a live host has instead of counts
+          for (const TaskType l : system.types()) {
+            for (const ResourceId j : system.resource_ids())
+              work[index(j)] += static_cast<double>(much.count(l, j)) * system.seconds_per_task(l, j);
+          }
+          little.counts = {};
+          little.remaining = much.remaining = work;
+        }
+        const ResourceId narrow = policy->place(i, little, same, again);
         if (narrow == kLookFurther) {
           EXPECT_TRUE(shown.empty());
           EXPECT_NE(options.load, Load::kDeclared);
           continue;
         }
-        EXPECT_EQ(policy->place(i, tasks.situation(), memory, draws), narrow);
+        EXPECT_EQ(policy->place(i, much, memory, draws), narrow);
+        if (info->remembers_by_type) {
+          EXPECT_EQ(memory[index(i)], same[index(i)]);
+          EXPECT_EQ(std::count(same.begin(), same.end(), 77), static_cast<std::ptrdiff_t>(same.size() - 1));
+        }
         ++compared;
       }
     }

@@ -26,7 +26,8 @@ struct Situation {
   std::span<const Count> counts;  ///< n_ij, row-major: type by resource
   std::span<const Count> totals;  ///< n_j
   /// Seconds of work left at each resource if it had it to itself: sum of remaining size / mu over its tasks,
-  /// not divided by its servers. Empty unless the policy `looks_at_sizes()`.
+  /// not divided by its servers. Empty unless the policy `looks_at_sizes()`, or there are no `counts`: then
+  /// it is by mean times (`Looks::kWork`).
   std::span<const double> remaining;
   /// Late binding only: tasks of each type that are ready and bound to no resource, and the time in seconds.
   /// `counts` then has the tasks in service.
@@ -190,6 +191,7 @@ enum class Looks : std::uint8_t {
   kAll,
   kNothing,
   kTotals,     ///< `totals` alone
+  kWork,       ///< `remaining` alone, if there are no `counts`
   kOwnCounts,  ///< `counts` of the task's own type alone, as a rule: see `kLookFurther`
 };
 
@@ -206,6 +208,7 @@ struct PolicyInfo {
   bool takes_probabilities = false;  ///< of `PolicyOptions::placement_probabilities`
   bool binds_late = false;           ///< see `Policy::bind_late`; and takes `PolicyOptions::objective`
   Looks looks_at = Looks::kAll;      ///< the same for every system
+  bool remembers_by_type = false;    ///< a number for each type, which only placing that type looks at
   /// A summary for runtime systems; if it is set, StarPU has the policy, too. Null: it has not.
   const char* runtime_summary = nullptr;
 };

@@ -11,7 +11,8 @@
 // the cost of a decision is given in CPU time of the calling thread, the two readings of the clock included;
 // and how the threads get on together by the clock, for all of them, each kept on a processor of its own
 // while there are enough. What two threads gain is compared with what two threads gain that have a dispatcher
-// each: medians over runs that follow one another.
+// each: medians over short runs that alternate, of which those count where both threads had a processor to
+// themselves, and all of the time together.
 #include <sched.h>
 #include <time.h>
 
@@ -20,6 +21,7 @@
 #include <chrono>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -110,8 +112,33 @@ double thread_seconds() {
 /// What a task took.
 struct Took {
   double cpu_ns = 0;   ///< of the calling thread
-  double wall_ns = 0;  ///< until the last thread was done, over the tasks of all
+  double wall_ns = 0;  ///< from the first thread's beginning until the last one's end, over the tasks of all
+  double shared = 0;   ///< the part of the time that the threads had in common, and had a processor each
 };
+
+/// When a thread was at it.
+struct Stretch {
+  Clock::time_point begin;
+  Clock::time_point end;
+  double cpu_seconds = 0;
+};
+
+Took took_by(const std::vector<Stretch>& threads, long tasks) {
+  Stretch all = threads.front();
+  Stretch common = threads.front();
+  double cpu = 0;
+  double least_of_a_processor = 1;
+  for (const Stretch& one : threads) {
+    all = {std::min(all.begin, one.begin), std::max(all.end, one.end)};
+    common = {std::max(common.begin, one.begin), std::min(common.end, one.end)};
+    cpu += one.cpu_seconds;
+    least_of_a_processor = std::min(least_of_a_processor, one.cpu_seconds / to_seconds(one.end - one.begin));
+  }
+  const double wall = to_seconds(all.end - all.begin);
+  const auto count = static_cast<double>(tasks);
+  return {1e9 * cpu / count, 1e9 * wall / count,
+          std::min(least_of_a_processor, to_seconds(common.end - common.begin) / wall)};
+}
 
 void stay_on(int processor) {
   cpu_set_t set;
@@ -125,7 +152,7 @@ template <typename Host>
 Took time_of(const std::vector<Host*>& hosts, const System& system, int threads, long tasks_each) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
-  std::vector<double> seconds(static_cast<std::size_t>(threads), 0.0);
+  std::vector<Stretch> stretches(static_cast<std::size_t>(threads));
   std::vector<std::thread> crew;
   for (int t = 0; t < threads; ++t) {
     crew.emplace_back([&, t] {
@@ -137,25 +164,23 @@ Took time_of(const std::vector<Host*>& hosts, const System& system, int threads,
       for (std::size_t k = 0; k < kInFlight; ++k) ring.push_back(*host.place(next_type(), Clock::now()));
       ready.fetch_add(1);
       while (!go.load()) std::this_thread::yield();
+      Stretch& mine = stretches[static_cast<std::size_t>(t)];
+      mine.begin = Clock::now();
       const double begin = thread_seconds();
       for (long k = 0; k < tasks_each; ++k) {
         Ticket& oldest = ring[static_cast<std::size_t>(k) % kInFlight];
         host.complete(oldest, system.seconds_per_task(oldest.type, oldest.resource), true, Clock::now());
         oldest = *host.place(next_type(), Clock::now());
       }
-      seconds[static_cast<std::size_t>(t)] = thread_seconds() - begin;
+      mine.cpu_seconds = thread_seconds() - begin;
+      mine.end = Clock::now();
       for (const Ticket& ticket : ring) host.complete(ticket, 1, true, Clock::now());
     });
   }
   while (ready.load() < threads) std::this_thread::yield();
-  const Clock::time_point begin = Clock::now();
   go = true;
   for (std::thread& thread : crew) thread.join();
-  const double wall = std::chrono::duration<double>(Clock::now() - begin).count();
-  double cpu = 0;
-  for (const double s : seconds) cpu += s;
-  const double tasks = static_cast<double>(threads) * static_cast<double>(tasks_each);
-  return {1e9 * cpu / tasks, 1e9 * wall / tasks};
+  return took_by(stretches, threads * tasks_each);
 }
 
 double median(std::vector<double> values) {
@@ -222,24 +247,36 @@ Figures figures_of(const System& system, const DispatcherOptions& options, int t
 }
 
 /// What two threads get done that share a dispatcher, as a part of what two get done that have one each.
-double kept_when_shared(const DispatcherOptions& options, int runs, long tasks) {
+/// None where they never had a processor each.
+std::optional<double> kept_when_shared(const DispatcherOptions& options, int attempts) {
+  constexpr long kTasks =
+      20'000;  // so few that they fit into the time a thread has before it is another's turn
+  constexpr double kUndisturbed = 0.9;
+  constexpr std::size_t kEnough = 5;
+  constexpr int kEach = 10;
   const System mine = machine(1);
   const System ours = machine(2);
-  std::vector<double> parts;
-  for (int run = 0; run < 3 * runs; ++run) {
+  std::vector<double> apart;
+  std::vector<double> together;
+  const auto keep = [](std::vector<double>& where, const Took& took) {
+    if (took.shared >= kUndisturbed) where.push_back(took.wall_ns);
+  };
+  for (int attempt = 0; attempt < attempts; attempt += kEach) {  // each lies elsewhere in memory
     Dispatcher one(mine.resources(), types_of(mine), priors_of(mine), options);
     Dispatcher other(mine.resources(), types_of(mine), priors_of(mine), options);
-    const double apart = time_of<Dispatcher>({&one, &other}, mine, 2, tasks / 2).wall_ns;
     Dispatcher both(ours.resources(), types_of(ours), priors_of(ours), options);
-    const double together = time_of<Dispatcher>({&both}, ours, 2, tasks / 2).wall_ns;
-    parts.push_back(apart / together);
+    for (int k = 0; k < kEach; ++k) {
+      keep(apart, time_of<Dispatcher>({&one, &other}, mine, 2, kTasks));
+      keep(together, time_of<Dispatcher>({&both}, ours, 2, kTasks));
+    }
   }
-  return median(parts);
+  if (std::min(apart.size(), together.size()) < kEnough) return std::nullopt;
+  return median(apart) / median(together);
 }
 
 const char* verdict(bool met) { return met ? "met" : "MISSED"; }
 
-void compare(int runs, long tasks) {
+void compare(int runs, long tasks, int attempts) {
   std::printf("allot %s, %s, %u hardware threads\n\n", std::string(version()).c_str(),
               bench::processor().c_str(), std::thread::hardware_concurrency());
   std::printf("place + complete at 8 types x 8 resources, ns per task, median of %d runs:\n\n", runs);
@@ -258,9 +295,10 @@ void compare(int runs, long tasks) {
            text("%.0f", median(ours, &Took::wall_ns)), text("%.0f", median(locked, &Took::wall_ns))});
       if (threads > 1) continue;
       const double part = median(ours, &Took::cpu_ns) / median(locked, &Took::cpu_ns);
-      const double kept = kept_when_shared(options, runs, tasks);
-      bars.push_back({policy, text("%.2f of its time: ", part) + verdict(part <= 1),
-                      text("%.2f of what they do: ", kept) + verdict(kept >= 0.8)});
+      const std::optional<double> kept = kept_when_shared(options, attempts);
+      bars.push_back(
+          {policy, text("%.2f of its time: ", part) + verdict(part <= 1),
+           kept ? text("%.2f of what they do: ", *kept) + verdict(*kept >= 0.8) : "never undisturbed"});
     }
   }
   bench::print_table(table);
@@ -299,6 +337,6 @@ int main(int argc, char** argv) {
     count_decisions(dispatcher, system, ring, kDecisions);
     return 0;
   }
-  compare(quick ? 5 : 11, quick ? 200'000 : 1'000'000);
+  compare(quick ? 5 : 11, quick ? 200'000 : 1'000'000, quick ? 100 : 1'000);
   return 0;
 }

@@ -260,6 +260,9 @@ class Stepped {
   T fetch_and(T by, std::memory_order order = std::memory_order_seq_cst) {
     return change(order, [&](T before) { return static_cast<T>(before & by); });
   }
+  T fetch_or(T by, std::memory_order order = std::memory_order_seq_cst) {
+    return change(order, [&](T before) { return static_cast<T>(before | by); });
+  }
   bool compare_exchange_strong(T& expected, T desired, std::memory_order order = std::memory_order_seq_cst,
                                std::memory_order = std::memory_order_seq_cst) {
     const T before = change(order, [&](T now) { return now == expected ? desired : now; });

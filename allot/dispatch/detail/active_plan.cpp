@@ -61,6 +61,7 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   active->shows_work = policy->looks_at_sizes();
   active->types = system.type_count();
   active->resources = system.resource_count();
+  for (const TaskType i : system.types()) active->can_go.push_back(system.resources_for(i).empty() ? 0 : 1);
   active->is_small = active->types * active->resources <= kOnStack && active->resources <= kOnStack / 4 &&
                      2 * active->memory.size() <= kOnStack / 4;
   return active;

@@ -19,6 +19,7 @@ struct ActivePlan {
   const Policy* policy = nullptr;  ///< the plan's, as all that follows
   std::size_t types = 0;
   std::size_t resources = 0;
+  std::vector<std::uint8_t> can_go;                ///< whether a type can run anywhere
   bool shows_work = false;                         ///< it looks at sizes
   bool is_small = false;                           ///< what a placement looks at fits on the stack
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's

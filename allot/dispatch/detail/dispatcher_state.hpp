@@ -25,13 +25,27 @@ struct Dispatcher::State {
   // ---- for every task: dispatcher.cpp
   struct Mine;
   struct Scratch;
-  ResourceId choose(TaskType i, const Mine& mine) noexcept;
-  ResourceId choose_in_large(TaskType i, detail::ActivePlan& plan, const Mine& mine) noexcept;
+  ResourceId take_trial(TaskType i, Mine mine) noexcept;
+  void placed(Ticket& ticket, TaskType i, ResourceId j, bool explores, std::uint64_t now_ns,
+              Mine mine) noexcept;
+  void leave(const Ticket& ticket, Mine mine) noexcept;
+  void count(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept;
+  void count_by_slot(const Ticket& ticket, std::uint64_t more, Mine mine) noexcept;
+  float expected_ns(TaskType i, ResourceId j, Mine mine) noexcept;
+  /// A place that was not taken from what a decision saw. By slot, its ticket counts.
+  void count_place(TaskType i, ResourceId j) noexcept {
+    if (!by_slot) counts.places.add(i, j);
+  }
+  ResourceId choose(TaskType i, std::uint64_t now_ns, Mine mine) noexcept;
+  ResourceId choose_in_large(TaskType i, detail::ActivePlan& plan, std::uint64_t now_ns, Mine mine) noexcept;
   ResourceId choose_by_own_counts(TaskType i, const detail::ActivePlan& plan, Count* tasks,
-                                  const Mine& mine) noexcept;
-  ResourceId choose(TaskType i, detail::ActivePlan& plan, const Scratch& scratch, const Mine& mine) noexcept;
+                                  Mine mine) noexcept;
+  ResourceId choose_by_loads(TaskType i, const detail::ActivePlan& plan, Count* loads, double* work,
+                             std::uint64_t now_ns, Mine mine) noexcept;
+  void add_others(std::span<Count> loads, std::uint64_t now_ns, Mine mine) noexcept;
+  ResourceId choose(TaskType i, detail::ActivePlan& plan, const Scratch& scratch, Mine mine) noexcept;
   ResourceId ask(TaskType i, const detail::ActivePlan& plan, const Situation& situation, PolicyMemory memory,
-                 const Mine& mine) noexcept;
+                 Mine mine) noexcept;
   void look(const detail::ActivePlan& plan, const Scratch& scratch) noexcept;
   ResourceId shortest_open(TaskType i) noexcept;
   std::uint64_t since_made(Clock::time_point now) const noexcept {
@@ -68,6 +82,9 @@ struct Dispatcher::State {
 
   const DispatcherOptions options;
   const PolicyInfo& policy;
+  const Looks looks = policy.looks_at;
+  const bool by_slot = detail::counts_by_slot(looks);
+  const Situation nothing{};  ///< to copy, which is quicker than to make one
   Clock::time_point made;
   StopFlag stop_solving{false};
   /// Where the planner's latest solve of `planned` ended.

@@ -69,7 +69,8 @@ class Places {
   /// none if what it says is no resource. After some tries it is counted however many others have come
   /// meanwhile.
   template <typename Decide>
-  ResourceId take(TaskType i, std::span<Count> row, std::size_t slot, const Decide& decide) noexcept {
+  [[gnu::always_inline]] ResourceId take(TaskType i, std::span<Count> row, std::size_t slot,
+                                         const Decide& decide) noexcept {
     if (is_own(slot)) {
       Atomic<std::uint32_t>& mine = held(slot, i);
       if (const std::uint32_t place = mine.load(std::memory_order_relaxed); place != 0) {
@@ -122,8 +123,8 @@ class Places {
     return held.compare_exchange_strong(place, 0, std::memory_order_relaxed);
   }
   void read(TaskType i, std::span<Count> row) const noexcept {
-    const Atomic<Count>* cell = &cells_(i, resource_id(0));
-    for (Count& tasks : row) tasks = (cell++)->load(std::memory_order_relaxed);
+    const Atomic<Count>* const cells = &cells_(i, resource_id(0));
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = cells[j].load(std::memory_order_relaxed);
   }
 
   std::size_t lines_;  ///< of held places, for each slot

@@ -25,7 +25,8 @@ class Published {
  public:
   class Reader {
    public:
-    explicit Reader(const Published& published, std::size_t slot = this_slot()) noexcept
+    [[gnu::always_inline]] explicit Reader(const Published& published,
+                                           std::size_t slot = this_slot()) noexcept
         : readers_(slot < kOwn ? nullptr : &published.readers_[slot - kOwn].count),
           value_(readers_ == nullptr ? published.pin(slot) : published.announce(*readers_)) {}
     ~Reader() {

@@ -1,20 +1,24 @@
 // What all threads of a dispatcher share: how many tasks are where, and where the next may go.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "allot/base/per.hpp"
 #include "allot/base/random.hpp"
+#include "allot/dispatch/detail/by_slot.hpp"
 #include "allot/dispatch/detail/places.hpp"
 #include "allot/dispatch/detail/sample_ring.hpp"
 #include "allot/dispatch/detail/thread_slot.hpp"
+#include "allot/policy/policy.hpp"
 
 namespace allot::detail {
 
@@ -25,82 +29,91 @@ enum class Access : std::uint8_t {
   kOpen,
 };
 
-/// Counters of one slot: see `add_to`. Sums of times are modulo 2^64, which differences do not mind.
+/// Counters of one slot: see `add_to`. They are modulo 2^64, so that a thread may take away what another has
+/// added.
 struct alignas(kCacheLine) Tally {
-  Tally(std::size_t types, std::size_t resources, const RandomStream& stream)
-      : completions(types, resources), random(stream) {}
+ private:
+  /// Other threads read loads, so nothing else lies in their cache lines, nor beside what says where they
+  /// are.
+  static constexpr std::size_t kApart = kCacheLine / sizeof(std::uint64_t);
+  std::vector<std::atomic<std::uint64_t>> loads_;
 
-  std::atomic<std::uint64_t> placed{0};
+ public:
+  Tally(std::size_t types, std::size_t resources, const RandomStream& stream)
+      : loads_(resources + 2 * kApart), pairs(types, resources), random(stream), others(resources, 0) {}
+
+  struct OfPair {
+    std::atomic<std::uint64_t> completions{0};
+    std::atomic<std::uint64_t> tasks{0};  ///< placed, less those that left: see `counts_by_slot`
+  };
+
+  alignas(kCacheLine) std::atomic<std::uint64_t> placed{0};
   std::atomic<std::uint64_t> explored{0};
   std::atomic<std::uint64_t> unseen{0};
   std::atomic<std::uint64_t> open_starts{0};  ///< ns: of all placed, less those of all ended
   std::atomic<std::uint64_t> responses{0};    ///< ns, of all ended
   std::atomic<std::uint64_t> draws{0};        ///< blocks of random numbers given out by a shared slot
-  PerPair<std::atomic<std::uint64_t>> completions;
+  PerPair<OfPair> pairs;
   SampleRing samples;
-  RandomStream random;  ///< of an own slot
+
+  /// Decisions after which loads of other slots are read again, whatever the host takes for the time.
+  static constexpr int kMostUnread = 64;
+
+  // Of an own slot: only its thread looks at them.
+  RandomStream random;
+  std::vector<Count> others;         ///< sums of the loads of all other slots, as they were
+  std::uint64_t others_read_ns = 0;  ///< at this time
+  int decisions = kMostUnread;       ///< since then
+
+  /// Of a resource and those after it, what the policy looks at: tasks, or nanoseconds of work.
+  std::atomic<std::uint64_t>* loads(ResourceId first = resource_id(0)) noexcept {
+    return &loads_[kApart + index(first)];
+  }
 };
+
+/// Whether tasks are counted by slot: where no decision looks at the tasks of a pair.
+constexpr bool counts_by_slot(Looks looks) noexcept {
+  return looks == Looks::kNothing || looks == Looks::kTotals || looks == Looks::kWork;
+}
 
 /// A tally for each slot that has been used. Made when it is used first.
 class Tallies {
  public:
   Tallies(std::size_t types, std::size_t resources, std::uint64_t seed)
-      : types_(types), resources_(resources), seed_(seed) {
-    make(kOwnSlots);  // there is one in any case
-  }
-  ~Tallies() {
-    for (std::atomic<Tally*>& tally : tallies_) delete tally.load(std::memory_order_relaxed);
-  }
-  Tallies(const Tallies&) = delete;
-  Tallies& operator=(const Tallies&) = delete;
+      : types_(types), resources_(resources), seed_(seed), spare_(make(kOwnSlots)) {}
 
-  /// Null if there is no memory for it.
+  /// Null if there is no memory for it, but never for the first shared slot.
   Tally* of(std::size_t slot) noexcept {
-    if (Tally* const made = tallies_[slot].load(std::memory_order_acquire)) return made;
-    return make(slot, std::nothrow);
+    if (Tally* const made = tallies_.of(slot)) return made;
+    return make_one(slot);
   }
-
-  class Iterator {
-   public:
-    Iterator(std::atomic<Tally*>* at, std::atomic<Tally*>* end) noexcept : at_(at), end_(end) { skip(); }
-    Tally& operator*() const noexcept { return *at_->load(std::memory_order_acquire); }
-    Iterator& operator++() noexcept {
-      ++at_;
-      skip();
-      return *this;
-    }
-    bool operator==(const Iterator& other) const noexcept { return at_ == other.at_; }
-
-   private:
-    void skip() noexcept {
-      while (at_ != end_ && at_->load(std::memory_order_acquire) == nullptr) ++at_;
-    }
-    std::atomic<Tally*>* at_;
-    std::atomic<Tally*>* end_;
-  };
-  Iterator begin() noexcept { return {tallies_.data(), tallies_.data() + kSlots}; }
-  Iterator end() noexcept { return {tallies_.data() + kSlots, tallies_.data() + kSlots}; }
+  auto begin() const noexcept { return tallies_.all().begin(); }
+  auto end() const noexcept { return tallies_.all().end(); }
+  auto others(std::size_t slot) const noexcept { return tallies_.others(slot); }
+  bool is_alone(std::size_t slot) const noexcept { return tallies_.is_alone(slot); }
 
  private:
-  Tally* make(std::size_t slot) {
-    auto made = std::make_unique<Tally>(types_, resources_, RandomStream(seed_, slot));
-    Tally* present = nullptr;
-    if (!tallies_[slot].compare_exchange_strong(present, made.get(), std::memory_order_acq_rel))
-      return present;  // another thread of the slot was quicker
-    return made.release();
+  std::unique_ptr<Tally> make(std::size_t slot) const {
+    return std::make_unique<Tally>(types_, resources_, RandomStream(seed_, slot));
   }
-  [[gnu::noinline]] Tally* make(std::size_t slot, std::nothrow_t) noexcept {
+  [[gnu::noinline]] Tally* make_one(std::size_t slot) noexcept {
     try {
-      return make(slot);
+      return tallies_.put(slot, make(slot));
     } catch (const std::bad_alloc&) {
-      return nullptr;
+      return slot == kOwnSlots ? take_spare() : nullptr;
     }
+  }
+  Tally* take_spare() noexcept {
+    const std::lock_guard lock(spare_mutex_);
+    return spare_ ? tallies_.put(kOwnSlots, std::move(spare_)) : tallies_.of(kOwnSlots);
   }
 
   std::size_t types_;
   std::size_t resources_;
   std::uint64_t seed_;
-  std::array<std::atomic<Tally*>, kSlots> tallies_{};
+  BySlot<Tally> tallies_;
+  std::mutex spare_mutex_;
+  std::unique_ptr<Tally> spare_;
 };
 
 /// Fixed room for types and resources, so that nothing ever moves. Every cell is an atomic of its own: what
@@ -125,14 +138,19 @@ class SharedCounts {
   std::atomic<std::size_t> resources{0};
 
   Places<> places;
-  /// Tasks of a pair, in the form of an atomic.
+  /// Tasks of a pair, in the form of an atomic. Those of slots are of about the same moment: a task may seem
+  /// to have ended before it was placed.
   struct Tasks {
-    const Places<>& places;
+    const SharedCounts& counts;
     TaskType type;
     ResourceId resource;
-    Count load(std::memory_order) const noexcept { return places.count(type, resource); }
+    Count load(std::memory_order order) const noexcept {
+      auto tasks = static_cast<std::uint64_t>(counts.places.count(type, resource));
+      for (const Tally& tally : counts.tallies_) tasks += tally.pairs(type, resource).tasks.load(order);
+      return std::max<Count>(0, static_cast<Count>(tasks));
+    }
   };
-  Tasks count(TaskType i, ResourceId j) const noexcept { return {places, i, j}; }
+  Tasks count(TaskType i, ResourceId j) const noexcept { return {*this, i, j}; }
   std::atomic<std::uint64_t>& failures(TaskType i, ResourceId j) noexcept { return failures_(i, j); }
 
   Access access(TaskType i, ResourceId j) const noexcept {
@@ -156,8 +174,14 @@ class SharedCounts {
   bool trial_asked_for(TaskType i, ResourceId j) noexcept {
     return (word(i, j).load(std::memory_order_relaxed) & bit(j)) != 0;
   }
+  bool has_trial(TaskType i) const noexcept {
+    for (std::size_t w = 0; w < words_; ++w) {
+      if (trials_[index(i) * words_ + w].load(std::memory_order_relaxed) != 0) return true;
+    }
+    return false;
+  }
   /// Takes one of the type; `kNowhere`: there is none.
-  ResourceId take_trial(TaskType i) noexcept {
+  [[gnu::noinline]] ResourceId take_trial(TaskType i) noexcept {
     for (std::size_t w = 0; w < words_; ++w) {
       std::atomic<std::uint64_t>& trials = trials_[index(i) * words_ + w];
       for (std::uint64_t left = trials.load(std::memory_order_relaxed); left != 0; left &= left - 1) {

@@ -51,9 +51,10 @@ inline std::size_t this_slot() noexcept {
 }
 
 /// Adds to a counter of a slot. Returns what it was.
-inline std::uint64_t add_to(std::atomic<std::uint64_t>& counter, std::uint64_t by,
-                            std::size_t slot) noexcept {
-  if (!is_own(slot)) return counter.fetch_add(by, std::memory_order_relaxed);
+[[gnu::always_inline]] inline std::uint64_t add_to(std::atomic<std::uint64_t>& counter, std::uint64_t by,
+                                                   std::size_t slot) noexcept {
+  if (!is_own(slot)) [[unlikely]]
+    return counter.fetch_add(by, std::memory_order_relaxed);
   const std::uint64_t before = counter.load(std::memory_order_relaxed);
   counter.store(before + by, std::memory_order_relaxed);
   return before;

@@ -10,8 +10,11 @@ class ShortestQueue final : public Policy {
                    RandomStream&) const noexcept override {
     const auto allowed = situation.system->resources_for(i);
     ResourceId best = allowed[0];
-    for (const ResourceId j : allowed) {
-      if (situation.total(j) < situation.total(best)) best = j;
+    Count fewest = situation.total(best);
+    for (const ResourceId j : allowed.subspan(1)) {  // no branches: nothing here can be foreseen
+      const Count tasks = situation.total(j);
+      best = tasks < fewest ? j : best;
+      fewest = tasks < fewest ? tasks : fewest;
     }
     return best;
   }

@@ -33,7 +33,9 @@ std::unique_ptr<Policy> make(const System&, const PolicyOptions&) { return std::
 }  // namespace
 
 extern const PolicyInfo load_balance;
-const PolicyInfo load_balance{"load-balance",
-                              "least remaining work in seconds per server; knows all task sizes", make};
+const PolicyInfo load_balance{.name = "load-balance",
+                              .summary = "least remaining work in seconds per server; knows all task sizes",
+                              .make = make,
+                              .looks_at = Looks::kWork};
 
 }  // namespace allot::policies

@@ -1,8 +1,11 @@
 // Minimum completion time: where the new task is expected to finish first, from the mean times of the tasks
 // there. Unlike load balancing it knows no sizes, but it counts how long the task itself will take.
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "allot/policy/policy.hpp"
 
@@ -22,28 +25,34 @@ class MinCompletionTime final : public Policy {
     for (const TaskType i : system.types()) {
       for (const ResourceId j : system.resource_ids()) seconds_(i, j) = system.seconds_per_task(i, j);
     }
+    for (const Resource& resource : system.resources())
+      servers_.push_back(static_cast<double>(resource.servers));
   }
 
-  /// O(T R).
+  /// O(T R), or O(R) where the host has the sums.
   ResourceId place(TaskType i, const Situation& situation, PolicyMemory,
                    RandomStream&) const noexcept override {
-    const System& system = *situation.system;
-    ResourceId best = system.resources_for(i)[0];
+    const bool sums_are_there = situation.counts.empty();
+    const double* const alone = seconds_.row(i).data();
+    auto best = static_cast<std::uint32_t>(index(situation.system->resources_for(i)[0]));
     double soonest = std::numeric_limits<double>::infinity();
     for (std::size_t begin = 0; begin < resources_; begin += kBlock) {
       const std::size_t width = resources_ - begin;
-      const Seconds waiting =
-          width >= kBlock ? waiting_at(begin, FullBlock(), situation) : waiting_at(begin, width, situation);
+      Seconds sums;
+      if (!sums_are_there)
+        sums =
+            width >= kBlock ? waiting_at(begin, FullBlock(), situation) : waiting_at(begin, width, situation);
+      const double* const waiting = sums_are_there ? &situation.remaining[begin] : sums.data();
       for (std::size_t k = 0; k < kBlock && k < width; ++k) {
-        const ResourceId j = resource_id(begin + k);
-        const double alone = seconds_(i, j);
-        if (alone == 0) continue;  // cannot run there
-        const double finish = waiting[k] / static_cast<double>(system.resource(j).servers) + alone;
-        best = finish < soonest ? j : best;  // no branches: nothing here can be foreseen
-        soonest = finish < soonest ? finish : soonest;
+        if (alone[begin + k] == 0) continue;  // cannot run there
+        const double finish = waiting[k] / servers_[begin + k] + alone[begin + k];
+        // No branches: nothing here can be foreseen.
+        const std::uint32_t sooner = finish < soonest ? ~std::uint32_t{0} : 0;
+        best ^= (best ^ static_cast<std::uint32_t>(begin + k)) & sooner;
+        soonest = std::min(finish, soonest);
       }
     }
-    return best;
+    return resource_id(best);
   }
 
  private:
@@ -62,6 +71,7 @@ class MinCompletionTime final : public Policy {
   std::size_t types_;
   std::size_t resources_;
   PerPair<double> seconds_;  // 1 / mu; 0: cannot run there
+  std::vector<double> servers_;
 };
 
 std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
@@ -71,7 +81,10 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions&) {
 }  // namespace
 
 extern const PolicyInfo min_completion_time;
-const PolicyInfo min_completion_time{"min-completion-time",
-                                     "where the task is expected to finish first, by mean task times", make};
+const PolicyInfo min_completion_time{
+    .name = "min-completion-time",
+    .summary = "where the task is expected to finish first, by mean task times",
+    .make = make,
+    .looks_at = Looks::kWork};
 
 }  // namespace allot::policies

@@ -34,6 +34,7 @@ extern const PolicyInfo round_robin;
 const PolicyInfo round_robin{.name = "round-robin",
                              .summary = "each type cycles through the resources that can run it",
                              .make = make,
-                             .looks_at = Looks::kNothing};
+                             .looks_at = Looks::kNothing,
+                             .remembers_by_type = true};
 
 }  // namespace allot::policies
