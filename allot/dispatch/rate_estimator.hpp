@@ -58,10 +58,11 @@ struct RateEstimatorOptions {
 /// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts as well, and that
 /// of running ones as far as it is longer than the mean: neither a fast failure nor a hung task looks fast.
 ///
-/// The first completion is discarded (loading, compiling). A sample far above the others is flagged and left
-/// out; if it is not the only one within the memory, it counts, cut to where flagging starts. When the latest
-/// samples disagree with those before by more than `reset_error`, and by more than chance explains, the past
-/// is dropped.
+/// The first completion is discarded (loading, compiling), but counts as the time of the pair while only one
+/// more is known, and that is longer. A sample far above the others is flagged and left out: among the first
+/// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
+/// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
+/// `reset_error`, and by more than chance explains, the past is dropped.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
 /// times are skewed: with few samples the longest are yet to come.
@@ -100,6 +101,7 @@ class RateEstimator {
   static constexpr std::size_t kWindow = 32;
   /// So many samples are judged together, by their median, before there is a mean to judge the next one by.
   static constexpr std::size_t kEarly = 8;
+  static constexpr double kImagined = 2;
 
   /// Mean and spread of samples, each with the weight that is left of it.
   struct Moments {
@@ -111,8 +113,9 @@ class RateEstimator {
     void add(double seconds, double keep) noexcept;
     /// Number of equally weighted samples that would say as much.
     double effective() const noexcept { return weight > 0 ? weight * weight / squared_weight : 0; }
-    /// Relative standard deviation; near 1 as long as few samples are behind it.
-    double cautious_deviation() const noexcept;
+    /// Relative standard deviation, as if so many more samples had been exponential: nearer to 1 the fewer
+    /// are behind it.
+    double cautious_deviation(double imagined = kImagined) const noexcept;
   };
 
   struct Recent {
@@ -125,7 +128,12 @@ class RateEstimator {
   const Recent& recent(std::size_t age) const noexcept {
     return window_[(window_next_ + kWindow - 1 - age) % kWindow];
   }
+  /// A sample longer than this is flagged.
+  double outlier_limit(const Moments& others, double imagined = kImagined) const noexcept {
+    return others.mean * (1 + options_.outlier_deviations * others.cautious_deviation(imagined));
+  }
   void remember(double seconds, double counted) noexcept;
+  double longest_early() const;
   void judge_early();
   void judge(double seconds);
   void detect_change();
@@ -135,6 +143,7 @@ class RateEstimator {
 
   RateEstimatorOptions options_;
   Moments moments_;
+  double first_ = 0;           ///< seconds of the discarded one
   double guess_ = 0;           ///< seconds, until there is better; 0: none
   double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion
   double failed_seconds_ = 0;  ///< since the last completion

@@ -152,6 +152,75 @@ TEST(RateEstimator, OneSampleOfAHundredMillisecondsDoesNotPoisonAKernelOfTwoHund
   }
 }
 
+TEST(RateEstimator, OneBadSampleAmongTheFirstIsLeftOut) {
+  for (const int spoilt : {0, 1, 2, 3, 4, 5}) {
+    for (const double factor : {7.0, 10.0, 20.0, 100.0}) {
+      for (const double jitter : {0.0, 0.02, 0.1}) {
+        SCOPED_TRACE(::testing::Message() << "sample " << spoilt << " takes " << factor
+                                          << " times as long, jitter " << jitter << ", seed=4");
+        RandomStream random(4);
+        RateEstimator estimator;
+        for (int k = 0; k <= 5; ++k) {
+          const double seconds = lognormal(random, jitter);
+          estimator.completed(k == spoilt ? factor * seconds : seconds);
+          // One is not believed against the discarded one, and three of four say which is odd.
+          if (k == 1 || (k >= 3 && factor >= 10)) {
+            EXPECT_NEAR(estimator.estimate().seconds, 1, 0.3) << "after " << k;
+          }
+        }
+        EXPECT_NEAR(estimator.estimate().seconds, 1, 0.1 + jitter);
+      }
+    }
+  }
+}
+
+/// Bounded Pareto with mean 1: x from 1 to `ratio` with a density in proportion to x^-(alpha + 1), divided by
+/// its mean.
+double bounded_pareto(RandomStream& random, double alpha, double ratio) {
+  const double all = 1 - std::pow(ratio, -alpha);
+  const double mean = alpha / (alpha - 1) * (1 - std::pow(ratio, 1 - alpha)) / all;
+  return std::pow(1 - random.uniform() * all, -1 / alpha) / mean;
+}
+
+// With few samples of a long tail the longest are yet to come, whoever adds them up; what is left out must be
+// little of it.
+TEST(RateEstimator, LongTailsAreNotTakenForBadSamples) {
+  struct Case {
+    const char* name;
+    std::function<double(RandomStream&)> draw;
+    int count;
+    double least;  // of the plain mean
+  };
+  const auto tail = [](RandomStream& r) { return bounded_pareto(r, 2, 100); };
+  const auto longer = [](RandomStream& r) { return bounded_pareto(r, 1.5, 1000); };
+  for (const Case& c : {Case{"exponential", exponential, 3, 0.84}, Case{"exponential", exponential, 5, 0.94},
+                        Case{"exponential", exponential, 8, 0.98}, Case{"exponential", exponential, 20, 0.98},
+                        Case{"tail", tail, 5, 0.91}, Case{"tail", tail, 20, 0.93},
+                        Case{"tail", tail, 100, 0.96}, Case{"longer tail", longer, 5, 0.74},
+                        Case{"longer tail", longer, 20, 0.81}, Case{"longer tail", longer, 100, 0.86}}) {
+    SCOPED_TRACE(::testing::Message() << c.name << ", " << c.count << " completions, seed=6");
+    double handled = 0;
+    double plain = 0;
+    for (std::uint64_t trial = 0; trial < 4000; ++trial) {
+      RandomStream random(6, trial);
+      RateEstimator estimator;
+      estimator.completed(c.draw(random));
+      double weight = 0;
+      double sum = 0;
+      for (int k = 0; k < c.count; ++k) {
+        const double x = c.draw(random);
+        estimator.completed(x);
+        weight = 0.98 * weight + 1;
+        sum = 0.98 * sum + x;
+      }
+      handled += estimator.estimate().seconds;
+      plain += sum / weight;
+    }
+    EXPECT_GE(handled / plain, c.least);
+    EXPECT_LE(handled / plain, 1.02);
+  }
+}
+
 TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
   struct Case {
     const char* name;
