@@ -118,15 +118,16 @@ def values(options):
         got = shuffled_rounds(ways, options.rounds)
         value = {policy: median([loop.value(r) for r in results]) for policy, results in got.items()}
         promise = loop.planned_value()
-        fulfilled = median([loop.value(r) / loop.planned_value(loop.measured(r)) for r in got["allot-planned"]])
+        fulfilled = {policy: median([loop.value(r) / loop.planned_value(loop.measured(r)) for r in results]) for policy, results in got.items()}
         print(f"== {name}  worths {cases.named_text(case['worths'])}: the plan promises {promise:.1f}/s")
         for policy, results in got.items():
             each = [loop.value(r) for r in results]
             by_type = "  ".join(f"{t} {median([r['types'][t]['throughput'] for r in results]):6.1f}" for t in results[0]["types"])
-            print(f"   {policy:22} {value[policy]:8.1f}/s  [{min(each):7.1f} {max(each):7.1f}]  {value[policy] / value['dmda']:5.3f} x dmda   {by_type}")
+            print(f"   {policy:22} {value[policy]:8.1f}/s  [{min(each):7.1f} {max(each):7.1f}]  {value[policy] / value['dmda']:5.3f} x dmda"
+                  f"   {fulfilled[policy]:.3f} of the plan at the times measured   {by_type}")
         print(f"   against dmda              {verdict(value['allot-planned'] / value['dmda'], 1.0)}")
         print(f"   against allot-map         {verdict(value['allot-planned'] / value['allot-map'], 1.0)}")
-        print(f"   of the plan               {verdict(value['allot-planned'] / promise, 0.95)}   at the times measured {fulfilled:.3f}", flush=True)
+        print(f"   of the plan               {verdict(value['allot-planned'] / promise, 0.95)}   at the times measured {verdict(fulfilled['allot-planned'], 0.95)}", flush=True)
         answer[name] = {"promise": promise, "value": value, "fulfilled_at_measured_times": fulfilled, "runs": got}
     return answer
 
