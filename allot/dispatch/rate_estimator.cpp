@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "allot/base/statistics.hpp"
 
@@ -49,6 +50,12 @@ constexpr ChangeTest kChangeTests[] = {{4, 4.0, 8.0}, {8, 4.0, 6.0}, {16, 3.7, 5
 constexpr std::size_t kUnanimous = 4;
 /// Effective samples before the change, so that there is something to compare with.
 constexpr double kLeastPast = 5;
+
+/// So many samples in a row that are as before a reset undo it, if they differ by this factor at the most and
+/// times had at most this relative deviation.
+constexpr std::size_t kAsBefore = 2;
+constexpr double kAlike = 1.2;
+constexpr double kSteady = 0.7;
 
 double cleaned(double seconds) noexcept {
   return seconds >= kLeastSeconds ? std::min(seconds, kMostSeconds) : kLeastSeconds;  // NaN: the least
@@ -103,7 +110,8 @@ void RateEstimator::completed(double busy_seconds) {
     early_ = in_window_ < kEarly;
   } else {
     judge(seconds);
-    detect_change();
+    ++since_reset_;
+    if (!return_to_past()) detect_change();
   }
   publish();
 }
@@ -198,6 +206,7 @@ void RateEstimator::detect_change() {
     const Moments before{weight, squared_weight, sum / weight, std::max(0.0, squares - sum * sum / weight)};
     if (std::abs(std::log(latest / n / before.mean)) <= least_change) continue;  // mostly
     if (is_change(before, test.samples, test.rise, test.fall)) {
+      doubt(before);
       restart_from(test.samples);
       return;
     }
@@ -244,6 +253,40 @@ void RateEstimator::restart_from(std::size_t samples) {
   latest_reset_ = moments_.mean / mean_before;
 }
 
+/// What was known is kept for a while: a machine that was busy for a moment will be as it was.
+void RateEstimator::doubt(const Moments& before) {
+  if (!doubtful()) past_ = before;
+  since_reset_ = 0;
+}
+
+/// Whether the latest samples are like those before the reset, and so the past is a guide again. Of times
+/// that vary much, nobody can tell by two.
+bool RateEstimator::return_to_past() {
+  if (!doubtful()) return false;
+  if (static_cast<double>(since_reset_) > options_.memory) past_ = {};
+  if (since_reset_ < kAsBefore ||
+      !(past_.spread < kSteady * kSteady * past_.weight * past_.mean * past_.mean))
+    return false;
+  const auto differs = [](double a, double b, double factor) { return a > factor * b || b > factor * a; };
+  const double change = 1 + options_.reset_error;
+  if (!differs(moments_.mean, past_.mean, change)) return false;
+  for (std::size_t age = 0; age < kAsBefore; ++age) {
+    const double seconds = recent(age).seconds;
+    if (differs(seconds, past_.mean, change) || differs(seconds, recent(0).seconds, kAlike)) return false;
+  }
+  const double mean_before = moments_.mean;
+  moments_ = std::exchange(past_, {});
+  for (std::size_t age = kAsBefore; age-- > 0;) {
+    Recent& sample = recent(age);
+    sample.counted = sample.seconds;
+    moments_.add(sample.seconds, keep());
+  }
+  in_window_ = kAsBefore;
+  ++resets_;
+  latest_reset_ = moments_.mean / mean_before;
+  return true;
+}
+
 void RateEstimator::publish() noexcept {
   if (moments_.weight == 0) return;
   const bool first = published_ == 0;
@@ -280,6 +323,7 @@ Breaker RateEstimator::retry_breaker(double now) noexcept {
 
 void RateEstimator::question(double factor) {
   if (moments_.weight == 0) return;
+  doubt(moments_);
   moments_ = {0.5, 0.5, std::clamp(moments_.mean * factor, kLeastSeconds, kMostSeconds), 0};
   published_ = moments_.mean;
   in_window_ = 0;

@@ -62,7 +62,8 @@ struct RateEstimatorOptions {
 /// more is known, and that is longer. A sample far above the others is flagged and left out: among the first
 /// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
 /// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
-/// `reset_error`, and by more than chance explains, the past is dropped.
+/// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
+/// are as before, since a busy moment has passed.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
 /// times are skewed: with few samples the longest are yet to come.
@@ -92,6 +93,11 @@ class RateEstimator {
 
   /// What factor on the time the latest completion brought by dropping the past, if it did.
   std::optional<double> latest_reset() const noexcept { return latest_reset_; }
+
+  /// Whether the past was dropped not long ago, and would be a guide again if the next samples were like it;
+  /// and how many completions there have been since.
+  bool doubtful() const noexcept { return past_.weight > 0; }
+  std::uint64_t since_reset() const noexcept { return since_reset_; }
 
   /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
   /// it was, and the next samples decide.
@@ -138,11 +144,15 @@ class RateEstimator {
   void judge(double seconds);
   void detect_change();
   bool is_change(const Moments& before, std::size_t samples, double rise, double fall) const;
+  void doubt(const Moments& before);
+  bool return_to_past();
   void restart_from(std::size_t samples);
   void publish() noexcept;
 
   RateEstimatorOptions options_;
   Moments moments_;
+  Moments past_;  ///< before the latest reset, as long as it may have been for a moment only
+  std::uint64_t since_reset_ = 0;
   double first_ = 0;           ///< seconds of the discarded one
   double guess_ = 0;           ///< seconds, until there is better; 0: none
   double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion

@@ -56,8 +56,8 @@ double t_width(const std::vector<double>& samples, double memory) {
   return 2 * student_quantile(0.975, n - 1) * std::sqrt(spread / weight / (n - 1));
 }
 
-// The bar is 93% to 98%. The plain t interval covers 87% of ten lognormal times with relative deviation 1,
-// ours 93.4%; with 3,000 trials the standard error is 0.45 points.
+// The bar is 93% to 98%, and half a point more for 1,000 trials. The plain t interval covers 87% of ten
+// lognormal times with relative deviation 1, ours 93.4%; with 3,000 trials the standard error is 0.45 points.
 TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
   for (const Times& times : kinds_of_times()) {
     for (const int count : {10, 20, 30, 100, 200}) {
@@ -82,7 +82,7 @@ TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
         width_of_t += t_width(samples, RateEstimatorOptions().memory);
       }
       EXPECT_GE(covered, 0.93 * kTrials);
-      EXPECT_LE(covered, 0.98 * kTrials);
+      EXPECT_LE(covered, 0.985 * kTrials);
       EXPECT_LE(width, 1.3 * width_of_t);
     }
   }
@@ -244,6 +244,24 @@ TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
       sum += std::log(estimator.estimate().seconds / c.factor);
     }
     EXPECT_NEAR(std::exp(sum / kTrials), 1, c.off) << c.name;
+  }
+}
+
+TEST(RateEstimator, AfterABusyMomentTheRateIsWhatItWas) {
+  for (const double slower : {2.0, 3.0, 10.0}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(::testing::Message() << slower << " times slower for six completions, seed=" << seed);
+      RandomStream random(seed);
+      RateEstimator estimator;
+      for (int k = 0; k < 60; ++k) estimator.completed(lognormal(random, 0.05));
+      EXPECT_FALSE(estimator.doubtful());
+      for (int k = 0; k < 6; ++k) estimator.completed(slower * (1 + random.uniform()));
+      EXPECT_GT(estimator.estimate().seconds, 1.5) << "it is slower";
+      EXPECT_TRUE(estimator.doubtful());
+      for (int k = 0; k < 3; ++k) estimator.completed(lognormal(random, 0.05));
+      EXPECT_NEAR(estimator.estimate().seconds, 1, 0.5);
+      EXPECT_EQ(estimator.estimate().resets, 2U);
+    }
   }
 }
 
