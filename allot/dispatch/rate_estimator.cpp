@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "allot/base/statistics.hpp"
 
@@ -16,6 +17,12 @@ constexpr double kMostSeconds = 1e18;
 /// Among few samples, one so many times their median is no part of any distribution of task times that we
 /// expect: 1e-9 of exponential ones are.
 constexpr double kEarlyOutlier = 30;
+
+/// So few samples that are alike, and more than half of them, may judge a longer one.
+constexpr std::size_t kFewestAlike = 2;
+/// Five that are all the same flag one 5.5 times as long. What they let pass makes the mean of five tries
+/// twice as long at the most. Of exponential samples the mean of five becomes 3% less, of eight 1%.
+constexpr double kImaginedEarly = 0.5;
 
 /// How far the interval reaches, for a relative half-width r by Student's t: down to exp(-kReachDown r), up
 /// to 1 + kReachUp r (1 + kBend r). Chosen on samples of 10 to 300 values, to hold the mean of exponential
@@ -44,6 +51,12 @@ constexpr std::size_t kUnanimous = 4;
 /// Effective samples before the change, so that there is something to compare with.
 constexpr double kLeastPast = 5;
 
+/// So many samples in a row that are as before a reset undo it, if they differ by this factor at the most and
+/// times had at most this relative deviation.
+constexpr std::size_t kAsBefore = 2;
+constexpr double kAlike = 1.2;
+constexpr double kSteady = 0.7;
+
 double cleaned(double seconds) noexcept {
   return seconds >= kLeastSeconds ? std::min(seconds, kMostSeconds) : kLeastSeconds;  // NaN: the least
 }
@@ -59,12 +72,11 @@ void RateEstimator::Moments::add(double seconds, double keep) noexcept {
   spread = keep * spread + before / weight * difference * difference;
 }
 
-double RateEstimator::Moments::cautious_deviation() const noexcept {
-  constexpr double kImagined = 2;  // as if two more samples had been exponential
+double RateEstimator::Moments::cautious_deviation(double imagined) const noexcept {
   const double n = effective();
   if (n == 0) return 1;
   const double variance = spread / weight / (mean * mean);
-  return std::sqrt((n * variance + kImagined) / (n + kImagined));
+  return std::sqrt((n * variance + imagined) / (n + imagined));
 }
 
 RateEstimator::RateEstimator(const RatePrior& prior, const RateEstimatorOptions& options)
@@ -86,7 +98,8 @@ void RateEstimator::completed(double busy_seconds) {
   breaker_ = Breaker::kClosed;
   hold_seconds_ = options_.breaker_hold_seconds;
   if (++completions_ == 1) {  // discarded, but the best guess there is
-    if (guess_ == 0) guess_ = seconds + failed_seconds_;
+    first_ = seconds + failed_seconds_;
+    if (guess_ == 0) guess_ = first_;
     return;
   }
   outlier_age_ += 1;
@@ -97,17 +110,34 @@ void RateEstimator::completed(double busy_seconds) {
     early_ = in_window_ < kEarly;
   } else {
     judge(seconds);
-    detect_change();
+    ++since_reset_;
+    if (!return_to_past()) detect_change();
   }
   publish();
 }
 
-/// Starts anew from all samples, without those that the median says are not like the others.
+/// The longest of the first samples that is like the others. The discarded one says nothing about the mean,
+/// but may well say which of two others is odd.
+double RateEstimator::longest_early() const {
+  std::array<double, kEarly + 1> sorted{first_};
+  for (std::size_t age = 0; age < in_window_; ++age) sorted[age + 1] = recent(age).seconds;
+  const std::size_t all = in_window_ + 1;
+  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(all));
+  Moments alike;
+  for (std::size_t k = 0; k < all; ++k) {
+    if (k >= kFewestAlike && 2 * k > all && sorted[k] > outlier_limit(alike, kImaginedEarly))
+      return sorted[k - 1];
+    alike.add(sorted[k], 1);
+  }
+  return kInfinity;
+}
+
+/// Starts anew from all samples, without those that the others say are not like them.
 void RateEstimator::judge_early() {
   std::array<double, kEarly> sorted{};
   for (std::size_t age = 0; age < in_window_; ++age) sorted[age] = recent(age).seconds;
   std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(in_window_));
-  const double limit = kEarlyOutlier * sorted[(in_window_ - 1) / 2];
+  const double limit = std::min(kEarlyOutlier * sorted[(in_window_ - 1) / 2], longest_early());
   moments_ = {};
   std::uint64_t flagged = 0;
   for (std::size_t age = in_window_; age-- > 0;) {
@@ -125,7 +155,7 @@ void RateEstimator::judge_early() {
 
 /// Takes in a sample, or as much of it as is to count.
 void RateEstimator::judge(double seconds) {
-  const double limit = moments_.mean * (1 + options_.outlier_deviations * moments_.cautious_deviation());
+  const double limit = outlier_limit(moments_);
   double counted = seconds;
   if (seconds > limit) {
     ++outliers_;
@@ -176,6 +206,7 @@ void RateEstimator::detect_change() {
     const Moments before{weight, squared_weight, sum / weight, std::max(0.0, squares - sum * sum / weight)};
     if (std::abs(std::log(latest / n / before.mean)) <= least_change) continue;  // mostly
     if (is_change(before, test.samples, test.rise, test.fall)) {
+      doubt(before);
       restart_from(test.samples);
       return;
     }
@@ -188,7 +219,7 @@ bool RateEstimator::is_change(const Moments& before, std::size_t samples, double
   const double least_change = std::log1p(options_.reset_error);
   const double deviation = before.cautious_deviation();
   // One of them, however long, is no change: they are cut where flagging starts.
-  const double limit = before.mean * (1 + options_.outlier_deviations * deviation);
+  const double limit = outlier_limit(before);
   const double n = static_cast<double>(samples);
   double latest = 0;
   std::size_t longer = 0;
@@ -222,10 +253,45 @@ void RateEstimator::restart_from(std::size_t samples) {
   latest_reset_ = moments_.mean / mean_before;
 }
 
+/// What was known is kept for a while: a machine that was busy for a moment will be as it was.
+void RateEstimator::doubt(const Moments& before) {
+  if (!doubtful()) past_ = before;
+  since_reset_ = 0;
+}
+
+/// Whether the latest samples are like those before the reset, and so the past is a guide again. Of times
+/// that vary much, nobody can tell by two.
+bool RateEstimator::return_to_past() {
+  if (!doubtful()) return false;
+  if (static_cast<double>(since_reset_) > options_.memory) past_ = {};
+  if (since_reset_ < kAsBefore ||
+      !(past_.spread < kSteady * kSteady * past_.weight * past_.mean * past_.mean))
+    return false;
+  const auto differs = [](double a, double b, double factor) { return a > factor * b || b > factor * a; };
+  const double change = 1 + options_.reset_error;
+  if (!differs(moments_.mean, past_.mean, change)) return false;
+  for (std::size_t age = 0; age < kAsBefore; ++age) {
+    const double seconds = recent(age).seconds;
+    if (differs(seconds, past_.mean, change) || differs(seconds, recent(0).seconds, kAlike)) return false;
+  }
+  const double mean_before = moments_.mean;
+  moments_ = std::exchange(past_, {});
+  for (std::size_t age = kAsBefore; age-- > 0;) {
+    Recent& sample = recent(age);
+    sample.counted = sample.seconds;
+    moments_.add(sample.seconds, keep());
+  }
+  in_window_ = kAsBefore;
+  ++resets_;
+  latest_reset_ = moments_.mean / mean_before;
+  return true;
+}
+
 void RateEstimator::publish() noexcept {
   if (moments_.weight == 0) return;
   const bool first = published_ == 0;
-  published_ = first ? moments_.mean
+  // One is no mean. If it is too long, the pair may not be seen again for long; if it is too short, it will.
+  published_ = first ? std::min(moments_.mean, first_)
                      : std::clamp(moments_.mean, published_ / options_.largest_jump,
                                   published_ * options_.largest_jump);
 }
@@ -257,6 +323,7 @@ Breaker RateEstimator::retry_breaker(double now) noexcept {
 
 void RateEstimator::question(double factor) {
   if (moments_.weight == 0) return;
+  doubt(moments_);
   moments_ = {0.5, 0.5, std::clamp(moments_.mean * factor, kLeastSeconds, kMostSeconds), 0};
   published_ = moments_.mean;
   in_window_ = 0;

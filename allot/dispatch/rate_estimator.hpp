@@ -58,10 +58,12 @@ struct RateEstimatorOptions {
 /// Rate of a pair = completed tasks / busy time, where the time of failed attempts counts as well, and that
 /// of running ones as far as it is longer than the mean: neither a fast failure nor a hung task looks fast.
 ///
-/// The first completion is discarded (loading, compiling). A sample far above the others is flagged and left
-/// out; if it is not the only one within the memory, it counts, cut to where flagging starts. When the latest
-/// samples disagree with those before by more than `reset_error`, and by more than chance explains, the past
-/// is dropped.
+/// The first completion is discarded (loading, compiling), but counts as the time of the pair while only one
+/// more is known, and that is longer. A sample far above the others is flagged and left out: among the first
+/// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
+/// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
+/// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
+/// are as before, since a busy moment has passed.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
 /// times are skewed: with few samples the longest are yet to come.
@@ -92,6 +94,11 @@ class RateEstimator {
   /// What factor on the time the latest completion brought by dropping the past, if it did.
   std::optional<double> latest_reset() const noexcept { return latest_reset_; }
 
+  /// Whether the past was dropped not long ago, and would be a guide again if the next samples were like it;
+  /// and how many completions there have been since.
+  bool doubtful() const noexcept { return past_.weight > 0; }
+  std::uint64_t since_reset() const noexcept { return since_reset_; }
+
   /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
   /// it was, and the next samples decide.
   void question(double factor);
@@ -100,6 +107,7 @@ class RateEstimator {
   static constexpr std::size_t kWindow = 32;
   /// So many samples are judged together, by their median, before there is a mean to judge the next one by.
   static constexpr std::size_t kEarly = 8;
+  static constexpr double kImagined = 2;
 
   /// Mean and spread of samples, each with the weight that is left of it.
   struct Moments {
@@ -111,8 +119,9 @@ class RateEstimator {
     void add(double seconds, double keep) noexcept;
     /// Number of equally weighted samples that would say as much.
     double effective() const noexcept { return weight > 0 ? weight * weight / squared_weight : 0; }
-    /// Relative standard deviation; near 1 as long as few samples are behind it.
-    double cautious_deviation() const noexcept;
+    /// Relative standard deviation, as if so many more samples had been exponential: nearer to 1 the fewer
+    /// are behind it.
+    double cautious_deviation(double imagined = kImagined) const noexcept;
   };
 
   struct Recent {
@@ -125,16 +134,26 @@ class RateEstimator {
   const Recent& recent(std::size_t age) const noexcept {
     return window_[(window_next_ + kWindow - 1 - age) % kWindow];
   }
+  /// A sample longer than this is flagged.
+  double outlier_limit(const Moments& others, double imagined = kImagined) const noexcept {
+    return others.mean * (1 + options_.outlier_deviations * others.cautious_deviation(imagined));
+  }
   void remember(double seconds, double counted) noexcept;
+  double longest_early() const;
   void judge_early();
   void judge(double seconds);
   void detect_change();
   bool is_change(const Moments& before, std::size_t samples, double rise, double fall) const;
+  void doubt(const Moments& before);
+  bool return_to_past();
   void restart_from(std::size_t samples);
   void publish() noexcept;
 
   RateEstimatorOptions options_;
   Moments moments_;
+  Moments past_;  ///< before the latest reset, as long as it may have been for a moment only
+  std::uint64_t since_reset_ = 0;
+  double first_ = 0;           ///< seconds of the discarded one
   double guess_ = 0;           ///< seconds, until there is better; 0: none
   double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion
   double failed_seconds_ = 0;  ///< since the last completion

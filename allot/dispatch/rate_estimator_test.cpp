@@ -56,8 +56,8 @@ double t_width(const std::vector<double>& samples, double memory) {
   return 2 * student_quantile(0.975, n - 1) * std::sqrt(spread / weight / (n - 1));
 }
 
-// The bar is 93% to 98%. The plain t interval covers 87% of ten lognormal times with relative deviation 1,
-// ours 93.4%; with 3,000 trials the standard error is 0.45 points.
+// The bar is 93% to 98%, and half a point more for 1,000 trials. The plain t interval covers 87% of ten
+// lognormal times with relative deviation 1, ours 93.4%; with 3,000 trials the standard error is 0.45 points.
 TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
   for (const Times& times : kinds_of_times()) {
     for (const int count : {10, 20, 30, 100, 200}) {
@@ -82,7 +82,7 @@ TEST(RateEstimator, IntervalsCoverTheMeanAndAreNotWide) {
         width_of_t += t_width(samples, RateEstimatorOptions().memory);
       }
       EXPECT_GE(covered, 0.93 * kTrials);
-      EXPECT_LE(covered, 0.98 * kTrials);
+      EXPECT_LE(covered, 0.985 * kTrials);
       EXPECT_LE(width, 1.3 * width_of_t);
     }
   }
@@ -152,6 +152,75 @@ TEST(RateEstimator, OneSampleOfAHundredMillisecondsDoesNotPoisonAKernelOfTwoHund
   }
 }
 
+TEST(RateEstimator, OneBadSampleAmongTheFirstIsLeftOut) {
+  for (const int spoilt : {0, 1, 2, 3, 4, 5}) {
+    for (const double factor : {7.0, 10.0, 20.0, 100.0}) {
+      for (const double jitter : {0.0, 0.02, 0.1}) {
+        SCOPED_TRACE(::testing::Message() << "sample " << spoilt << " takes " << factor
+                                          << " times as long, jitter " << jitter << ", seed=4");
+        RandomStream random(4);
+        RateEstimator estimator;
+        for (int k = 0; k <= 5; ++k) {
+          const double seconds = lognormal(random, jitter);
+          estimator.completed(k == spoilt ? factor * seconds : seconds);
+          // One is not believed against the discarded one, and three of four say which is odd.
+          if (k == 1 || (k >= 3 && factor >= 10)) {
+            EXPECT_NEAR(estimator.estimate().seconds, 1, 0.3) << "after " << k;
+          }
+        }
+        EXPECT_NEAR(estimator.estimate().seconds, 1, 0.1 + jitter);
+      }
+    }
+  }
+}
+
+/// Bounded Pareto with mean 1: x from 1 to `ratio` with a density in proportion to x^-(alpha + 1), divided by
+/// its mean.
+double bounded_pareto(RandomStream& random, double alpha, double ratio) {
+  const double all = 1 - std::pow(ratio, -alpha);
+  const double mean = alpha / (alpha - 1) * (1 - std::pow(ratio, 1 - alpha)) / all;
+  return std::pow(1 - random.uniform() * all, -1 / alpha) / mean;
+}
+
+// With few samples of a long tail the longest are yet to come, whoever adds them up; what is left out must be
+// little of it.
+TEST(RateEstimator, LongTailsAreNotTakenForBadSamples) {
+  struct Case {
+    const char* name;
+    std::function<double(RandomStream&)> draw;
+    int count;
+    double least;  // of the plain mean
+  };
+  const auto tail = [](RandomStream& r) { return bounded_pareto(r, 2, 100); };
+  const auto longer = [](RandomStream& r) { return bounded_pareto(r, 1.5, 1000); };
+  for (const Case& c : {Case{"exponential", exponential, 3, 0.84}, Case{"exponential", exponential, 5, 0.94},
+                        Case{"exponential", exponential, 8, 0.98}, Case{"exponential", exponential, 20, 0.98},
+                        Case{"tail", tail, 5, 0.91}, Case{"tail", tail, 20, 0.93},
+                        Case{"tail", tail, 100, 0.96}, Case{"longer tail", longer, 5, 0.74},
+                        Case{"longer tail", longer, 20, 0.81}, Case{"longer tail", longer, 100, 0.86}}) {
+    SCOPED_TRACE(::testing::Message() << c.name << ", " << c.count << " completions, seed=6");
+    double handled = 0;
+    double plain = 0;
+    for (std::uint64_t trial = 0; trial < 4000; ++trial) {
+      RandomStream random(6, trial);
+      RateEstimator estimator;
+      estimator.completed(c.draw(random));
+      double weight = 0;
+      double sum = 0;
+      for (int k = 0; k < c.count; ++k) {
+        const double x = c.draw(random);
+        estimator.completed(x);
+        weight = 0.98 * weight + 1;
+        sum = 0.98 * sum + x;
+      }
+      handled += estimator.estimate().seconds;
+      plain += sum / weight;
+    }
+    EXPECT_GE(handled / plain, c.least);
+    EXPECT_LE(handled / plain, 1.02);
+  }
+}
+
 TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
   struct Case {
     const char* name;
@@ -175,6 +244,24 @@ TEST(RateEstimator, NoticesAThreefoldChangeWithinAFewTensOfCompletions) {
       sum += std::log(estimator.estimate().seconds / c.factor);
     }
     EXPECT_NEAR(std::exp(sum / kTrials), 1, c.off) << c.name;
+  }
+}
+
+TEST(RateEstimator, AfterABusyMomentTheRateIsWhatItWas) {
+  for (const double slower : {2.0, 3.0, 10.0}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(::testing::Message() << slower << " times slower for six completions, seed=" << seed);
+      RandomStream random(seed);
+      RateEstimator estimator;
+      for (int k = 0; k < 60; ++k) estimator.completed(lognormal(random, 0.05));
+      EXPECT_FALSE(estimator.doubtful());
+      for (int k = 0; k < 6; ++k) estimator.completed(slower * (1 + random.uniform()));
+      EXPECT_GT(estimator.estimate().seconds, 1.5) << "it is slower";
+      EXPECT_TRUE(estimator.doubtful());
+      for (int k = 0; k < 3; ++k) estimator.completed(lognormal(random, 0.05));
+      EXPECT_NEAR(estimator.estimate().seconds, 1, 0.5);
+      EXPECT_EQ(estimator.estimate().resets, 2U);
+    }
   }
 }
 

@@ -173,8 +173,9 @@ class ClosedLoop:
         return sum(self.case["worths"][name] * kind["throughput"] for name, kind in result["types"].items())
 
     def measured(self, result):
-        """Milliseconds as they were: on a busy machine sleepers are woken late."""
-        return {name: kind["ms"] for name, kind in result["types"].items()}
+        """Milliseconds as they were: on a busy machine sleepers are woken late. 0 where too few ended to say, since lengths may be
+        drawn."""
+        return {name: [ms if n >= 20 else 0 for n, ms in zip(kind["done"], kind["ms"])] for name, kind in result["types"].items()}
 
     def stretch(self, result):
         """How much longer tasks took than they were told to."""

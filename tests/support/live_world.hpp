@@ -67,6 +67,11 @@ class LiveWorld {
     for (const double rate : per_second) arrivals_.push_back({rate, now_ + gap(rate)});
   }
 
+  /// The n-th task of the pair, from 0, takes so many times too long.
+  void spoil(TaskType i, ResourceId j, Count n, double factor) { spoilt_ = {i, j, n, factor}; }
+  /// Whether that task has ended.
+  bool spoilt() const { return spoilt_.left < 0 && spoilt_.until <= now_; }
+
   /// From now on the next task of a thread is of a type that is drawn, with these weights.
   void set_mix(std::vector<double> weights) { mix_ = std::move(weights); }
 
@@ -89,6 +94,7 @@ class LiveWorld {
   bool overdrawn() const { return overdrawn_; }
 
  private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
   struct Running {
     double left;  ///< seconds at full speed
     double began;
@@ -100,7 +106,13 @@ class LiveWorld {
     double rate;
     double next;
   };
-  static constexpr double kNever = std::numeric_limits<double>::infinity();
+  struct Spoilt {
+    TaskType type{};
+    ResourceId resource{};
+    Count left = 0;
+    double factor = 1;
+    double until = kNever;
+  };
 
   double gap(double rate) { return rate > 0 ? -std::log(outside_.uniform()) / rate : kNever; }
 
@@ -220,8 +232,12 @@ class LiveWorld {
   }
 
   void begin(const Ticket& ticket, const LateDispatch::Start& start, bool in_order) {
-    running_.push_back({noise_(random_) * truth_.seconds_per_task(ticket.type, ticket.resource), now_, ticket,
-                        start, in_order});
+    double seconds = noise_(random_) * truth_.seconds_per_task(ticket.type, ticket.resource);
+    if (spoilt_.type == ticket.type && spoilt_.resource == ticket.resource && spoilt_.left-- == 0) {
+      seconds *= spoilt_.factor;
+      spoilt_.until = now_ + seconds;
+    }
+    running_.push_back({seconds, now_, ticket, start, in_order});
     in_service_(ticket.type, ticket.resource) += 1;
   }
 
@@ -307,6 +323,7 @@ class LiveWorld {
   std::vector<Running> running_;
   std::vector<Stream> arrivals_;
   std::vector<double> mix_;
+  Spoilt spoilt_;
   Filling shared_;
   PerPair<double> in_service_;
   double value_ = 0;

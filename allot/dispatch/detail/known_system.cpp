@@ -51,6 +51,11 @@ constexpr double kRoomToGrow = 1.3;
 constexpr double kMovedArrivals = 0.2;
 /// A rate is fresh for so many completions of all pairs.
 constexpr std::uint64_t kFresh = 100;
+/// A rate that has just changed, so that the pair may not be used any more, is tried again after so many
+/// completions of all pairs, then after twice as many, and so on for so many times: the machine may have been
+/// busy for a moment.
+constexpr std::uint64_t kSoon = 16;
+constexpr std::uint64_t kDoubts = 6;
 /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
 constexpr std::uint64_t kInUse = 32;
 
@@ -393,7 +398,12 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const Pair& candidate = pair(i, j);
   const RateEstimator& known = candidate.estimator;
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
-  if (!hopeless(known, fastest) && !learnt(known)) return true;
+  if (!hopeless(known, fastest)) {
+    if (!learnt(known)) return true;
+    const std::uint64_t doubts = known.since_reset();
+    if (known.doubtful() && doubts < kDoubts && completions - candidate.latest_sample >= kSoon << doubts)
+      return true;
+  }
   if (completions - candidate.latest_sample < kFresh) return false;
   return (candidate.explored_seconds + known.seconds()) * servers_kept_busy(i, j) <= budgets[index(j)];
 }
