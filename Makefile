@@ -14,7 +14,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build explorer docs test sanitized test-long bench figures format lint install package clean setup
+.PHONY: help run build python explorer docs test sanitized test-long bench figures format lint install package clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -35,6 +35,11 @@ build: ## build the command: build/allot, and build/allot-mpi
 	@cmake --build --preset release --target allot_programs
 	@ln -sfn release/apps/allot/allot $(command)
 	@[ ! -x build/release/integrations/mpi/allot-mpi ] || ln -sfn release/integrations/mpi/allot-mpi $(command)-mpi
+
+python: ## build the module for Python: build/release/integrations/python
+	@tools/setup build python
+	@cmake --preset release -D ALLOT_WITH_PYTHON=ON >/dev/null
+	@cmake --build --preset release --target allot_python
 
 explorer: ## build the web page with the library inside: build/explorer/index.html
 	@tools/setup build explorer

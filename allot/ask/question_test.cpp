@@ -75,6 +75,9 @@ TEST(Questions, SolveByWhatIsMeant) {
   EXPECT_EQ(question.chosen().first->name, "map");
   say<WordValue>(question, "objective", std::size_t{1});
   EXPECT_EQ(question.chosen().first->name, "mis");
+  question.scenario = small(true);
+  EXPECT_EQ(refusal(question), "map_moves: is for the solver 'map', not 'mis'");
+  question.how.settings = {};
   question.objective.reset();
   question.solver = "weighted";
   EXPECT_EQ(question.chosen().second, Objective::kPriority);
@@ -85,6 +88,30 @@ TEST(Questions, SolveByWhatIsMeant) {
   question.solver = "mis";
   question.objective = Objective::kThroughput;
   EXPECT_THAT(refusal(question), HasSubstr("'mis' does not optimise for throughput; use 'best-fit'"));
+}
+
+TEST(Questions, SolveByTheSolverThatAnOptionBelongsTo) {
+  for (const auto& [option, solver] : {std::pair{"shares", "weighted"}, std::pair{"mis_moves", "mis"}}) {
+    for (const bool names_objective : {false, true}) {
+      SolveQuestion question;
+      question.scenario = small(true);
+      if (names_objective) question.objective = Objective::kPriority;
+      say<WordValue>(question, option, std::size_t{1});
+      EXPECT_EQ(refusal(question), "");
+      EXPECT_EQ(question.solution.solver, solver) << option;
+      EXPECT_EQ(question.solution.objective, Objective::kPriority) << option;
+    }
+    SolveQuestion question;
+    question.scenario = small(true);
+    question.objective = Objective::kThroughput;
+    say<WordValue>(question, option, std::size_t{1});
+    EXPECT_EQ(refusal(question), std::string(option) + ": is for the solver '" + solver + "', not 'best'");
+  }
+  SolveQuestion question;
+  question.scenario = small(true);
+  say<WordValue>(question, "shares", std::size_t{1});
+  say<WordValue>(question, "mis_moves", std::size_t{1});
+  EXPECT_EQ(refusal(question), "mis_moves: is for the solver 'mis', not 'best'");
 }
 
 TEST(Questions, AnswerWithWhatOthersWouldReach) {
@@ -109,6 +136,9 @@ TEST(Questions, RefuseWhatVariesAndWhatNoPolicyTakes) {
   simulate.how.policy.placement_probabilities = {1};
   say<TextValue>(simulate, "policy", std::string("map"));
   EXPECT_THAT(refusal(simulate), HasSubstr("only the policy 'random' places by given ones"));
+  simulate.how.policy.placement_probabilities.clear();
+  say<WordValue>(simulate, "shares", std::size_t{1});
+  EXPECT_EQ(refusal(simulate), "shares: is for the policy 'weighted'");
   say<TextValue>(simulate, "policy", std::string("fixed"));
   EXPECT_THAT(refusal(simulate), HasSubstr("the policy 'fixed' needs one to hold"));
   EXPECT_THROW(say<TextValue>(simulate, "policy", std::string("mop")), InvalidModel);

@@ -22,21 +22,45 @@ struct OtherName {
   std::string_view theirs;
   std::string_view ours;
 };
-constexpr std::array<OtherName, 26> kOtherNames = {
-    {{"slots", "servers"},   {"cores", "servers"},     {"workers", "servers"},  {"cpus", "servers"},
-     {"jobs", "servers"},    {"units", "servers"},     {"queue", "discipline"}, {"type", "kind"},
-     {"watts", "power"},     {"threads", "count"},     {"number", "count"},     {"n", "count"},
-     {"weight", "priority"}, {"share", "priority"},    {"rate", "rates"},       {"speed", "rates"},
-     {"speeds", "rates"},    {"cmd", "command"},       {"run", "command"},      {"exec", "command"},
-     {"files", "inputs"},    {"args", "inputs"},       {"cwd", "directory"},    {"workdir", "directory"},
-     {"environment", "env"}, {"time_limit", "timeout"}}};
+constexpr std::array<OtherName, 31> kOtherNames = {
+    {{"slots", "servers"},   {"cores", "servers"},      {"workers", "servers"},  {"cpus", "servers"},
+     {"jobs", "servers"},    {"units", "servers"},      {"queue", "discipline"}, {"type", "kind"},
+     {"watts", "power"},     {"threads", "count"},      {"number", "count"},     {"n", "count"},
+     {"weight", "priority"}, {"share", "priority"},     {"rate", "rates"},       {"speed", "rates"},
+     {"speeds", "rates"},    {"cmd", "command"},        {"run", "command"},      {"exec", "command"},
+     {"files", "inputs"},    {"args", "inputs"},        {"cwd", "directory"},    {"workdir", "directory"},
+     {"environment", "env"}, {"time_limit", "timeout"}, {"time", "timeout"},     {"times", "repeat"},
+     {"time", "rates"},      {"times", "rates"},        {"seconds", "rates"}}};
+
+/// What short words stand for.
+struct Meaning {
+  std::string_view word;
+  std::string_view meaning;
+};
+constexpr std::array<Meaning, 4> kMeanings = {{{"gp", "general processor"},
+                                               {"sa", "specialised accelerator"},
+                                               {"ps", "processor sharing"},
+                                               {"fcfs", "first come, first served"}}};
+
+/// "'gp' (general processor), 'sa' (specialised accelerator)"
+std::string explained(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "" : ", ") + quote::name(word);
+    for (const Meaning& known : kMeanings) {
+      if (known.word == word) text += " (" + std::string(known.meaning) + ")";
+    }
+  }
+  return text;
+}
 
 /// "; did you mean 'x'?": what others call a key comes before what is spelt like one.
 std::string other_name(std::string_view key, std::span<const std::string_view> keys,
                        const Problems& problems) {
   for (const OtherName& other : kOtherNames) {
     if (other.theirs == key && std::find(keys.begin(), keys.end(), other.ours) != keys.end())
-      return "; did you mean " + quote::name(other.ours) + "?";
+      return "; did you mean " + quote::name(other.ours) +
+             (other.ours == "rates" ? ", in tasks per second?" : "?");
   }
   return problems.suggestion(key, keys);
 }
@@ -139,7 +163,7 @@ std::optional<std::size_t> read_word(const Node& node, std::string_view key,
   const auto* text = node.get<std::string>();
   const auto it = text ? std::find(words.begin(), words.end(), *text) : words.end();
   if (it != words.end()) return static_cast<std::size_t>(it - words.begin());
-  problems.add(node, quote::name(key) + " must be one of " + quote::names(words) + ", is " +
+  problems.add(node, quote::name(key) + " must be one of " + explained(words) + ", is " +
                          problems.document().describe(node) +
                          (text ? problems.suggestion(*text, words) : ""));
   return std::nullopt;

@@ -229,7 +229,8 @@ bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems
     const auto resource = resolve(resources, entry.key, entry.value, problems);
     const auto rate = any_number(entry.value);
     // Nothing else would look at the rate on a resource that is not there.
-    const std::string wrong = rate ? (resource ? "" : wanted_rate(*rate)) : wanted_rate(std::nan(""));
+    const std::string wrong =
+        rate ? (resource ? "" : wanted_rate(*rate)) : wanted_rate(std::nan("")) + " (tasks per second)";
     if (!wrong.empty()) {
       problems.add(entry.value, "the rate on " + quote::name(entry.key) + " " + wrong + ", is " +
                                     problems.document().describe(entry.value));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "allot/jobs/detail/database.hpp"
+#include "allot/jobs/detail/file_lock.hpp"
 #include "allot/jobs/detail/records.hpp"
 
 namespace allot {
@@ -60,6 +61,8 @@ std::vector<Row> all(const Database* database, const char* sql, Members... colum
 }
 
 }  // namespace
+
+bool is_in_use(const std::string& path) { return detail::FileLock::is_held(path); }
 
 struct JournalReader::State {
   std::unique_ptr<Scratch> scratch;

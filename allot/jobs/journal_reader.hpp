@@ -52,6 +52,9 @@ struct TaskRow {
   double last_start_unix = 0;    ///< of its last attempt; 0 without one
 };
 
+/// Whether a run has the journal open at the moment. True if that is unknown.
+bool is_in_use(const std::string& path);
+
 /// A snapshot of a journal, unchanged for as long as this is held. Changes nothing on disk. Not thread-safe.
 /// An empty file, which its run has created but not written to yet, reads as an empty journal.
 class JournalReader {

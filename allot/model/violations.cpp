@@ -135,7 +135,8 @@ void Rules::priorities(std::span<const std::optional<double>> priorities) {
   for (std::size_t i = 0; i < priorities.size(); ++i) {
     if (priorities[i] || !is_sound("tasks", i, "priority")) continue;
     add({"tasks", i, "priority"},
-        "needs 'priority', since other tasks have one: give it for all task types or for none");
+        "needs 'priority', since other tasks have one: give it for all task types or for none (they are "
+        "weights, divided by their sum)");
   }
 }
 

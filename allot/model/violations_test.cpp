@@ -33,7 +33,7 @@ TEST(Rules, FindAllThatIsViolatedInASystem) {
           "tasks[1].count: must be a whole number from 0 to 1000000000, is -1",
           "tasks[1].floor: must be at most 1e100, is 1e+200",
           "tasks[1].priority: needs 'priority', since other tasks have one: give it for all task types or "
-          "for none"));
+          "for none (they are weights, divided by their sum)"));
   EXPECT_THROW(throw_if_any(rules.found()), InvalidModel);
 }
 

@@ -222,8 +222,9 @@ TEST(SolverPolicies, HoldTheAnswerOfTheirSolver) {
         options.shares = reading;
         const auto policy = find_policy(pair.policy)->make(system, options);
         policy->set_population(population_of(system));
-        const Solution solution =
-            solve(*find_solver(pair.solver), {system, pair.objective}, {.shares = reading});
+        SolveOptions solve_options;
+        solve_options.settings.set("shares", reading);
+        const Solution solution = solve(*find_solver(pair.solver), {system, pair.objective}, solve_options);
         EXPECT_EQ(*policy->target(), solution.assignment);
         EXPECT_EQ(std::vector<double>(policy->time_shares().begin(), policy->time_shares().end()),
                   solution.time_shares);

@@ -61,8 +61,6 @@ struct SolveOptions {
   /// Called by `pareto` and `what_if`, from their thread, with the share of the work done (0 to 1).
   std::function<void(double)> share_done;
 
-  ShareReading shares = ShareReading::kExact;
-
   /// Options of single solvers, by name; `SolverInfo::settings` declares them.
   Settings settings;
 

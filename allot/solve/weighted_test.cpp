@@ -28,7 +28,7 @@ const SystemShape kShape{.max_types = 3,
                          .priorities = true};
 
 Solution weighted(const System& system, ShareReading reading, SolveOptions options = {}) {
-  options.shares = reading;
+  options.settings.set("shares", reading);
   return solve(*find_solver("weighted"), {system, Objective::kPriority}, options);
 }
 

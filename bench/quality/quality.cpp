@@ -98,7 +98,7 @@ void priorities(int runs) {
                              {"weighted, exact", "weighted", {}},
                              {"weighted, floor", "weighted", {}}};
   lines[0].options.settings.set("mis_moves", MisMoves::kForward);
-  lines[5].options.shares = ShareReading::kFloor;
+  lines[5].options.settings.set("shares", ShareReading::kFloor);
   double worst_error = 0;
   for (const Line& line : lines) {
     double cut = 0;

@@ -39,7 +39,7 @@ UnitResult run(const Effort& effort, std::size_t unit, const StopLimits& stop) {
   for (TaskClass& task : tasks) task.priority = static_cast<double>(task.count);  // every thread the same
   const System system(drawn.resources(), std::move(tasks), drawn.rates());
   SolveOptions floors;
-  floors.shares = ShareReading::kFloor;
+  floors.settings.set("shares", ShareReading::kFloor);
   const std::array<Performance, 6> answers{
       run_solver("best-fit", system, stop).performance,
       run_solver("map", system, stop).performance,

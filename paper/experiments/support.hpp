@@ -13,7 +13,7 @@
 #include "allot/model/generate.hpp"
 #include "allot/simulate/simulate.hpp"
 #include "allot/solve/solver.hpp"
-#include "allot/sweep/experiment.hpp"
+#include "paper/experiments.hpp"
 
 namespace allot::experiments {
 
@@ -125,9 +125,6 @@ Chart chart_of(Chart::Kind kind, std::string name, std::string title, std::strin
 Series series(std::string label, std::vector<double> x, std::span<const Summary> y, double scale = 1);
 
 // ---- verdicts: what the interval supports, not the mean alone
-
-/// A mean over fewer values settles nothing: so few need not have met the rare ones.
-inline constexpr std::size_t kEnough = 30;
 
 /// kHolds when the interval lies at or below `bar`, or reaches down to it and is narrow (a half-width of at
 /// most a tenth of `bar`); when all of it lies above, kPartly for a mean up to twice `bar` and kFails beyond.

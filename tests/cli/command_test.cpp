@@ -497,6 +497,14 @@ TEST(Command, ListsEverythingInJson) {
   EXPECT_EQ(list.at("disciplines").size(), 2U);
 }
 
+TEST(Command, ListsOneKindOnly) {
+  const Json list = json_of({"list"});
+  const Json policies = json_of({"list", "policies"});
+  EXPECT_EQ(policies, Json({{"policies", list.at("policies")}}));
+  EXPECT_THAT(run_allot({"list", "disciplines"}).out, StartsWith("Disciplines\n  ps "));
+  EXPECT_EQ(run_allot({"list", "police"}).status, 2);
+}
+
 /// A proof that takes a while shows how far it has come, on a terminal only, and leaves nothing behind.
 TEST(Command, ShowsTheProgressOfAProofOnATerminalOnly) {
   const TemporaryFile large(

@@ -95,6 +95,22 @@ TEST_F(JournalCommands, LogIsATableForPeopleThatIsCutWhenLong) {
   EXPECT_THAT(run_allot({"log", journal_, "--last", "0"}).out, HasSubstr("number 3.jpg"));
 }
 
+TEST_F(JournalCommands, LogTellsAttemptsThatWereCutOffFromThoseThatRun) {
+  const char* const cut_off = "The run ended before 1 of these did; the same 'allot run' resumes.";
+  EXPECT_THAT(run_allot({"log", journal_}).out, HasSubstr(cut_off));
+  EXPECT_THAT(run_allot({"log", journal_, "--status", "ok"}).out, Not(HasSubstr("The run ended")));
+  const std::vector<std::string> types = {"decode"};
+  const std::vector<JobItem> items = {{task_type(0), 0, "decode:one more.jpg"}};
+  Journal journal(journal_);  // the next run, which is still there
+  journal.register_tasks(items, types, {});
+  journal.begin_run({"id 2", "a.toml", "throughput", "map", "1", 1'700'000'100});
+  AttemptStart open;
+  open.resource = "cpu";
+  journal.start(open);
+  journal.flush();
+  EXPECT_THAT(run_allot({"log", journal_}).out, AllOf(HasSubstr("started"), Not(HasSubstr("The run ended"))));
+}
+
 TEST_F(JournalCommands, AJobFileIsToldFromItsJournal) {
   const std::string job = (folder_ / "a.toml").string();
   std::ofstream(job) << "[[resources]]\nname = \"cpu\"\n";

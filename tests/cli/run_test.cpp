@@ -95,6 +95,14 @@ TEST_F(Run, TakesACommandAndItsInputsWithoutAFile) {
   EXPECT_THAT(finished.out, AllOf(HasSubstr("3 of 3 tasks done"), HasSubstr("The journal is allot-cat-")));
 }
 
+TEST_F(Run, TheSummaryOfAResumedRunSaysWhatIsOfAllRuns) {
+  three_inputs();
+  EXPECT_THAT(shell("allot run job.toml").out, AllOf(HasSubstr("done  failed"), Not(HasSubstr("all runs"))));
+  write("in/d.txt", "d");
+  EXPECT_THAT(shell("allot run job.toml").out, AllOf(HasSubstr("4 of 4 tasks done; this run: 1 in"),
+                                                     HasSubstr("done (all runs)  failed"), HasSubstr("4/4")));
+}
+
 TEST_F(Run, TheSameCommandAgainGoesOnAndAnotherHasAJournalOfItsOwn) {
   const std::string line = "allot run 'echo {} >> done.txt' ::: 1 2";
   EXPECT_EQ(shell(line).status, 0);

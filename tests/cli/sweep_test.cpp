@@ -111,6 +111,14 @@ TEST_F(SweepCommand, ReproduceGivesTheSameBytesForTheSameSeed) {
   EXPECT_EQ(data(path("a")), data(path("b")));
 }
 
+TEST_F(SweepCommand, ReproduceSaysHowManyRunsAVerdictNeeds) {
+  const auto said = [&](const char* runs) {
+    return run_allot({"reproduce", "--figure", "2", "--runs", runs, "--out", path("a")}).out;
+  };
+  EXPECT_THAT(said("2"), HasSubstr("Undecided claims need at least 30 runs: '--runs 30'."));
+  EXPECT_THAT(said("30"), AllOf(HasSubstr("units in"), Not(HasSubstr("need at least"))));
+}
+
 TEST_F(SweepCommand, ALargerRunExtendsASmallerOne) {
   run({"reproduce", "--figure", "2", "--runs", "2", "--out", path("a")});
   const Json larger = json_of({"reproduce", "--figure", "2", "--runs", "9", "--out", path("a")});

@@ -17,7 +17,7 @@ ALLOT = str(pathlib.Path(os.environ.get("ALLOT", ROOT / "build" / "allot")).reso
 REFERENCE = ROOT / "docs" / "reference"
 # What the readers say of a file whose shape is wrong: keys, kinds of values, ranges of numbers.
 SHAPE = re.compile(r"unknown key|must be (a|an) (string|array|table|object|whole number)|must be (true or false|one of)|"
-                   r"must be a finite number >= 0, is (-|the string|a table|an array|null)|must be at most 1e")
+                   r"must be a finite number >= 0( \(tasks per second\))?, is (-|the string|a table|an array|null)|must be at most 1e")
 
 
 def validator(name):

@@ -120,7 +120,7 @@ TEST(Weighted, DeliversItsTimeShares) {
           shape.seed = seed;
           const Scenario scenario = scenario_of(generate(shape).system.with_discipline(discipline));
           SolveOptions solve_options;
-          solve_options.shares = reading;
+          solve_options.settings.set("shares", reading);
           const Solution solution =
               solve(*find_solver("weighted"), {scenario.system, Objective::kPriority}, solve_options);
           const Performance promised = evaluate_time_shares(scenario.system, solution.time_shares);

@@ -104,6 +104,8 @@ void check_told(std::span<const PolicyInfo* const> policies, const PolicyOptions
     throw InvalidModel("probabilities", "only the policy " + named(&PolicyInfo::takes_probabilities) +
                                             " places by given ones");
   }
+  if (!any(&PolicyInfo::holds_time_shares) && told.shares != ShareReading::kExact)
+    throw InvalidModel("shares", "is for the policy " + named(&PolicyInfo::holds_time_shares));
 }
 
 }  // namespace allot::ask

@@ -28,14 +28,7 @@ class ListQuestion final : public Question {
   bool needs_scenario() const noexcept override { return false; }
   std::vector<Option> options() override { return {}; }
   void answer(const Attendance&) override {}
-  std::string json() const override {
-    const Listing listing = builtin_listing();
-    return Json::object({{"solvers", allot::json(listing.solvers)},
-                         {"policies", allot::json(listing.policies)},
-                         {"distributions", allot::json(listing.distributions)},
-                         {"disciplines", allot::json(listing.disciplines)}})
-        .text();
-  }
+  std::string json() const override { return listing_json(builtin_listing()); }
 };
 
 }  // namespace
@@ -60,12 +53,25 @@ Listing builtin_listing() {
   return listing;
 }
 
+std::string listing_json(const Listing& listing) {
+  Json object;
+  const auto add = [&object](std::string_view key, const std::vector<Named>& entries) {
+    if (!entries.empty()) object.add(key, json(entries));
+  };
+  add("solvers", listing.solvers);
+  add("policies", listing.policies);
+  add("distributions", listing.distributions);
+  add("disciplines", listing.disciplines);
+  return object.text();
+}
+
 namespace questions {
 
 extern const QuestionInfo list;
 const QuestionInfo list{"list",
                         "List the solvers, policies, distributions and disciplines.",
                         "allot list\n"
+                        "allot list policies\n"
                         "allot list --json",
                         make_question<ListQuestion>,
                         ProgressKind::kNone,

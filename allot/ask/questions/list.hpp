@@ -1,6 +1,7 @@
 // What is built in, with a line on each.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,5 +26,8 @@ struct Listing {
 };
 
 Listing builtin_listing();
+
+/// An array for each kind that has entries.
+std::string listing_json(const Listing& listing);
 
 }  // namespace allot

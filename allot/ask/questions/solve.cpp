@@ -33,21 +33,53 @@ Option option_of(const Setting& setting, const std::string& solvers, Settings& s
   return {name, WordValue{static_cast<std::size_t>(now), words, choose}, help};
 }
 
-void add_settings(std::vector<Option>& options, Settings& settings) {
+bool has(const SolverInfo& solver, const Setting* setting) {
+  return std::find(solver.settings.begin(), solver.settings.end(), setting) != solver.settings.end();
+}
+
+std::vector<const Setting*> all_settings() {
   std::vector<const Setting*> known;
   for (const SolverInfo* solver : builtin_solvers()) {
     for (const Setting* setting : solver->settings) {
       if (std::find(known.begin(), known.end(), setting) == known.end()) known.push_back(setting);
     }
   }
-  for (const Setting* setting : known) {
+  return known;
+}
+
+void add_settings(std::vector<Option>& options, Settings& settings) {
+  for (const Setting* setting : all_settings()) {
     std::string solvers;
     for (const SolverInfo* solver : builtin_solvers()) {
-      const auto& theirs = solver->settings;
-      if (std::find(theirs.begin(), theirs.end(), setting) != theirs.end())
-        solvers += (solvers.empty() ? "" : ", ") + std::string(solver->name);
+      if (has(*solver, setting)) solvers += (solvers.empty() ? "" : ", ") + std::string(solver->name);
     }
     options.push_back(option_of(*setting, solvers, settings).under("Details of single solvers"));
+  }
+}
+
+/// The only solver for the objective that has a setting which was given; null: none or several.
+const SolverInfo* owner_of(const Settings& given, Objective objective) {
+  const SolverInfo* owner = nullptr;
+  for (const SolverInfo* solver : builtin_solvers()) {
+    if (!supports(*solver, objective)) continue;
+    const bool owns = std::any_of(solver->settings.begin(), solver->settings.end(),
+                                  [&](const Setting* setting) { return given.has(setting->name); });
+    if (owns && owner != nullptr) return nullptr;
+    if (owns) owner = solver;
+  }
+  return owner;
+}
+
+/// Throws InvalidModel for a setting that was given and that the solver does not have.
+void refuse_settings_of_others(const Settings& given, const SolverInfo& solver) {
+  for (const Setting* setting : all_settings()) {
+    if (!given.has(setting->name) || has(solver, setting)) continue;
+    std::vector<std::string> owners;
+    for (const SolverInfo* other : builtin_solvers()) {
+      if (has(*other, setting)) owners.push_back(quote::name(other->name));
+    }
+    throw InvalidModel(std::string(setting->name),
+                       "is for the solver " + alternatives(owners) + ", not " + quote::name(solver.name));
   }
 }
 
@@ -95,16 +127,12 @@ std::string SolutionQuestion::json() const {
 std::pair<const SolverInfo*, Objective> SolveQuestion::chosen() const {
   if (solver.empty()) {
     const Objective wanted = objective.value_or(Objective::kThroughput);
-    const SolverInfo& usual = default_solver(wanted);
-    // Whoever says how a solver shall work means that one, where only one of them listens.
-    const SolverInfo* meant = nullptr;
-    for (const SolverInfo* known : builtin_solvers()) {
-      if (!supports(*known, wanted)) continue;
-      for (const Setting* setting : known->settings) {
-        if (how.settings.has(setting->name)) meant = meant == nullptr || meant == known ? known : &usual;
-      }
+    if (const SolverInfo* const owner = owner_of(how.settings, wanted)) return {owner, wanted};
+    if (!objective) {
+      if (const SolverInfo* const owner = owner_of(how.settings, Objective::kPriority))
+        return {owner, Objective::kPriority};
     }
-    return {meant != nullptr ? meant : &usual, wanted};
+    return {&default_solver(wanted), wanted};
   }
   const SolverInfo* const known = find_solver(solver);
   if (known == nullptr) refuse_unknown("solver", "solver", solver, solvers_for(objective));
@@ -143,7 +171,6 @@ std::vector<Option> SolveQuestion::options() {
                         .with_letter("e"));
   options.push_back(
       Option{"start", AssignmentValue{&how.start}, "an assignment to begin from"}.not_for_commands());
-  options.push_back(ask::shares_option(how.shares).under("Details of single solvers"));
   add_settings(options, how.settings);
   return options;
 }
@@ -159,6 +186,7 @@ void SolveQuestion::answer(const Attendance& attendance) {
   }
   if (service.wanted == Service::kEven && meant->plans_service)
     throw InvalidModel("service", "the solver 'planned' is not for even sharing");
+  refuse_settings_of_others(how.settings, *meant);
   if (info(wanted).needs_shares)
     ask::require_priorities(scenario->system, "the " + std::string(to_string(wanted)) + " objective");
   answer_with(*meant, wanted, attendance);

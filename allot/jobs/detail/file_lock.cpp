@@ -71,6 +71,18 @@ FileLock::FileLock(const std::string& path) : path_(path + ".allot-lock") {
   if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, line.data(), line.size(), 0) < 0) errno = 0;
 }
 
+bool FileLock::is_held(const std::string& path) {
+  const int file =
+      ::open((path + ".allot-lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (file < 0) return errno != ENOENT;
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  const bool is_known = ::fcntl(file, F_OFD_GETLK, &lock) == 0;
+  ::close(file);
+  return !is_known || lock.l_type != F_UNLCK;
+}
+
 FileLock::~FileLock() {
   ::unlink(path_.c_str());
   ::close(file_);

@@ -17,6 +17,9 @@ class FileLock {
   FileLock& operator=(const FileLock&) = delete;
   ~FileLock();
 
+  /// Whether somebody holds the lock; true where that cannot be found out. Changes nothing on disk.
+  static bool is_held(const std::string& path);
+
  private:
   std::string path_;
   int file_ = -1;

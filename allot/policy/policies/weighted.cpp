@@ -40,7 +40,7 @@ std::unique_ptr<Policy> make(const System& system, const PolicyOptions& options)
   return detail::make_target_policy(
       system,
       [shares = options.shares, stop = options.solve](const System& populated) {
-        return find_target(populated, {.stop = stop, .shares = shares});
+        return find_target(populated, {.stop = stop, .settings = {{"shares", static_cast<double>(shares)}}});
       },
       options.load);
 }

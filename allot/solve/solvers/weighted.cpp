@@ -55,10 +55,21 @@ struct Worse {
   }
 };
 
+constexpr std::string_view kSharesWords[] = {"exact", "floor"};
+constexpr Setting kShares{.name = "shares",
+                          .help =
+                              "each type gets exactly its share (default), or at least its share of the "
+                              "highest common level",
+                          .words = kSharesWords};
+constexpr const Setting* kSettings[] = {&kShares};
+
 class WeightedSearch {
  public:
   WeightedSearch(const System& system, const SolveOptions& options)
-      : system_(system), options_(options), poll_(options.stop, 1) {
+      : system_(system),
+        options_(options),
+        reading_(options.settings.get<ShareReading>(kShares)),
+        poll_(options.stop, 1) {
     for (const TaskType i : system.types()) {
       if (system.count(i) == 0) continue;
       for (const ResourceId j : system.resources_for(i)) {
@@ -70,7 +81,7 @@ class WeightedSearch {
 
   Solution run() {
     if (std::string reason = share_without_threads(); !reason.empty()) return infeasible(std::move(reason));
-    ShareProgramme programme(system_, options_.shares, pairs_);
+    ShareProgramme programme(system_, reading_, pairs_);
     SharePart root;
     root.least.assign(pairs_.size(), 0.0);
     for (const Pair& pair : pairs_) root.most.push_back(static_cast<double>(system_.count(pair.i)));
@@ -148,7 +159,7 @@ class WeightedSearch {
 
   using Open = std::priority_queue<SharePart, std::vector<SharePart>, Worse>;
 
-  bool is_exact() const noexcept { return options_.shares == ShareReading::kExact; }
+  bool is_exact() const noexcept { return reading_ == ShareReading::kExact; }
   /// Nothing at or below this is of interest: no throughput is negative.
   double cutoff() const noexcept { return found_ ? value_ * (1 + kGap) : -1e-9 * scale_; }
   /// Exact shares: whether these prices show that the part holds nothing of interest. The program's own
@@ -368,6 +379,7 @@ class WeightedSearch {
 
   const System& system_;
   const SolveOptions& options_;
+  const ShareReading reading_;
   StopPoll poll_;
   std::vector<Pair> pairs_;
   ShareCounts counts_{system_, pairs_};
@@ -394,6 +406,7 @@ const SolverInfo weighted{
     .summary = "exact shares by weighted service, from a linear program",
     .minimises_priority_error = true,
     .search = weighted_search,
+    .settings = kSettings,
     .instead_with_needs = "'planned' (--service planned), or 'mis' or 'local' for even sharing"};
 
 }  // namespace allot::solvers

@@ -1,6 +1,7 @@
 // allot list: what is built in, with a line on each.
 #include "allot/ask/questions/list.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,31 @@ void print_group(Console& console, const std::string& title, const std::vector<N
   console.gap();
 }
 
-Exit run_list(Asked<Question>& list, Console& console) {
-  if (list.asking.json()) {
-    console.document(list.question.json());
+enum class Kind { kSolvers, kPolicies, kDistributions, kDisciplines };
+
+struct Arguments : Asked<Question> {
+  using Asked::Asked;
+  std::optional<Kind> kind;
+  std::vector<Option> more() {
+    return {word_option("KIND", kind, {"solvers", "policies", "distributions", "disciplines"},
+                        "solvers, policies, distributions or disciplines; without it, all of them")
+                .positional()};
+  }
+};
+
+Exit run_list(Arguments& arguments, Console& console) {
+  Listing listing = builtin_listing();
+  const auto keep_if = [&](Kind kind, std::vector<Named>& entries) {
+    if (arguments.kind.value_or(kind) != kind) entries.clear();
+  };
+  keep_if(Kind::kSolvers, listing.solvers);
+  keep_if(Kind::kPolicies, listing.policies);
+  keep_if(Kind::kDistributions, listing.distributions);
+  keep_if(Kind::kDisciplines, listing.disciplines);
+  if (arguments.asking.json()) {
+    console.document(listing_json(listing));
     return Exit::kOk;
   }
-  const Listing listing = builtin_listing();
   print_group(console, "Solvers", listing.solvers);
   print_group(console, "Policies", listing.policies);
   print_group(console, "Distributions", listing.distributions);

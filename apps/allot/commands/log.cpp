@@ -180,7 +180,17 @@ void print_reasons(Console& console, const std::deque<AttemptRow>& rows) {
   }
 }
 
-void print_table(Console& console, const JournalReader& journal, const Arguments& arguments) {
+/// An attempt without an end was cut off if no run was there to end it.
+void print_cut_off(Console& console, const std::deque<AttemptRow>& rows) {
+  const auto open = std::count_if(
+      rows.begin(), rows.end(), [](const AttemptRow& row) { return row.status == AttemptStatus::kStarted; });
+  if (open == 0) return;
+  console.gap();
+  console.paragraph("The run ended before " + std::to_string(open) +
+                    " of these did; the same 'allot run' resumes.");
+}
+
+void print_table(Console& console, const JournalReader& journal, const Arguments& arguments, bool in_use) {
   std::deque<AttemptRow> rows;
   std::size_t count = 0;
   std::optional<double> origin;
@@ -207,13 +217,16 @@ void print_table(Console& console, const JournalReader& journal, const Arguments
   }
   print_rows(console, rows, *origin);
   print_reasons(console, rows);
+  if (!in_use) print_cut_off(console, rows);
   print_totals(console, journal);
 }
 
 Exit run_log(const Arguments& arguments, Console& console) {
+  // Asked before reading: what a run ends in between was not cut off.
+  const bool in_use = is_in_use(arguments.journal);
   return with_journal(arguments.journal, [&](const JournalReader& journal) {
     if (!arguments.json && !arguments.csv) {
-      print_table(console, journal, arguments);
+      print_table(console, journal, arguments, in_use);
       return Exit::kOk;
     }
     if (arguments.csv) console.document(attempt_csv_header() + "\n");
@@ -232,7 +245,7 @@ Option status_option(std::optional<AttemptStatus>& status) {
   return {"status",
           WordValue{{}, words, [&status, words](std::size_t at) { status = parse_status(words[at]); }},
           "only attempts with this status; failed includes timeouts and what was lost for good; started: "
-          "still running"};
+          "running, or cut off when the run ended"};
 }
 
 std::vector<Option> options_of(Arguments& arguments) {

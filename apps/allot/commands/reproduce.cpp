@@ -1,4 +1,5 @@
 // allot reproduce: the paper's experiments, with a report.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,18 @@ void print_claims(Console& console, std::span<const Reported> reported) {
   }
 }
 
+/// Why claims are undecided, and what to do about it.
+void print_too_few(Console& console, unsigned runs, std::span<const Reported> reported) {
+  if (runs >= kEnough) return;
+  const bool any = std::any_of(reported.begin(), reported.end(), [](const Reported& entry) {
+    const auto& claims = entry.findings.claims;
+    return std::any_of(claims.begin(), claims.end(),
+                       [](const Claim& claim) { return claim.verdict == Verdict::kUndecided; });
+  });
+  if (any)
+    console.paragraph(fmt::format("Undecided claims need at least {} runs: '--runs {}'.", kEnough, kEnough));
+}
+
 Exit run_reproduce(const Arguments& arguments, Console& console) {
   const std::vector<Experiment> experiments = chosen(arguments.figure);
   const SweepJob job{experiments, arguments.effort};
@@ -84,6 +97,7 @@ Exit run_reproduce(const Arguments& arguments, Console& console) {
         reported));
   } else {
     print_claims(console, reported);
+    print_too_few(console, arguments.effort.runs, reported);
     console.line(work_done(*outcome, seconds), Style::kDim);
     console.print("The report: {}/index.html\n", shown(sweep.folder));
   }
@@ -99,7 +113,7 @@ std::vector<Option> options_of(Arguments& arguments) {
       Option{"figure", TextValue{"", set_figure}, "run only this figure (a number) or experiment (a name)"}
           .shown_as("N"),
       whole_option("runs", arguments.effort.runs, 1, 1'000'000,
-                   "random systems per figure; the paper has 600, fewer are faster")
+                   "random systems per figure; the paper has 600, verdicts need " + std::to_string(kEnough))
           .with_letter("n"),
       seed_option(arguments.effort.seed)};
   add_sweep_options(options, arguments.sweep, "out/reproduce");
@@ -110,8 +124,8 @@ std::vector<Option> options_of(Arguments& arguments) {
 
 extern const Command command;
 const Command command{"reproduce", "Run the paper's experiments and write a report.",
-                      "allot reproduce --runs 12                 # a first look, in about a minute\n"
-                      "allot reproduce --figure 2 --out figure2  # one figure in full",
+                      "allot reproduce --figure 2 --runs 30  # a first look at one figure\n"
+                      "allot reproduce                       # everything in full",
                       declared_by(options_of, run_reproduce)};
 
 }  // namespace allot::app::reproduce_command

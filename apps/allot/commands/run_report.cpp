@@ -80,7 +80,7 @@ void print_summary(Console& console, const RunArguments& arguments, const Job& j
   Grid grid;
   for (const TypeView& type : view.types) grid.rows.push_back(shown(type.name));
   for (const ResourceView& resource : view.resources) grid.columns.push_back(shown(resource.name));
-  Margin total{"done", {}};
+  Margin total{view.done > summary.done_now ? "done (all runs)" : "done", {}};
   Margin failed{"failed", {}};
   for (std::size_t i = 0; i < view.types.size(); ++i) {
     std::vector<GridCell>& row = grid.cells.emplace_back();

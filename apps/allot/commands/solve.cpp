@@ -47,6 +47,8 @@ Exit run_solve(Arguments& arguments, Console& console) {
     if (!question.service.note.empty()) console.line("Note: " + question.service.note + ".", Style::kDim);
     print_solution(console, *question.scenario, solution);
     print_comparison(console, question);
+    if (!system.shares().empty() && solution.objective == Objective::kThroughput)
+      console.paragraph("The priorities have no effect on this answer; '--objective priority' uses them.");
     if (question.explains) print_explanation(console, system, solution, question.explanation);
   }
   write_proof(arguments.proof, *question.scenario, solution);

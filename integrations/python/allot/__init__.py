@@ -25,9 +25,17 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, TypeVar, Union, cast, overload
 
-from . import _native, _questions
+try:
+    from . import _native
+except ImportError as error:
+    raise ImportError(
+        f"allot: the compiled module '_native' is missing, or it was built for another Python than {sys.executable}. In the "
+        "source tree of allot, 'make python' builds it for /usr/bin/python3, in build/release/integrations/python."
+    ) from error
+from . import _questions
 from ._dispatch import Dispatcher
 from ._executor import Executor, Kind, task
 from ._errors import Diagnostic, InvalidInput, Unavailable

@@ -29,12 +29,12 @@ def solve(
     seed: int = 1,
     explain: bool = False,
     start: Optional[AssignmentLike] = None,
-    shares: Literal["exact", "floor"] = "exact",
     sensitivity: Literal["exact", "derivative"] = "exact",
     map_moves: Literal["bulk", "single"] = "bulk",
     max_states: float = 1000000000.0,
     slsqp_occupied: bool = True,
     mis_moves: Literal["both", "forward"] = "both",
+    shares: Literal["exact", "floor"] = "exact",
     keep: float = 0.9,
     progress: Optional[Callable[[Optional[float], Optional[float]], None]] = None,
 ) -> Solution:
@@ -53,13 +53,13 @@ def solve(
     seed: random seed; the same seed gives the same result.
     explain: show what moving a task would change, or what relaxing a limit would gain.
     start: an assignment to begin from.
-    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
     sensitivity: map, mis: score a move by the exact difference or by the derivative.
     map_moves: map: several starts, moving many tasks and two types at once, or one task at a time from home, as in the
         paper.
     max_states: exhaustive: refuse systems with more states than this.
     slsqp_occupied: False: slsqp: let the relaxation leave resources almost empty.
     mis_moves: mis: move tasks both ways or only towards the more sensitive resource.
+    shares: weighted: each type gets exactly its share, or at least its share of the highest common level.
     keep: planned: with --objective energy, the fraction of the maximum value to keep.
 
     >>> import allot
@@ -79,12 +79,12 @@ def solve(
         "seed": seed,
         "explain": explain,
         "start": start,
-        "shares": shares,
         "sensitivity": sensitivity,
         "map_moves": map_moves,
         "max_states": max_states,
         "slsqp_occupied": slsqp_occupied,
         "mis_moves": mis_moves,
+        "shares": shares,
         "keep": keep,
     }, progress)
     return answer

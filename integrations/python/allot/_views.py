@@ -264,13 +264,14 @@ def _view_of_analysis(self: Any) -> View:
 def _view_of_plan(self: Any) -> View:
     title = f"Plan {self.number}"
     notes = [self.note] if self.note else []
-    if self.target is None:
+    if self.predicted is None:
         notes.append("The policy holds no target.")
         return View(title, notes=notes)
     title += f": {_number(self.predicted.throughput)} tasks/s predicted"
-    pairs = _pairs(self.scenario, self.target, str)
+    is_planned = self.target is None
+    pairs = _pairs(self.scenario, self.time_shares, _number) if is_planned else _pairs(self.scenario, self.target, str)
     rows = [[t, *row, _number(x)] for t, row, x in zip(self.scenario.tasks, pairs, self.predicted.throughput_by_task)]
-    return View(title, ["target", *self.scenario.resources, "tasks/s"], rows, notes)
+    return View(title, ["time shares" if is_planned else "target", *self.scenario.resources, "tasks/s"], rows, notes)
 
 
 def _methods_of(native: type, view: Callable[[Any], View], frame: Callable[[Any], Any], plot: Callable[..., Any]) -> None:
@@ -307,8 +308,10 @@ def _frame_of_occupancy(self: Any) -> Any:
 
 
 def _frame_of_target(self: Any) -> Any:
-    """The target as a pandas frame, a row per task type, a column per resource; None without one."""
-    return None if self.target is None else _frames.by_pair(self.scenario, self.target)
+    """The target as a pandas frame, or the time shares of planned service, a row per task type, a column per resource;
+    None without either."""
+    values = self.time_shares if self.target is None else self.target
+    return None if values is None else _frames.by_pair(self.scenario, values)
 
 
 def _plot_scenario(self: Any, ax: Optional[Any] = None) -> Any:
@@ -348,11 +351,13 @@ def _plot_analysis(self: Any, ax: Optional[Any] = None) -> Any:
 
 
 def _plot_plan(self: Any, ax: Optional[Any] = None) -> Any:
-    """A heat map of the target, or of the rates without one, on the given Matplotlib axes or new ones, which are
-    returned."""
-    if self.target is None:
+    """A heat map of the target, of the time shares of planned service, or of the rates without either, on the given
+    Matplotlib axes or new ones, which are returned."""
+    if self.predicted is None:
         return _plot_scenario(self.scenario, ax)
     title = f"Plan {self.number}: {_number(self.predicted.throughput)} tasks/s predicted"
+    if self.target is None:
+        return _plots.matrix(self.scenario, self.time_shares, title, "servers that work on it", ".2f", ax)
     return _plots.matrix(self.scenario, self.target, title, "tasks to keep there", "d", ax)
 
 

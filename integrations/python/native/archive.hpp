@@ -201,7 +201,7 @@ void fields(auto& archive, Analysis& a) {
 }
 /// But for its system.
 void fields(auto& archive, Plan& p) {
-  archive(p.number, p.target, p.time_shares, p.predicted, p.note, p.stale);
+  archive(p.number, p.target, p.time_shares, p.service, p.predicted, p.note, p.stale);
   if (archive.keeps("solve_seconds")) archive(p.solve_seconds);
 }
 

@@ -126,10 +126,13 @@ void bind_plan(py::module_& module) {
   bound.def_property_readonly(
       "time_shares",
       [](const LivePlan& self) -> py::object {
-        if (self.plan->time_shares.empty()) return py::none();
-        return to_matrix(self.plan->time_shares, self.plan->system.resource_count());
+        const Plan& plan = *self.plan;
+        const std::vector<double>& shares = plan.service.empty() ? plan.time_shares : plan.service;
+        if (shares.empty()) return py::none();
+        return to_matrix(shares, plan.system.resource_count());
       },
-      "Policy 'weighted': the servers of each resource (columns) for each type (rows).");
+      "Policies 'planned' and 'weighted': the servers of each resource (columns) for each type (rows), on "
+      "average.");
   bound.def_property_readonly(
       "predicted",
       [](const LivePlan& self) -> py::object {
@@ -142,7 +145,7 @@ void bind_plan(py::module_& module) {
             predicted.shares.empty() ? py::object(py::none()) : py::object(to_array(predicted.shares)),
             predicted.priority_error);
       },
-      "The model's prediction for the target, an allot.Prediction, or None without a target.");
+      "The model's prediction for the target or the time shares, an allot.Prediction; None without either.");
   bound.def_property_readonly(
       "note", [](const LivePlan& self) { return self.plan->note; }, "A note of the policy; usually empty.");
   bound.def_property_readonly(

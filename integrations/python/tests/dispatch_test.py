@@ -1,6 +1,7 @@
 """The live dispatcher: learns, follows its target, counts exactly under threads, and says what is wrong."""
 import gc
 import os
+import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -325,6 +326,11 @@ def test_plans_show_themselves():
     assert plan.predicted.response_time_by_task.shape == (2,) and plan.time_shares is None and plan.note == ""
     assert plan.plot() is not None
     assert "2 task types, 2 resources, 0 placed" in repr(dispatcher)
+    planned = two_by_two(policy="planned").plan()
+    assert planned.target is None and planned.time_shares.shape == (2, 2)
+    assert repr(planned).startswith("Plan 1: ") and "time shares" in repr(planned) and "search" in repr(planned)
+    assert planned.to_frame().loc["sort", "cpu"] == planned.time_shares[0, 0] and planned.plot() is not None
+    assert pickle.loads(pickle.dumps(planned)) == planned
     without = two_by_two(policy="jsq")
     assert "no target" in repr(without.plan()) and without.plan().predicted is None
     assert without.plan().to_frame() is None and without.plan().plot() is not None

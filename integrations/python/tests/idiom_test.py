@@ -1,7 +1,10 @@
 """What people who know Python, NumPy and pandas expect without reading."""
 import copy
 import inspect
+import os
+import pathlib
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -288,3 +291,12 @@ def test_setup_says_what_is_missing(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=SOURCE, capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "missing" in done.stderr and "libfmt-dev g++" in done.stderr
+
+
+def test_a_compiled_module_that_is_missing_is_named_with_the_command_that_builds_it(tmp_path):
+    package = pathlib.Path(allot.__file__).parent
+    shutil.copytree(package, tmp_path / "allot", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", "import allot"], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ImportError: allot: the compiled module '_native' is missing") and "'make python' builds it" in last
