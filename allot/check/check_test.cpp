@@ -57,7 +57,7 @@ TEST(Check, RejectsMoreThroughputThanTheAssignmentHasByHoweverLittle) {
   Json json = certificate();
   json["claim"]["at_least"] = 7.000000000000001;
   json["claim"]["at_most"] = 8;
-  expect_rejected(json, "is worth 7 per second, less than");
+  expect_rejected(json, "has a value of 7 per second, less than");
 }
 
 TEST(Check, RejectsABoundThatThePricesDoNotProveByHoweverLittle) {

@@ -192,7 +192,7 @@ def test_one_that_binds_late_serves_what_waits():
     )
 
 
-@pytest.mark.parametrize("answer, problem", [(1, "no task waits"), (7, "no task type"), ("x", "no task type"), (1.5, "must return"),
+@pytest.mark.parametrize("answer, problem", [(1, "no task waits"), (7, "not a task type"), ("x", "not a task type"), (1.5, "must return"),
                                              (2, "cannot run")])
 def test_what_nobody_can_take_is_refused(answer, problem):
     machine = allot.Scenario([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]], [3, 1, 1])
