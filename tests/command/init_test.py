@@ -150,7 +150,7 @@ class Init(unittest.TestCase):
     def test_nothing_is_overwritten(self):
         (self.folder / "scenario.toml").write_text("mine")
         (self.folder / "link.toml").symlink_to(self.folder / "elsewhere")
-        self.assertIn("there already", self.allot("init", expect=1).stderr)
+        self.assertIn("exists already", self.allot("init", expect=1).stderr)
         self.allot("init", "link.toml", expect=1)
         self.assertEqual((self.folder / "scenario.toml").read_text(), "mine")
         self.assertFalse((self.folder / "elsewhere").exists())
