@@ -23,6 +23,8 @@ constexpr std::size_t kFewestAlike = 2;
 /// Five that are all the same flag one 5.5 times as long. What they let pass makes the mean of five tries
 /// twice as long at the most. Of exponential samples the mean of five becomes 3% less, of eight 1%.
 constexpr double kImaginedEarly = 0.5;
+/// What differs by less is the same, as far as the first two can tell.
+constexpr double kTwiceAsLong = 2;
 
 /// How far the interval reaches, for a relative half-width r by Student's t: down to exp(-kReachDown r), up
 /// to 1 + kReachUp r (1 + kBend r). Chosen on samples of 10 to 300 values, to hold the mean of exponential
@@ -290,8 +292,10 @@ bool RateEstimator::return_to_past() {
 void RateEstimator::publish() noexcept {
   if (moments_.weight == 0) return;
   const bool first = published_ == 0;
-  // One is no mean. If it is too long, the pair may not be seen again for long; if it is too short, it will.
-  published_ = first ? std::min(moments_.mean, first_)
+  // One is no mean. If it is far too long, the pair may not be seen again for long; if it is too short, it
+  // will.
+  const double believed = moments_.mean > kTwiceAsLong * first_ ? first_ : moments_.mean;
+  published_ = first ? believed
                      : std::clamp(moments_.mean, published_ / options_.largest_jump,
                                   published_ * options_.largest_jump);
 }
