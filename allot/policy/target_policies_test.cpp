@@ -100,7 +100,7 @@ class TargetPolicies : public ::testing::TestWithParam<const PolicyInfo*> {
 // With fixed types the row sums of counts and target agree once all are placed, so as long as a task is to be
 // placed some resource lacks one, and none ever gets more than its target.
 TEST_P(TargetPolicies, ReachTheTargetFromTheEmptySystemAndKeepIt) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kShape);
     const auto policy = make(system, seed);
@@ -117,7 +117,7 @@ TEST_P(TargetPolicies, ReachTheTargetFromTheEmptySystemAndKeepIt) {
 }
 
 TEST_P(TargetPolicies, ReachTheNextTargetAfterTheThreadsHaveChangedType) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(100); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kShape);
     const auto policy = make(system, seed);
@@ -142,7 +142,7 @@ TEST_P(TargetPolicies, ReachTheNextTargetAfterTheThreadsHaveChangedType) {
 }
 
 TEST_P(TargetPolicies, HoldTheSameForAPopulationWhateverCameBefore) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kShape);
     const auto travelled = make(system, seed);

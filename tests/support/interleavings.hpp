@@ -37,13 +37,9 @@ class Interleavings {
 
   /// Whether `holds` was true after every order. Stops at the first that it was not, or after `most`.
   bool all_hold(const std::function<Scenario()>& make, std::size_t most = 1'000'000) {
-    frames_.clear();
-    for (orders_ = 0; orders_ < most; ++orders_) {
-      if (!run(make)) return false;
-      while (!frames_.empty() && !frames_.back().advance()) frames_.pop_back();
-      if (frames_.empty()) return true;
-    }
-    return false;
+    const bool all = explore(make, most);
+    threads_.clear();  // while this explorer is the current one, whom destructors of atomics ask
+    return all;
   }
   std::size_t orders() const noexcept { return orders_ + 1; }
 
@@ -123,6 +119,16 @@ class Interleavings {
       return choose();
     }
   };
+
+  bool explore(const std::function<Scenario()>& make, std::size_t most) {
+    frames_.clear();
+    for (orders_ = 0; orders_ < most; ++orders_) {
+      if (!run(make)) return false;
+      while (!frames_.empty() && !frames_.back().advance()) frames_.pop_back();
+      if (frames_.empty()) return true;
+    }
+    return false;
+  }
 
   static void enter() {
     Interleavings& explorer = *current();
