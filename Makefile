@@ -75,10 +75,8 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@cmake --build --preset release
 	$(call heading,test: release; meanwhile the page and the sanitized library are built with what is left of the processors)
 	@tools/side_by_side --nice 19 'ctest --preset release --label-exclude long' '$(MAKE) --no-print-directory explorer sanitized'
-	$(call heading,test: asan; meanwhile the page)
-	@tools/side_by_side 'ctest --preset asan --label-regex unit' 'cd explorer && npm test --silent'
-	$(call heading,fuzz: $(FUZZ_SECONDS) s each)
-	@tools/fuzz $(FUZZ_SECONDS) $(JOBS)
+	$(call heading,test: asan; meanwhile the page and the fuzzers: $(FUZZ_SECONDS) s each)
+	@tools/side_by_side 'ctest --preset asan --label-regex unit' '(cd explorer && npm test --silent) && tools/fuzz $(FUZZ_SECONDS) $(JOBS)'
 	$(call heading,all passed)
 
 sanitized: # what `make test` runs with the address and undefined-behaviour sanitizers

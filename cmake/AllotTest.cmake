@@ -16,6 +16,8 @@ set(ALLOT_TEST_FLAGS "" CACHE STRING "Further compiler flags of the tests, not o
 set(ALLOT_COMPUTING_TEST_FLAGS "${ALLOT_TEST_FLAGS}" CACHE STRING "The same, of tests that compute much themselves")
 # Those that enumerate, sample or sort out by brute force what the library finds.
 set(ALLOT_COMPUTING_TESTS base solve size policy simulate analyze dispatch)
+# Those that take a minute and more under sanitizers.
+set(ALLOT_LONG_TESTS worlds solve dispatch policy)
 
 # allot_test_kind(KIND flag...): what tests of this kind need, allot_<KIND>_tests, and their precompiled headers.
 function(allot_test_kind KIND)
@@ -110,6 +112,10 @@ function(allot_test NAME)
     # As one test of ctest: programs with sanitizers take long to start.
     add_test(NAME ${NAME} COMMAND ${NAME}_test --gtest_brief WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${NAME} PROPERTIES LABELS "${TEST_LABEL}" TIMEOUT 1800 PROCESSORS ${ALLOT_COMPUTES})
+    # The longest first, or one of them would run alone at the end.
+    if(NAME IN_LIST ALLOT_LONG_TESTS)
+      set_tests_properties(${NAME} PROPERTIES COST 100)
+    endif()
     return()
   endif()
   gtest_discover_tests(
