@@ -10,6 +10,9 @@ command = build/allot
 export CTEST_PARALLEL_LEVEL ?= $(shell echo $$((8 * $(JOBS))))
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
+# Not by the name of the variable: make would run the line under `make -n`, too, and all tests with it.
+beside = $(MAKE) --no-print-directory
+
 # $(call heading,text): marks a section of the output.
 heading = @printf '\n==== %s\n' '$(1)'
 
@@ -74,7 +77,7 @@ test: ## everything a change must pass: checks, tests, sanitizers, a little fuzz
 	@$(MAKE) --no-print-directory build
 	@cmake --build --preset release
 	$(call heading,test: release; meanwhile the page and the sanitized library are built with what is left of the processors)
-	@tools/side_by_side --nice 19 'ctest --preset release --label-exclude long' '$(MAKE) --no-print-directory explorer sanitized'
+	@tools/side_by_side --nice 19 'ctest --preset release --label-exclude long' '$(beside) explorer sanitized'
 	$(call heading,test: asan; meanwhile the page and the fuzzers: $(FUZZ_SECONDS) s each)
 	@tools/side_by_side 'ctest --preset asan --label-regex unit' '(cd explorer && npm test --silent) && tools/fuzz $(FUZZ_SECONDS) $(JOBS)'
 	$(call heading,all passed)
