@@ -7,7 +7,6 @@
 #include "allot/jobs/stages.hpp"
 #include "allot/run/holdings.hpp"
 #include "allot/run/pipeline_bound.hpp"
-#include "tests/support/amount.hpp"
 #include "tests/worlds/world.hpp"
 
 namespace allot::worlds {
@@ -78,7 +77,7 @@ const std::vector<Line> kLines = {
 TEST(Pipeline, OfThreeStagesIsDoneNearTheBound) {
   for (std::size_t k = 0; k < kLines.size(); ++k) {
     for (const double variation : {0.0, 0.3}) {
-      SCOPED_TRACE(::testing::Message() << "line " << k << ", variation " << variation);
+      SCOPED_TRACE(testing::Message() << "line " << k << ", variation " << variation);
       Scene scene = scene_of(kLines[k]);
       scene.variation = variation;
       const Verdict verdict = live_through(scene);
@@ -93,7 +92,7 @@ TEST(Pipeline, OfThreeStagesIsDoneNearTheBound) {
 TEST(Pipeline, DrawnAtRandomIsDoneNearTheBound) {
   RandomStream random(5, 1);
   double sum = 0;
-  constexpr std::size_t kDrawn = testing::amount(60);
+  constexpr std::size_t kDrawn = 60;
   for (std::size_t k = 0; k < kDrawn; ++k) {
     Line line;
     line.items = 150;

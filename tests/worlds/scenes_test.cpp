@@ -1,7 +1,6 @@
 // Worlds made by hand: each a story that once went wrong, told from the outside.
 #include <gmock/gmock.h>
 
-#include "tests/support/amount.hpp"
 #include "tests/worlds/world.hpp"
 
 namespace allot::worlds {
@@ -233,7 +232,6 @@ TEST_F(SceneTest, PausedTimeIsNoTime) {
 /// know nothing of room.
 TEST_F(SceneTest, WideTasksAreNotStarvedByNarrowOnes) {
   for (const std::string policy : {"", "jsq", "map"}) {
-    if (testing::kIsSanitized && policy != "map") continue;  // half a minute each
     SCOPED_TRACE(policy);
     scene_ = Scene();
     scene_.job.folder = ".";
