@@ -8,8 +8,9 @@
 
 namespace allot {
 
-std::optional<double> pipeline_bound(const Job& job, const System& system, std::span<const Count> left) {
-  std::optional<double> bound = batch_bound(system, left, true);
+std::optional<double> pipeline_bound(const Job& job, const System& system, std::span<const Count> left,
+                                     bool packings) {
+  std::optional<double> bound = batch_bound(system, left, packings);
   if (!bound || !has_stages(job)) return bound;
   // By type, no sooner than which its first task begins and its last one ends.
   std::vector<double> begin(job.tasks.size(), 0);

@@ -9,6 +9,13 @@
 #include "allot/run/pipeline_bound.hpp"
 
 namespace allot {
+namespace {
+
+/// Of the run. Estimates of the time left solve programs, which the loop waits for; between two they count
+/// down.
+constexpr double kEstimateEvery_s = 1;
+
+}  // namespace
 
 Progress::Progress(const Job& job, Clock::time_point begin)
     : job_(job),
@@ -158,17 +165,34 @@ void Progress::refresh_resources(const Attempts& attempts, std::span<const Slot>
   }
 }
 
-/// How long it may take: the program at the means and at both ends of the intervals.
 void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
                                  std::span<const Count> not_started) {
-  view_.left_s = view_.left_low_s = view_.left_high_s = view_.bound_s = std::nullopt;
   std::vector<Count> left(not_started.begin(), not_started.end());
   for (std::size_t i = 0; i < left.size(); ++i) left[i] += attempts.by_type()[i];
+  const double age_s = view_.elapsed_s - estimated_s_;
+  const bool is_done = std::all_of(left.begin(), left.end(), [](Count count) { return count == 0; });
+  if (view_.left_s && !is_done && age_s >= 0 && age_s < kEstimateEvery_s) {
+    for (std::optional<double>* const seconds :
+         {&view_.left_s, &view_.left_low_s, &view_.left_high_s, &view_.bound_s})
+      if (*seconds) *seconds = std::max(0.0, **seconds - (view_.elapsed_s - counted_s_));
+  } else {
+    estimate_time_left(placer, left);
+    estimated_s_ = view_.elapsed_s;
+  }
+  counted_s_ = view_.elapsed_s;
+}
+
+/// How long it may take: the programs at the means and at both ends of the intervals. Whole tasks are looked
+/// at for the means alone: that takes many programs.
+void Progress::estimate_time_left(const Placer& placer, std::span<const Count> left) {
+  view_.left_s = view_.left_low_s = view_.left_high_s = view_.bound_s = std::nullopt;
   const auto system = system_at(0);
   if (!system) return;
   view_.bound_s = pipeline_bound(job_, *system, left);
   view_.left_s = view_.bound_s;
   if (!view_.left_s) return;
+  const std::optional<double> plain =
+      system->has_needs() ? pipeline_bound(job_, *system, left, false) : view_.bound_s;
   // At the pace of the plan, where that is slower than the bound.
   const std::shared_ptr<const Plan> plan = placer.dispatcher().plan();
   if (plan->predicted && !placer.finishes()) {
@@ -181,9 +205,9 @@ void Progress::refresh_time_left(const Placer& placer, const Attempts& attempts,
   const auto slow = system_at(-1);
   const auto fast = system_at(1);
   if (!slow || !fast) return;
-  const double scale = *view_.bound_s > 0 ? *view_.left_s / *view_.bound_s : 1;
-  if (const auto longest = pipeline_bound(job_, *slow, left)) view_.left_high_s = *longest * scale;
-  if (const auto shortest = pipeline_bound(job_, *fast, left)) view_.left_low_s = *shortest * scale;
+  const double scale = plain && *plain > 0 ? *view_.left_s / *plain : 1;
+  if (const auto longest = pipeline_bound(job_, *slow, left, false)) view_.left_high_s = *longest * scale;
+  if (const auto shortest = pipeline_bound(job_, *fast, left, false)) view_.left_low_s = *shortest * scale;
 }
 
 // ---- what is kept

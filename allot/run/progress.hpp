@@ -62,6 +62,7 @@ class Progress {
   void refresh_types(const Placer& placer, const Attempts& attempts, Clock::time_point now);
   void refresh_resources(const Attempts& attempts, std::span<const Slot> slots, Clock::time_point now);
   void refresh_time_left(const Placer& placer, const Attempts& attempts, std::span<const Count> left);
+  void estimate_time_left(const Placer& placer, std::span<const Count> left);
 
   const Job& job_;
   Clock::time_point begin_;
@@ -70,6 +71,8 @@ class Progress {
   PerPair<std::uint64_t> done_by_pair_;
   std::vector<double> busy_s_;
   RecentCompletions recent_;
+  double estimated_s_ = 0;  // of the run, when the time left was estimated
+  double counted_s_ = 0;    // when it was counted down
   std::uint64_t done_now_ = 0;
   std::uint64_t failed_now_ = 0;
   std::uint64_t failed_by_itself_ = 0;

@@ -78,6 +78,15 @@ TEST_F(ProgressTest, TheBoundOnWhatIsLeftIsThatOfTheProgram) {
   EXPECT_NEAR(view.left_s.value(), *view.bound_s, 1e-9);
 }
 
+TEST_F(ProgressTest, BetweenEstimatesTheTimeLeftCountsDown) {
+  EXPECT_NEAR(view_after(1s, 8).left_s.value(), 2, 1e-9);
+  const RunView& view = view_after(1500ms, 8);
+  EXPECT_NEAR(view.left_s.value(), 1.5, 1e-9);
+  EXPECT_NEAR(view.bound_s.value(), 1.5, 1e-9);
+  EXPECT_NEAR(view_after(2s, 8).left_s.value(), 2, 1e-9) << "a second has passed: it is estimated again";
+  EXPECT_NEAR(view_after(2500ms, 0).left_s.value(), 0, 1e-9) << "the end is seen at once";
+}
+
 TEST_F(ProgressTest, RatesAreNotedOnceSomethingHasEnded) {
   view_after(1s, 10);
   EXPECT_TRUE(progress_.rates(5).empty());
