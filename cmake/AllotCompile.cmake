@@ -13,19 +13,19 @@ option(ALLOT_PRECOMPILE "Parse the headers of others once for many files" OFF)
 # must differ: two files of a room have no anonymous functions of one name. Off where each is to show that it stands alone.
 option(ALLOT_TOGETHER "Compile the files of a room several at a time" OFF)
 # Work at the edges waits for people, files and processes: there, optimising costs more time than it saves.
-set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -O1")
+set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -Og")
 
-# allot_headers(KIND [LIBRARIES target...] [FLAGS flag...] HEADERS header...): headers that targets of a kind share.
-function(allot_headers KIND)
-  cmake_parse_arguments(PARSE_ARGV 1 SHARED "" "" "LIBRARIES;FLAGS;HEADERS")
-  set(target allot_${KIND}_headers)
-  add_library(${target} OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE allot_settings ${SHARED_LIBRARIES})
-  target_compile_options(${target} PRIVATE ${SHARED_FLAGS} ${ALLOT_PCH_FLAGS})
+# The headers of the standard library, parsed once for all. What is compiled with other optimisation may share them.
+function(allot_standard_headers)
+  if(TARGET allot_headers)
+    return()
+  endif()
+  add_library(allot_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
+  set_target_properties(allot_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(allot_headers PRIVATE allot_settings)
+  target_compile_options(allot_headers PRIVATE ${ALLOT_PCH_FLAGS})
   target_precompile_headers(
-    ${target}
+    allot_headers
     PRIVATE
     <algorithm>
     <chrono>
@@ -40,8 +40,7 @@ function(allot_headers KIND)
     <string>
     <unordered_map>
     <variant>
-    <vector>
-    ${SHARED_HEADERS})
+    <vector>)
 endfunction()
 
 # allot_together(TARGET COUNT): its files are compiled this many at a time, but for those of allot_apart. The files that put them
@@ -94,26 +93,17 @@ function(allot_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# allot_compile(TARGET KIND): as a room, an edge (a room of ALLOT_EDGE_ROOMS) or an app (an edge that prints).
+# allot_compile(TARGET KIND): as a room, or as an edge (a room of ALLOT_EDGE_ROOMS, the command, an integration).
 function(allot_compile TARGET KIND)
   if(KIND STREQUAL "room")
     allot_together(${TARGET} 8)
   else()
-    # What they spend their time on is templates, of JSON above all, which are the same in all files.
+    # What they spend their time on is templates, which are the same in all files.
     allot_together(${TARGET} 32)
     target_compile_options(${TARGET} PRIVATE ${ALLOT_EDGE_FLAGS})
   endif()
   if(ALLOT_PRECOMPILE)
-    if(NOT TARGET allot_${KIND}_headers)
-      if(KIND STREQUAL "room")
-        allot_headers(room)
-      elseif(KIND STREQUAL "edge")
-        allot_headers(edge LIBRARIES allot::nlohmann_json FLAGS ${ALLOT_EDGE_FLAGS} HEADERS <nlohmann/json.hpp>)
-      else()
-        allot_headers(app LIBRARIES allot::nlohmann_json fmt::fmt FLAGS ${ALLOT_EDGE_FLAGS} HEADERS <fmt/format.h>
-                                                                                                    <nlohmann/json.hpp>)
-      endif()
-    endif()
+    allot_standard_headers()
     # Programs would be -fPIE, and headers are for one kind of code.
     get_target_property(type ${TARGET} TYPE)
     if(type STREQUAL "EXECUTABLE")
@@ -125,6 +115,6 @@ function(allot_compile TARGET KIND)
     # GCC 12 warns of the standard library's own code where it was parsed before; builds without shared headers keep these.
     target_compile_options(${TARGET} PRIVATE ${ALLOT_PCH_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
                                              $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
-    target_precompile_headers(${TARGET} REUSE_FROM allot_${KIND}_headers)
+    target_precompile_headers(${TARGET} REUSE_FROM allot_headers)
   endif()
 endfunction()
