@@ -11,12 +11,14 @@ namespace allot {
 namespace {
 
 TEST(Json, ALineHasNoBlanks) {
-  const Json json = Json::object({{"a", 1},
-                                  {"b", Json::Array{1, 2.0, -0.0, 1e300, 0.1}},
-                                  {"c", Json::object({{"d", true}, {"e", Json::Array{Json::Array{}}}})},
-                                  {"f", Json::object({})},
-                                  {"g", "h"}});
-  EXPECT_EQ(json.line(), R"({"a":1,"b":[1,2.0,-0.0,1e+300,0.1],"c":{"d":true,"e":[[]]},"f":{},"g":"h"})");
+  const Json json =
+      Json::object({{"a", 1},
+                    {"b", Json::Array{1, 2.0, -0.0, 1e300, 0.1}},
+                    {"c", Json::object({{"d", true}, {"e", Json::Array{Json::Array{}, nullptr}}})},
+                    {"f", Json::object({})},
+                    {"g", "h"}});
+  EXPECT_EQ(json.line(),
+            R"({"a":1,"b":[1,2.0,-0.0,1e+300,0.1],"c":{"d":true,"e":[[],null]},"f":{},"g":"h"})");
 }
 
 TEST(Json, ADocumentHasAFieldPerLine) {
