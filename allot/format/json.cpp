@@ -52,22 +52,29 @@ std::string Json::text() const {
   return out += '\n';
 }
 
+std::string Json::line() const {
+  std::string out;
+  lay_out(kOneLine, out);
+  return out;
+}
+
 /// A field per line; whatever holds only plain values stays on one line.
 void Json::lay_out(std::size_t indent, std::string& out) const {
+  const bool is_line = indent == kOneLine;
   const auto is_plain = [](const Json& value) { return value.content_.index() < 6; };
   const auto lay_out_all = [&](const auto& entries, char open, char close, auto value_of, auto key_of) {
-    const bool is_short = indent > 0 && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) {
-                            return is_plain(value_of(entry));
-                          });
-    const std::string line = "\n" + std::string(indent, ' ');
+    const bool is_short =
+        is_line || (indent > 0 && std::all_of(entries.begin(), entries.end(),
+                                              [&](const auto& entry) { return is_plain(value_of(entry)); }));
+    const std::string line = is_short ? "" : "\n" + std::string(indent, ' ');
     out += open;
     std::string_view separator;
     for (const auto& entry : entries) {
       out += separator;
-      separator = is_short ? ", " : ",";
+      separator = is_short && !is_line ? ", " : ",";
       if (!is_short) out += line + "  ";
       out += key_of(entry);
-      value_of(entry).lay_out(indent + 2, out);
+      value_of(entry).lay_out(is_line ? kOneLine : indent + 2, out);
     }
     if (!is_short) out += line;
     out += close;
@@ -82,7 +89,7 @@ void Json::lay_out(std::size_t indent, std::string& out) const {
         } else if constexpr (std::is_same_v<Value, Object>) {
           lay_out_all(
               value, '{', '}', [](const auto& field) -> const Json& { return field.second; },
-              [](const auto& field) { return plain_text(field.first) + ": "; });
+              [&](const auto& field) { return plain_text(field.first) + (is_line ? ":" : ": "); });
         } else {
           out += plain_text(value);
         }

@@ -61,8 +61,13 @@ class Json {
   /// One document in UTF-8, laid out for reading (a field per line, a matrix row per line), ending in a
   /// newline. Numbers are exact: the shortest text that reads back as the same double.
   std::string text() const;
+  /// The same in one line without blanks, not ended: {"a":1,"b":[1,2.0]}.
+  std::string line() const;
 
  private:
+  static constexpr std::size_t kOneLine = static_cast<std::size_t>(-1);
+
+  /// Indented this far, or kOneLine.
   void lay_out(std::size_t indent, std::string& out) const;
 
   std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Array, Object>

@@ -1,18 +1,15 @@
 #include "allot/format/trace_events.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
+
+#include "allot/format/json.hpp"
 
 namespace allot {
 namespace {
 
 constexpr double kLastSecond = 9e9;  // in the year 2255; in nanoseconds it fits
-
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 /// Microseconds, with nanoseconds behind the point.
 std::string microseconds(std::int64_t ns) {
@@ -30,7 +27,10 @@ class EventList {
     if (!is_first_) text_ += ",\n";
     is_first_ = false;
     text_.append("{\"ph\": \"").append(phase).append("\", \"pid\": ").append(std::to_string(process));
-    text_.append(", \"tid\": ").append(std::to_string(thread)).append(", \"name\": ").append(json_text(name));
+    text_.append(", \"tid\": ")
+        .append(std::to_string(thread))
+        .append(", \"name\": ")
+        .append(Json(name).line());
     text_.append(rest).append("}");
   }
   std::string end() && { return std::move(text_) + "\n]}\n"; }
@@ -40,7 +40,7 @@ class EventList {
   bool is_first_ = true;
 };
 
-std::string named(const std::string& name) { return ", \"args\": {\"name\": " + json_text(name) + "}"; }
+std::string named(const std::string& name) { return ", \"args\": {\"name\": " + Json(name).line() + "}"; }
 std::string sorted_at(std::size_t place) {
   return ", \"args\": {\"sort_index\": " + std::to_string(place) + "}";
 }

@@ -1,16 +1,14 @@
 #include "allot/jobs/journal_text.hpp"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
 #include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/format/json.hpp"
 
 namespace allot {
 namespace {
-
-using Json = nlohmann::ordered_json;  // fields stay in the order in which they are documented
 
 /// Absent where there is nothing: null in JSON.
 std::optional<std::string> maybe(const std::string& text) {
@@ -48,14 +46,8 @@ std::string csv(const std::optional<Value>& value) {
 
 std::string attempt_json(const AttemptRow& attempt) {
   Json object;
-  for_each_column(attempt, [&]<typename Value>(const char* name, const Value& value) {
-    if constexpr (requires { value.has_value(); }) {
-      object[name] = value ? Json(*value) : Json(nullptr);
-    } else {
-      object[name] = value;
-    }
-  });
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  for_each_column(attempt, [&](const char* name, const auto& value) { object.add(name, value); });
+  return object.line();
 }
 
 std::string attempt_csv_header() {

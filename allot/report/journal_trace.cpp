@@ -4,19 +4,13 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "allot/format/json.hpp"
 #include "allot/format/trace_events.hpp"
 
 namespace allot {
 namespace {
-
-using TraceObject = nlohmann::ordered_json;  // fields stay in this order
-
-std::string object_text(const TraceObject& object) {
-  return object.dump(-1, ' ', false, TraceObject::error_handler_t::replace);
-}
 
 /// Started and never ended, as far as is recorded.
 bool has_no_end(const AttemptRow& row) {
@@ -40,21 +34,25 @@ std::string_view colour_of(AttemptStatus status) noexcept {
 }
 
 std::string arguments_of(const AttemptRow& row) {
-  TraceObject object = {
-      {"task", row.task},        {"attempt", row.attempt}, {"status", to_string(row.status)},
-      {"waited_s", row.queue_s}, {"run", row.run},         {"sequence", row.sequence}};
+  Json object;
+  object.add("task", row.task);
+  object.add("attempt", row.attempt);
+  object.add("status", to_string(row.status));
+  object.add("waited_s", row.queue_s);
+  object.add("run", row.run);
+  object.add("sequence", row.sequence);
   if (has_no_end(row)) {
-    object["end"] =
-        row.status == AttemptStatus::kStarted ? "still running, or lost with its run" : "not recorded";
+    object.add("end", row.status == AttemptStatus::kStarted ? "still running, or lost with its run"
+                                                            : "not recorded");
   } else {
-    object["wall_s"] = row.wall_s;
-    object["cpu_s"] = row.user_s + row.sys_s;
-    object["maxrss_kb"] = row.maxrss_kb;
+    object.add("wall_s", row.wall_s);
+    object.add("cpu_s", row.user_s + row.sys_s);
+    object.add("maxrss_kb", row.maxrss_kb);
   }
-  if (row.exit) object["exit"] = *row.exit;
-  if (row.signal) object["signal"] = *row.signal;
-  if (!row.error.empty()) object["error"] = row.error;
-  return object_text(object);
+  if (row.exit) object.add("exit", *row.exit);
+  if (row.signal) object.add("signal", *row.signal);
+  if (!row.error.empty()) object.add("error", row.error);
+  return object.line();
 }
 
 /// What the counters need to know of a slice.
@@ -79,7 +77,7 @@ class JournalTrace {
     for (const EventRow& event : journal.events()) {
       const std::int64_t at_ns = trace_time(event.time_unix);
       see(event.run, at_ns);
-      events_.moment(runs_process_, at_ns, event.kind, object_text({{"text", event.text}}));
+      events_.moment(runs_process_, at_ns, event.kind, Json::object({{"text", event.text}}).line());
     }
     for (const TaskTotals& total : journal.totals())
       events_.count(counters_[type(total.type)].waiting, origin_ns(), total.tasks);
@@ -150,14 +148,14 @@ class JournalTrace {
       slice.end_ns = last_moments_[row.run];
       slice.name = "run " + std::to_string(row.run);
       slice.category = "run";
-      slice.arguments =
-          object_text({{"run", row.id},
-                       {"job", row.job},
-                       {"objective", row.objective},
-                       {"policy", row.policy},
-                       {"version", row.version},
-                       {"start_unix", row.start_unix},
-                       {"outcome", row.end_unix ? TraceObject(row.outcome) : TraceObject(nullptr)}});
+      slice.arguments = Json::object({{"run", row.id},
+                                      {"job", row.job},
+                                      {"objective", row.objective},
+                                      {"policy", row.policy},
+                                      {"version", row.version},
+                                      {"start_unix", row.start_unix},
+                                      {"outcome", row.end_unix ? Json(row.outcome) : Json()}})
+                            .line();
       runs_.push_back(std::move(slice));
     }
   }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/format/json.hpp"
 #include "allot/format/trace_events.hpp"
 
 namespace allot {
@@ -161,16 +161,16 @@ class SimulationTrace {
   }
 
   void complete(std::uint64_t id, const TracedTask& task, std::int64_t at_ns, bool is_done) {
-    nlohmann::ordered_json object = {{"task", id},
-                                     {"thread", task.thread},
-                                     {"status", is_done ? "ok" : "started"},
-                                     {"waited_s", static_cast<double>(*task.start_ns - task.placed_ns) / 1e9},
-                                     {"size", task.size}};
-    if (!policy_.empty()) object["policy"] = policy_;
-    if (!is_done) object["end"] = "after the recording";
+    Json object;
+    object.add("task", id);
+    object.add("thread", task.thread);
+    object.add("status", is_done ? "ok" : "started");
+    object.add("waited_s", static_cast<double>(*task.start_ns - task.placed_ns) / 1e9);
+    object.add("size", task.size);
+    if (!policy_.empty()) object.add("policy", policy_);
+    if (!is_done) object.add("end", "after the recording");
     slices_.push_back({task.process, task.slot, *task.start_ns, at_ns, task.name, "task",
-                       is_done ? "good" : "thread_state_running",
-                       object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)});
+                       is_done ? "good" : "thread_state_running", object.line()});
     pools_[task.process].give_back(task.slot);
     events_.count(counters_[task.type].running, at_ns, -1);
   }

@@ -11,7 +11,4 @@ namespace allot {
 /// solution must hold one (SolveOptions::keep_proof). docs/reference/certificate.md lists the fields.
 std::string certificate_json(const System& system, const Solution& solution);
 
-/// The system alone, as certificates have it.
-std::string machine_json(const System& system);
-
 }  // namespace allot

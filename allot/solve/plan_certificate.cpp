@@ -1,156 +1,142 @@
 #include "allot/solve/plan_certificate.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <utility>
 
-#include "allot/solve/certificate_json.hpp"
+#include "allot/format/json.hpp"
+#include "allot/solve/detail/machine_object.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot {
 namespace {
 
-using Json = nlohmann::ordered_json;  // fields stay in the order in which they are documented
-
 Json threads_array(const std::vector<ThreadGroup>& groups) {
-  Json array = Json::array();
+  Json::Array array;
   for (const ThreadGroup& group : groups) {
-    Json sequence = Json::array();
-    for (const TaskType i : group.sequence) sequence.push_back(index(i));
-    Json entry{{"name", group.name},
-               {"count", group.count},
-               {"sequence", std::move(sequence)},
-               {"worth", group.worth}};
-    if (group.max_response) entry["max_response"] = *group.max_response;
-    array.push_back(std::move(entry));
+    Json::Array sequence;
+    for (const TaskType i : group.sequence) sequence.emplace_back(index(i));
+    Json& entry = array.emplace_back();
+    entry.add("name", group.name);
+    entry.add("count", group.count);
+    entry.add("sequence", std::move(sequence));
+    entry.add("worth", group.worth);
+    if (group.max_response) entry.add("max_response", *group.max_response);
   }
   return array;
 }
 
 /// What a task takes: by type and resource.
 Json needs_array(const System& system) {
-  Json array = Json::array();
+  Json::Array array;
   for (const TaskType i : system.types()) {
-    Json row = Json::array();
+    Json::Array row;
     for (const ResourceId j : system.resource_ids()) {
-      Json draws = Json::array();
+      Json::Array draws;
       for (const Draw& draw : system.needs(i, j))
-        draws.push_back({{"capacity", index(draw.capacity)}, {"amount", draw.amount}});
-      row.push_back(std::move(draws));
+        draws.push_back(Json::object({{"capacity", index(draw.capacity)}, {"amount", draw.amount}}));
+      row.emplace_back(std::move(draws));
     }
-    array.push_back(std::move(row));
+    array.emplace_back(std::move(row));
   }
   return array;
 }
 
-Json system_object(const System& system, const Problem& problem) {
-  Json object = Json::parse(machine_json(system));
-  Json idle = Json::array();
-  for (const Resource& resource : system.resources()) idle.push_back(resource.idle_power);
-  Json power = Json::array();
+Json plan_machine(const System& system, const Problem& problem) {
+  Json object = detail::machine_object(system, true);
+  Json::Array idle;
+  for (const Resource& resource : system.resources()) idle.emplace_back(resource.idle_power);
+  Json::Array power;
   for (const TaskType i : system.types()) {
-    Json& task = object["tasks"][index(i)];
-    task.erase("floor");  // which contains the response
-    if (system.task(i).floor.value_or(0) > 0) task["floor"] = *system.task(i).floor;
-    if (system.task(i).max_response) task["max_response"] = *system.task(i).max_response;
-    Json row = Json::array();
-    for (const ResourceId j : system.resource_ids()) row.push_back(system.power(i, j));
-    power.push_back(std::move(row));
+    Json::Array row;
+    for (const ResourceId j : system.resource_ids()) row.emplace_back(system.power(i, j));
+    power.emplace_back(std::move(row));
   }
-  object["idle_power"] = std::move(idle);
-  object["power"] = std::move(power);
+  object.add("idle_power", std::move(idle));
+  object.add("power", std::move(power));
   if (!system.capacities().empty()) {
-    object["capacities"] = Json::array();
+    Json::Array capacities;
     for (const Capacity& capacity : system.capacities())
-      object["capacities"].push_back(
-          {{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}});
+      capacities.push_back(
+          Json::object({{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}}));
+    object.add("capacities", std::move(capacities));
   }
-  if (system.has_needs()) object["needs"] = needs_array(system);
-  if (!problem.threads.empty()) object["threads"] = threads_array(problem.threads);
+  if (system.has_needs()) object.add("needs", needs_array(system));
+  if (!problem.threads.empty()) object.add("threads", threads_array(problem.threads));
   if (!problem.arrivals.empty()) {
-    object["arrivals"] = Json::array();
+    Json::Array arrivals;
     for (const Arrivals& stream : problem.arrivals)
-      object["arrivals"].push_back({{"task", index(stream.task)}, {"rate", stream.rate}});
+      arrivals.push_back(Json::object({{"task", index(stream.task)}, {"rate", stream.rate}}));
+    object.add("arrivals", std::move(arrivals));
   }
-  if (problem.power_cap) object["power_cap"] = *problem.power_cap;
+  if (problem.power_cap) object.add("power_cap", *problem.power_cap);
   return object;
-}
-
-Json rows_of(const std::vector<double>& values, std::size_t width) {
-  Json rows = Json::array();
-  for (std::size_t at = 0; at < values.size(); at += width)
-    rows.push_back(std::vector<double>(values.begin() + static_cast<std::ptrdiff_t>(at),
-                                       values.begin() + static_cast<std::ptrdiff_t>(at + width)));
-  return rows;
 }
 
 Json limit_object(const PlanLimit& limit) {
   switch (limit.kind) {
     case PlanLimit::Kind::kFloor:
-      return {{"limit", "floor"}, {"task", limit.at}};
+      return Json::object({{"limit", "floor"}, {"task", limit.at}});
     case PlanLimit::Kind::kResponse:
-      return {{"limit", "max_response"}, {"task", limit.at}};
+      return Json::object({{"limit", "max_response"}, {"task", limit.at}});
     case PlanLimit::Kind::kRoundResponse:
-      return {{"limit", "max_response"}, {"group", limit.at}};
+      return Json::object({{"limit", "max_response"}, {"group", limit.at}});
     case PlanLimit::Kind::kPower:
-      return {{"limit", "power_cap"}};
+      return Json::object({{"limit", "power_cap"}});
     case PlanLimit::Kind::kArrivals:
       break;
   }
-  return {{"limit", "arrivals"}};
+  return Json::object({{"limit", "arrivals"}});
 }
 
-Json claim_object(const Problem& problem, const PlanProof& proof) {
+Json plan_claim(const Problem& problem, const PlanProof& proof) {
   Json claim;
   if (!proof.bound) {
-    claim["infeasible"] = true;
-    claim["conflict"] = Json::array();
-    for (const PlanLimit& limit : proof.conflict) claim["conflict"].push_back(limit_object(limit));
+    Json::Array conflict;
+    for (const PlanLimit& limit : proof.conflict) conflict.push_back(limit_object(limit));
+    claim.add("infeasible", true);
+    claim.add("conflict", std::move(conflict));
     return claim;
   }
   if (proof.service) {
     const std::size_t width = problem.system.resource_count();
-    Json groups = Json::array();
-    for (const auto& group : proof.service->groups) groups.push_back(rows_of(group, width));
-    Json arrivals = Json::array();
-    for (const auto& stream : proof.service->arrivals) arrivals.push_back(stream);
-    claim["service"] = {{"tasks", rows_of(proof.service->tasks, width)},
-                        {"threads", std::move(groups)},
-                        {"arrivals", std::move(arrivals)}};
+    Json::Array groups;
+    for (const auto& group : proof.service->groups) groups.push_back(Json::matrix(group, width));
+    claim.add("service", Json::object({{"tasks", Json::matrix(proof.service->tasks, width)},
+                                       {"threads", std::move(groups)},
+                                       {"arrivals", proof.service->arrivals}}));
   }
   const bool is_power = problem.objective == Objective::kEnergy;
-  if (is_power) claim["value"] = proof.value;
-  if (is_power || proof.service) claim["at_least"] = is_power ? *proof.bound : proof.reached;
-  if (!is_power || proof.service) claim["at_most"] = is_power ? proof.reached : *proof.bound;
+  if (is_power) claim.add("value", proof.value);
+  if (is_power || proof.service) claim.add("at_least", is_power ? *proof.bound : proof.reached);
+  if (!is_power || proof.service) claim.add("at_most", is_power ? proof.reached : *proof.bound);
   return claim;
 }
 
 /// What is nowhere other than 0 is left out.
-Json prices_object(const PlanPrices& prices) {
-  Json object = Json::object();
+Json plan_prices(const PlanPrices& prices) {
+  Json object = Json::object({});
   const auto is_zero = [](double price) { return price == 0; };
   const auto add = [&](const char* key, const std::vector<double>& values) {
-    if (!std::all_of(values.begin(), values.end(), is_zero)) object[key] = values;
+    if (!std::all_of(values.begin(), values.end(), is_zero)) object.add(key, values);
   };
   add("units", prices.units);
   add("threads", prices.threads);
   add("group_threads", prices.group_threads);
-  if (!prices.stages.empty()) object["stages"] = prices.stages;
+  if (!prices.stages.empty()) object.add("stages", prices.stages);
   add("streams", prices.streams);
   add("floors", prices.floors);
   add("responses", prices.responses);
   add("group_responses", prices.group_responses);
-  if (prices.power != 0) object["power"] = prices.power;
-  if (prices.arrivals != 0) object["arrivals"] = prices.arrivals;
+  if (prices.power != 0) object.add("power", prices.power);
+  if (prices.arrivals != 0) object.add("arrivals", prices.arrivals);
   add("shares", prices.shares);
   add("levels", prices.levels);
   add("group_levels", prices.group_levels);
-  if (prices.value != 0) object["value"] = prices.value;
+  if (prices.value != 0) object.add("value", prices.value);
   add("tangents", prices.tangents);
   add("group_tangents", prices.group_tangents);
   return object;
 }
-
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace
 
@@ -162,9 +148,9 @@ std::string plan_certificate_json(const Problem& problem, const Solution& soluti
                                                                     : to_string(problem.objective);
   const System system = weighted_for(problem.system, problem.objective);
   return "{\n\"allot_certificate\": 1,\n\"service\": \"planned\",\n\"objective\": \"" +
-         std::string(objective) + "\",\n\"system\": " + line(system_object(system, problem)) +
-         ",\n\"claim\": " + line(claim_object(problem, proof)) +
-         ",\n\"prices\": " + line(prices_object(proof.prices)) + "\n}\n";
+         std::string(objective) + "\",\n\"system\": " + plan_machine(system, problem).line() +
+         ",\n\"claim\": " + plan_claim(problem, proof).line() +
+         ",\n\"prices\": " + plan_prices(proof.prices).line() + "\n}\n";
 }
 
 }  // namespace allot

@@ -1,22 +1,19 @@
 #include "allot/sweep/sweep_json.hpp"
 
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "allot/format/json.hpp"
 
 namespace allot {
 namespace {
 
-using Json = nlohmann::ordered_json;  // fields stay in the order in which they are documented
-
-Json summary_object(const SweepSummary& summary) {
-  Json object;
-  object["out"] = summary.folder;
-  object["report"] = summary.folder + "/index.html";
-  object["units"] = summary.units;
-  object["resumed"] = summary.found;
-  object["failed"] = summary.failed;
-  object["seconds"] = summary.seconds;
-  return object;
+void add_summary(const SweepSummary& summary, Json& object) {
+  object.add("out", summary.folder);
+  object.add("report", summary.folder + "/index.html");
+  object.add("units", summary.units);
+  object.add("resumed", summary.found);
+  object.add("failed", summary.failed);
+  object.add("seconds", summary.seconds);
 }
 
 std::string file_of(const Table& table) {
@@ -24,54 +21,55 @@ std::string file_of(const Table& table) {
 }
 
 Json cell(const Cell& cell) {
-  if (cell.number) return std::isfinite(*cell.number) ? Json(*cell.number) : Json(nullptr);
-  return cell.text.empty() ? Json(nullptr) : Json(cell.text);
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (cell.number) return *cell.number;
+  return cell.text.empty() ? Json() : Json(cell.text);
 }
 
 }  // namespace
 
 std::string reproduce_json(const SweepSummary& summary, std::span<const Reported> experiments) {
-  Json object = summary_object(summary);
-  object["seed"] = summary.effort.seed;
-  object["runs"] = summary.effort.runs;
-  object["experiments"] = Json::array();
+  Json object;
+  add_summary(summary, object);
+  object.add("seed", summary.effort.seed);
+  object.add("runs", summary.effort.runs);
+  Json::Array entries;
   for (const Reported& reported : experiments) {
     const Findings& findings = reported.findings;
-    Json entry;
-    entry["name"] = reported.experiment->name;
-    entry["title"] = reported.experiment->title;
-    entry["claims"] = Json::array();
+    Json::Array claims;
     for (const Claim& claim : findings.claims) {
-      entry["claims"].push_back({{"where", claim.where},
-                                 {"paper", claim.paper},
-                                 {"measured", claim.measured},
-                                 {"verdict", to_string(claim.verdict)}});
+      claims.push_back(Json::object({{"where", claim.where},
+                                     {"paper", claim.paper},
+                                     {"measured", claim.measured},
+                                     {"verdict", to_string(claim.verdict)}}));
     }
-    entry["tables"] = Json::array();
-    for (const Table& table : findings.tables) entry["tables"].push_back(file_of(table));
-    entry["charts"] = Json::array();
-    for (const Chart& chart : findings.charts) entry["charts"].push_back("figures/" + chart.name + ".svg");
-    object["experiments"].push_back(std::move(entry));
+    Json::Array tables;
+    for (const Table& table : findings.tables) tables.emplace_back(file_of(table));
+    Json::Array charts;
+    for (const Chart& chart : findings.charts) charts.emplace_back("figures/" + chart.name + ".svg");
+    Json& entry = entries.emplace_back();
+    entry.add("name", reported.experiment->name);
+    entry.add("title", reported.experiment->title);
+    entry.add("claims", std::move(claims));
+    entry.add("tables", std::move(tables));
+    entry.add("charts", std::move(charts));
   }
-  return text_of(object);
+  object.add("experiments", std::move(entries));
+  return object.text();
 }
 
 std::string sweep_json(const SweepSummary& summary, const std::string& title, const Table& table) {
   Json object;
-  object["title"] = title;
-  object.update(summary_object(summary));
-  object["table"] = file_of(table);
-  object["rows"] = Json::array();
+  object.add("title", title);
+  add_summary(summary, object);
+  object.add("table", file_of(table));
+  Json::Array rows;
   for (const std::vector<Cell>& row : table.rows) {
-    Json entry = Json::object();
-    for (std::size_t at = 0; at < row.size(); ++at) entry[table.columns[at]] = cell(row[at]);
-    object["rows"].push_back(std::move(entry));
+    Json::Object entry;
+    for (std::size_t at = 0; at < row.size(); ++at) entry.emplace_back(table.columns[at], cell(row[at]));
+    rows.push_back(Json::object(std::move(entry)));
   }
-  return text_of(object);
+  object.add("rows", std::move(rows));
+  return object.text();
 }
 
 std::string_view to_string(Verdict verdict) noexcept {

@@ -1,75 +1,72 @@
 #include "integrations/starpu/statistics.hpp"
 
-#include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <utility>
 
 #include "allot/base/own_file.hpp"
+#include "allot/format/json.hpp"
 
 namespace allot::starpu {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-/// JSON has no infinity.
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 Json rate_json(const RateEstimate& rate) {
-  return {{"seconds", finite(rate.seconds)},
-          {"seconds_low", finite(rate.seconds_low)},
-          {"seconds_high", finite(rate.seconds_high)},
-          {"rate", finite(rate.rate)},
-          {"completions", rate.completions},
-          {"weight", finite(rate.weight)},
-          {"outliers", rate.outliers},
-          {"resets", rate.resets}};
+  return Json::object({{"seconds", rate.seconds},
+                       {"seconds_low", rate.seconds_low},
+                       {"seconds_high", rate.seconds_high},
+                       {"rate", rate.rate},
+                       {"completions", rate.completions},
+                       {"weight", rate.weight},
+                       {"outliers", rate.outliers},
+                       {"resets", rate.resets}});
 }
 
 /// Row after row, as far as there are values.
 template <typename Values>
 Json matrix(const Values& values, std::size_t resources) {
   const PairSpan pairs(values, resources);
-  Json rows = Json::array();
+  Json::Array rows;
   for (const TaskType i : IdRange<TaskType>(pairs.types())) {
-    Json row = Json::array();
+    Json::Array row;
     for (const auto& value : pairs.row(i)) {
       if constexpr (std::is_same_v<decltype(value), const RateEstimate&>) {
         row.push_back(rate_json(value));
       } else {
-        row.push_back(value);
+        row.emplace_back(value);
       }
     }
-    rows.push_back(std::move(row));
+    rows.emplace_back(std::move(row));
   }
   return rows;
 }
 
 Json plan_json(const Plan& plan) {
   const std::size_t resources = plan.system.resource_count();
-  Json json = {{"number", plan.number}};
-  std::vector<Count> counts;
-  for (const TaskType i : plan.system.types()) counts.push_back(plan.system.count(i));
-  json["counts"] = counts;
-  if (plan.target) json["target"] = matrix(plan.target->values(), resources);
-  if (!plan.time_shares.empty()) json["time_shares"] = matrix(plan.time_shares, resources);
-  if (!plan.service.empty()) json["service"] = matrix(plan.service, resources);
-  if (plan.predicted) json["predicted_throughput"] = finite(plan.predicted->throughput);
-  if (plan.predicted && plan.system.has_worths()) json["predicted_value"] = finite(plan.predicted->value);
-  if (!plan.note.empty()) json["note"] = plan.note;
+  Json::Array counts;
+  for (const TaskType i : plan.system.types()) counts.emplace_back(plan.system.count(i));
+  Json json;
+  json.add("number", plan.number);
+  json.add("counts", std::move(counts));
+  if (plan.target) json.add("target", *plan.target);
+  if (!plan.time_shares.empty()) json.add("time_shares", matrix(plan.time_shares, resources));
+  if (!plan.service.empty()) json.add("service", matrix(plan.service, resources));
+  if (plan.predicted) json.add("predicted_throughput", plan.predicted->throughput);
+  if (plan.predicted && plan.system.has_worths()) json.add("predicted_value", plan.predicted->value);
+  if (!plan.note.empty()) json.add("note", plan.note);
   return json;
 }
 
 /// What a plan reckons with besides workers.
 Json needs_json(const System& system) {
-  Json needs = Json::array();
+  Json::Array needs;
   for (const TaskType i : system.types()) {
     for (const ResourceId j : system.resources_for(i)) {
       for (const Draw& draw : system.needs(i, j)) {
         if (system.is_servers(draw.capacity)) continue;
-        needs.push_back({{"type", system.task(i).name},
-                         {"resource", system.resource(j).name},
-                         {"capacity", system.capacity_name(draw.capacity)},
-                         {"amount", draw.amount}});
+        needs.push_back(Json::object({{"type", system.task(i).name},
+                                      {"resource", system.resource(j).name},
+                                      {"capacity", system.capacity_name(draw.capacity)},
+                                      {"amount", draw.amount}}));
       }
     }
   }
@@ -80,38 +77,39 @@ Json needs_json(const System& system) {
 
 std::string report_json(const Report& report) {
   const std::size_t resources = report.resources.size();
-  Json json = {{"policy", report.policy},
-               {"context", report.context},
-               {"types", report.types},
-               {"resources", report.resources},
-               {"workers", report.workers}};
-  if (!report.shares.empty()) json["shares"] = report.shares;
-  if (report.plan) json["plan"] = plan_json(*report.plan);
+  Json json;
+  json.add("policy", report.policy);
+  json.add("context", report.context);
+  json.add("types", report.types);
+  json.add("resources", report.resources);
+  json.add("workers", report.workers);
+  if (!report.shares.empty()) json.add("shares", report.shares);
+  if (report.plan) json.add("plan", plan_json(*report.plan));
   if (report.plan && !report.plan->system.capacities().empty()) {
-    Json capacities = Json::array();
+    Json::Array capacities;
     for (const Capacity& capacity : report.plan->system.capacities())
       capacities.push_back(
-          {{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}});
-    json["capacities"] = std::move(capacities);
-    json["needs"] = needs_json(report.plan->system);
+          Json::object({{"name", capacity.name}, {"amount", capacity.amount}, {"shared", capacity.shared}}));
+    json.add("capacities", std::move(capacities));
+    json.add("needs", needs_json(report.plan->system));
   }
-  json["rates"] = matrix(report.rates, resources);
+  json.add("rates", matrix(report.rates, resources));
   const DispatchStatistics& seen = report.seen;
-  json["placements"] = matrix(report.placements, resources);
-  json["completions"] = matrix(seen.completions, resources);
-  json["in_flight"] = matrix(seen.in_flight, resources);
+  json.add("placements", matrix(report.placements, resources));
+  json.add("completions", matrix(seen.completions, resources));
+  json.add("in_flight", matrix(seen.in_flight, resources));
   using Entry = std::pair<const char*, Json>;
   for (const auto& [key, value] :
        {Entry{"seconds", seen.seconds}, Entry{"placed", seen.placed}, Entry{"ended", seen.ended},
         Entry{"throughput", seen.throughput}, Entry{"mean_response", seen.mean_response},
-        Entry{"mean_in_flight", seen.mean_in_flight}, Entry{"little", finite(seen.little)},
+        Entry{"mean_in_flight", seen.mean_in_flight}, Entry{"little", seen.little},
         Entry{"explored", seen.explored}, Entry{"unseen", seen.unseen}, Entry{"solves", report.solves},
         Entry{"failed_solves", report.failed_solves}, Entry{"planning_seconds", report.planning_seconds},
         Entry{"moved", report.moved}, Entry{"greedy", report.greedy}, Entry{"bound", report.bound},
         Entry{"closed", report.closed}, Entry{"parked", report.parked},
         Entry{"unfinished", report.unfinished}, Entry{"left_open", report.left_open}})
-    json[key] = value;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    json.add(key, value);
+  return json.text();
 }
 
 std::string report_path(const std::string& name, const Environment& environment, int process,

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "allot/ask/questions/simulate.hpp"
 #include "allot/ask/service_choice.hpp"
 #include "allot/base/error.hpp"
+#include "allot/format/json.hpp"
 #include "allot/format/scenario_reader.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/simulate/trace.hpp"
@@ -20,8 +20,6 @@
 
 namespace allot::wasm {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What a question asks for that cannot be.
 using Problems = std::vector<Diagnostic>;
@@ -34,10 +32,6 @@ template <typename T>
 T value_or_refuse(ReadResult<T> result) {
   if (!result) throw result.diagnostics();
   return std::move(result).value();
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, nlohmann::detail::error_handler_t::replace);
 }
 
 /// What a page says with a question, by name and kind.
@@ -221,19 +215,18 @@ std::string ask(const QuestionInfo& info, const Call& call, const Said& said) {
 Json reason_to_plan(const Scenario& scenario) {
   if (!scenario.population.empty()) return nullptr;  // not even that
   ServiceChoice choice;
-  return choice.is_planned(scenario, Objective::kThroughput, "solve") ? Json(choice.note) : Json(nullptr);
+  return choice.is_planned(scenario, Objective::kThroughput, "solve") ? Json(choice.note) : Json();
 }
 
 /// The scenario in both formats, what is worth a word about it, and what its shares and homes come to.
 std::string read(const Call& call, const Said&) {
   const Scenario scenario = scenario_of(call);
-  Json object;
-  object["json"] = write_scenario(scenario, FileFormat::kJson);
-  object["toml"] = write_scenario(scenario, FileFormat::kToml);
-  object["static"] = scenario.is_static();
-  object["planned"] = reason_to_plan(scenario);
-  object["notes"] = notes(scenario);
-  return text_of(object);
+  return Json::object({{"json", write_scenario(scenario, FileFormat::kJson)},
+                       {"toml", write_scenario(scenario, FileFormat::kToml)},
+                       {"static", scenario.is_static()},
+                       {"planned", reason_to_plan(scenario)},
+                       {"notes", notes(scenario)}})
+      .line();
 }
 
 std::string evaluate(const Call& call, const Said& said) {
@@ -257,11 +250,7 @@ std::string flows(const Call& call, const Said& said) {
   } else {
     values = throughput_by_pair(system, assignment_of(said, said.find("assignment"), system));
   }
-  const PairSpan pairs(values, width);
-  Json rows = Json::array();
-  for (const TaskType i : system.types())
-    rows.push_back(std::vector<double>(pairs.row(i).begin(), pairs.row(i).end()));
-  return text_of(rows);
+  return Json::matrix(values, width).line();
 }
 
 /// The most value of a plan against what its least-served type completes.
@@ -270,12 +259,10 @@ std::string fairness(const Call& call, const Said& said) {
   if (const Node* const node = said.find("points")) points = said.whole(*node, 2, 1000);
   const FairnessTrade trade =
       trade_fairness(planned_problem(scenario_of(call), Objective::kThroughput), points);
-  Json object;
-  object["outcome"] = to_string(trade.outcome);
-  Json& list = object["points"] = Json::array();
+  Json::Array list;
   for (const FairnessPoint& point : trade.points)
-    list.push_back({{"least", point.least}, {"value", point.value}});
-  return text_of(object);
+    list.push_back(Json::object({{"least", point.least}, {"value", point.value}}));
+  return Json::object({{"outcome", to_string(trade.outcome)}, {"points", std::move(list)}}).line();
 }
 
 /// What the least-served type has where types complete, and groups do rounds, as given.
@@ -293,18 +280,18 @@ std::string least(const Call& call, const Said& said) {
   const std::vector<double> completions = numbers("completions", scenario.system.type_count());
   if (completions.empty()) refuse("completions", "is missing");
   const std::vector<double> rounds = numbers("rounds", scenario.threads.size());
-  return text_of(
-      {{"least", least_served(planned_problem(scenario, Objective::kThroughput), completions, rounds)}});
+  const double served = least_served(planned_problem(scenario, Objective::kThroughput), completions, rounds);
+  return Json::object({{"least", served}}).line();
 }
 
 /// Events as rows of numbers, which a page reads quickly.
 class Recorder : public TraceSink {
  public:
   void event(const TraceEvent& event) override {
-    events.push_back(Json::array({static_cast<int>(event.what), event.time, event.task, event.thread,
-                                  index(event.type), index(event.resource)}));
+    events.emplace_back(Json::Array{static_cast<int>(event.what), event.time, event.task, event.thread,
+                                    index(event.type), index(event.resource)});
   }
-  Json events = Json::array();
+  Json::Array events;
 };
 
 /// What happens from the first moment on, and the target that the policy holds.
@@ -327,19 +314,12 @@ std::string replay(const Call& call, const Said& said) {
   std::vector<Count> population;
   for (const TaskType i : scenario.system.types()) population.push_back(scenario.system.count(i));
   policy->set_population(population);
+  const Assignment* const target = policy->target();
   Json object;
-  object["policy"] = info.name;
-  object["target"] = nullptr;
-  if (const Assignment* const target = policy->target()) {
-    object["target"] = Json::array();
-    for (const TaskType i : scenario.system.types()) {
-      Json row = Json::array();
-      for (const ResourceId j : scenario.system.resource_ids()) row.push_back((*target)(i, j));
-      object["target"].push_back(std::move(row));
-    }
-  }
-  object["events"] = std::move(recorder.events);
-  return text_of(object);
+  object.add("policy", info.name);
+  object.add("target", target != nullptr ? Json(*target) : Json());
+  object.add("events", std::move(recorder.events));
+  return object.line();
 }
 
 /// What only a page asks.
@@ -352,11 +332,10 @@ constexpr Own kOwn[] = {{"read", read},         {"evaluate", evaluate}, {"flows"
                         {"fairness", fairness}, {"least", least},       {"replay", replay}};
 
 std::string problems_json(const Problems& problems) {
-  Json object;
-  Json& list = object["diagnostics"] = Json::array();
+  Json::Array list;
   for (const Diagnostic& problem : problems)
-    list.push_back({{"place", problem.place}, {"message", problem.message}});
-  return text_of(object);
+    list.push_back(Json::object({{"place", problem.place}, {"message", problem.message}}));
+  return Json::object({{"diagnostics", std::move(list)}}).line();
 }
 
 }  // namespace

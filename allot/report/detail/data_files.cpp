@@ -1,10 +1,11 @@
 #include "allot/report/detail/data_files.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/format/json.hpp"
 
 namespace allot::detail {
 namespace {
@@ -35,25 +36,18 @@ std::string table_csv(const Table& table) {
 }
 
 std::string table_json(const Table& table) {
-  nlohmann::ordered_json out;
-  out["name"] = table.name;
-  out["title"] = table.title;
-  out["columns"] = table.columns;
-  out["rows"] = nlohmann::ordered_json::array();
+  Json::Array rows;
   for (const auto& row : table.rows) {
-    auto cells = nlohmann::ordered_json::array();
-    for (const Cell& cell : row) {
-      if (!cell.number) {
-        cells.push_back(cell.text);
-      } else if (std::isfinite(*cell.number)) {
-        cells.push_back(*cell.number);
-      } else {
-        cells.push_back(nullptr);
-      }
-    }
-    out["rows"].push_back(std::move(cells));
+    Json::Array cells;
+    for (const Cell& cell : row) cells.push_back(cell.number ? Json(*cell.number) : Json(cell.text));
+    rows.emplace_back(std::move(cells));
   }
-  return out.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  Json out;
+  out.add("name", table.name);
+  out.add("title", table.title);
+  out.add("columns", table.columns);
+  out.add("rows", std::move(rows));
+  return out.text();
 }
 
 Table points_of(const Chart& chart) {

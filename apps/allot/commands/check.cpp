@@ -2,15 +2,14 @@
 #include "allot/check/check.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
 
+#include "allot/format/json.hpp"
 #include "apps/allot/command.hpp"
 #include "apps/allot/commands/check_plan.hpp"
 #include "apps/allot/input.hpp"
@@ -19,8 +18,6 @@
 
 namespace allot::app::check_command {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   std::string file;
@@ -66,16 +63,16 @@ double gap_of(const check::Claim& claim) {
 std::string verdict_json(const check::Certificate& certificate, const check::Verdict& verdict) {
   const check::Claim& claim = certificate.claim;
   const bool has_answer = !claim.infeasible && !claim.assignment.empty();
-  Json object;
-  object["accepted"] = verdict.accepted;
-  object["reason"] = verdict.accepted ? Json(nullptr) : Json(verdict.reason);
-  object["objective"] = certificate.objective == check::Objective::kShares ? "shares" : "throughput";
-  object["claim"] = kind_of(certificate, verdict);
-  object["at_least"] = has_answer ? Json(claim.at_least) : Json(nullptr);
-  object["at_most"] = claim.infeasible ? Json(nullptr) : Json(claim.at_most);
-  object["gap"] = has_answer ? Json(gap_of(claim)) : Json(nullptr);
-  object["parts"] = verdict.parts;
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Json::object(
+             {{"accepted", verdict.accepted},
+              {"reason", verdict.accepted ? Json() : Json(verdict.reason)},
+              {"objective", certificate.objective == check::Objective::kShares ? "shares" : "throughput"},
+              {"claim", kind_of(certificate, verdict)},
+              {"at_least", has_answer ? Json(claim.at_least) : Json()},
+              {"at_most", claim.infeasible ? Json() : Json(claim.at_most)},
+              {"gap", has_answer ? Json(gap_of(claim)) : Json()},
+              {"parts", verdict.parts}})
+      .text();
 }
 
 std::string accepted_text(const check::Certificate& certificate, const check::Verdict& verdict) {

@@ -1,15 +1,14 @@
 #include "apps/allot/commands/check_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <utility>
 
+#include "allot/format/json.hpp"
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using check::PlanCertificate;
 using check::PlanClaim;
 using check::PlanLimit;
@@ -176,19 +175,19 @@ std::string plan_verdict_json(const PlanCertificate& certificate, const check::V
   const bool is_power = certificate.objective == PlanObjective::kPower;
   const bool has_least = !claim.infeasible && (claim.service || is_power);
   const bool has_most = !claim.infeasible && (claim.service || !is_power);
-  Json object;
-  object["accepted"] = verdict.accepted;
-  object["reason"] = verdict.accepted ? Json(nullptr) : Json(verdict.reason);
-  object["service"] = "planned";
-  object["objective"] = kNames[static_cast<std::size_t>(certificate.objective)];
-  object["claim"] = kind_of(certificate, verdict);
-  object["at_least"] = has_least ? Json(claim.at_least) : Json(nullptr);
-  object["at_most"] = has_most ? Json(claim.at_most) : Json(nullptr);
-  object["gap"] = claim.service ? Json(gap_of(certificate)) : Json(nullptr);
-  object["conflict"] = Json::array();
-  for (const PlanLimit& limit : claim.conflict) object["conflict"].push_back(name_of(certificate, limit));
-  object["parts"] = verdict.parts;
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  Json::Array conflict;
+  for (const PlanLimit& limit : claim.conflict) conflict.emplace_back(name_of(certificate, limit));
+  return Json::object({{"accepted", verdict.accepted},
+                       {"reason", verdict.accepted ? Json() : Json(verdict.reason)},
+                       {"service", "planned"},
+                       {"objective", kNames[static_cast<std::size_t>(certificate.objective)]},
+                       {"claim", kind_of(certificate, verdict)},
+                       {"at_least", has_least ? Json(claim.at_least) : Json()},
+                       {"at_most", has_most ? Json(claim.at_most) : Json()},
+                       {"gap", claim.service ? Json(gap_of(certificate)) : Json()},
+                       {"conflict", std::move(conflict)},
+                       {"parts", verdict.parts}})
+      .text();
 }
 
 }  // namespace allot::app

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "allot/format/json.hpp"
 #include "allot/jobs/stages.hpp"
 #include "allot/jobs/tokens.hpp"
 #include "allot/run/holdings.hpp"
@@ -19,8 +20,6 @@
 
 namespace allot::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostShown = 3;  // tasks of a type
 
@@ -154,65 +153,55 @@ void print_json(Console& console, const RunArguments& arguments, const Job& job,
                 std::span<const JobItem> items, const Survey& survey, const RunOptions& options,
                 const Outlook& outlook) {
   const bool is_planned = outlook.plan && outlook.known;
-  Json json = {{"dry_run", true},
-               {"tasks", items.size()},
-               {"done", outlook.done},
-               {"failed", outlook.failed},
-               {"left", outlook.left},
-               {"rates_known", outlook.known},
-               {"journal", arguments.journal},
-               {"fresh", arguments.survey.fresh}};
-  const auto matrix = [&](bool is_there, const auto& value) -> Json {
-    if (!is_planned || !is_there) return nullptr;
-    Json rows = Json::array();
-    for (const TaskType i : outlook.plan->system.types()) {
-      Json& row = rows.emplace_back(Json::array());
-      for (const ResourceId j : outlook.plan->system.resource_ids()) row.push_back(value(i, j));
-    }
-    return rows;
-  };
-  json["assignment"] = matrix(outlook.plan && outlook.plan->target,
-                              [&](TaskType i, ResourceId j) { return (*outlook.plan->target)(i, j); });
-  json["service"] = matrix(outlook.plan && !outlook.plan->service.empty(),
-                           [&](TaskType i, ResourceId j) { return outlook.plan->part(i, j).value_or(0); });
-  Json capacities = Json::array();
+  Json json;
+  json.add("dry_run", true);
+  json.add("tasks", items.size());
+  json.add("done", outlook.done);
+  json.add("failed", outlook.failed);
+  json.add("left", outlook.left);
+  json.add("rates_known", outlook.known);
+  json.add("journal", arguments.journal);
+  json.add("fresh", arguments.survey.fresh);
+  json.add("assignment", is_planned ? Json(outlook.plan->target) : Json());
+  json.add("service", is_planned && !outlook.plan->service.empty()
+                          ? Json::matrix(outlook.plan->service, job.resources.size())
+                          : Json());
+  Json::Array capacities;
   for (const Held& held : held_by(job, outlook))
-    capacities.push_back({{"name", held.name},
-                          {"amount", held.amount},
-                          {"shared", held.shared},
-                          {"planned", held.planned ? Json(*held.planned) : Json(nullptr)}});
-  json["capacities"] = std::move(capacities);
-  json["predicted_throughput"] =
-      is_planned && outlook.plan->predicted ? Json(outlook.plan->predicted->throughput) : Json(nullptr);
-  json["predicted_finish_s"] = outlook.finish_s ? Json(*outlook.finish_s) : Json(nullptr);
-  json["finish_bound_s"] = outlook.bound_s ? Json(*outlook.bound_s) : Json(nullptr);
+    capacities.push_back(Json::object(
+        {{"name", held.name}, {"amount", held.amount}, {"shared", held.shared}, {"planned", held.planned}}));
+  json.add("capacities", std::move(capacities));
+  json.add("predicted_throughput",
+           is_planned && outlook.plan->predicted ? Json(outlook.plan->predicted->throughput) : Json());
+  json.add("predicted_finish_s", outlook.finish_s);
+  json.add("finish_bound_s", outlook.bound_s);
   if (has_stages(job)) {
-    Json stages = Json::array();
+    Json::Array stages;
     for (const JobTask& task : job.tasks) {
-      Json after = Json::array();
-      for (const TaskType before : task.after) after.push_back(job.tasks[index(before)].name);
-      stages.push_back({{"type", task.name},
-                        {"from", task.from ? Json(job.tasks[index(*task.from)].name) : Json(nullptr)},
-                        {"after", std::move(after)}});
+      Json::Array after;
+      for (const TaskType before : task.after) after.emplace_back(job.tasks[index(before)].name);
+      stages.push_back(Json::object({{"type", task.name},
+                                     {"from", task.from ? Json(job.tasks[index(*task.from)].name) : Json()},
+                                     {"after", std::move(after)}}));
     }
-    json["stages"] = std::move(stages);
+    json.add("stages", std::move(stages));
   }
-  Json redone = Json::array();
-  for (const std::size_t at : survey.redone) redone.push_back(items[at].identity);
-  json["redo"] = std::move(redone);
-  Json commands = Json::array();
+  Json::Array redone;
+  for (const std::size_t at : survey.redone) redone.emplace_back(items[at].identity);
+  json.add("redo", std::move(redone));
+  Json::Array commands;
   const PerPair<Holding> first = first_holdings(job);
   for (std::size_t at = 0; at < items.size(); ++at) {
     if (survey.states[at].kind != TaskState::Kind::kPending) continue;
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       if (!job.tasks[index(items[at].type)].commands[j]) continue;
-      commands.push_back({{"task", items[at].identity},
-                          {"resource", job.resources[j].name},
-                          {"argv", words_of(job, items, survey, at, j, options, first)}});
+      commands.push_back(Json::object({{"task", items[at].identity},
+                                       {"resource", job.resources[j].name},
+                                       {"argv", words_of(job, items, survey, at, j, options, first)}}));
     }
   }
-  json["commands"] = std::move(commands);
-  console.document(json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  json.add("commands", std::move(commands));
+  console.document(json.text());
 }
 
 /// "decode -> detect -> encode", a line for each way through the stages, and what comes after what.

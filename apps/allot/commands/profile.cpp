@@ -7,10 +7,10 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 
+#include "allot/format/json.hpp"
 #include "allot/format/scenario_writer.hpp"
 #include "allot/jobs/job_reader.hpp"
 #include "allot/run/known_rates.hpp"
@@ -27,8 +27,6 @@
 
 namespace allot::app::profile_command {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   std::string file;
@@ -156,74 +154,78 @@ Scenario scenario_of(const Job& job, const Profile& profile) {
 
 Json timing_json(const Timing& timing) {
   if (timing.runs == 0) return nullptr;
-  return {{"rate", timing.rate()},
-          {"low", 1 / (timing.mean_s + timing.half_s)},
-          {"high", timing.mean_s > timing.half_s ? Json(1 / (timing.mean_s - timing.half_s)) : Json(nullptr)},
-          {"runs", timing.runs},
-          {"converged", timing.converged}};
+  return Json::object(
+      {{"rate", timing.rate()},
+       {"low", 1 / (timing.mean_s + timing.half_s)},
+       {"high", timing.mean_s > timing.half_s ? Json(1 / (timing.mean_s - timing.half_s)) : Json()},
+       {"runs", timing.runs},
+       {"converged", timing.converged}});
 }
 
 Json error_json(const SharingError& error) {
-  return {{"median", error.median}, {"within_tenth", error.within_tenth}, {"worst", error.worst}};
+  return Json::object(
+      {{"median", error.median}, {"within_tenth", error.within_tenth}, {"worst", error.worst}});
 }
 
 Json number_json(const Job& job, TaskType i, ResourceId j, const FittedNumber& fitted) {
-  return {{"task", job.tasks[index(i)].name},
-          {"resource", job.resources[index(j)].name},
-          {"value", fitted.value},
-          {"low", fitted.low},
-          {"high", fitted.high}};
+  return Json::object({{"task", job.tasks[index(i)].name},
+                       {"resource", job.resources[index(j)].name},
+                       {"value", fitted.value},
+                       {"low", fitted.low},
+                       {"high", fitted.high}});
 }
 
 Json sharing_json(const Job& job, const SharingFit& fit) {
-  Json json = {
-      {"mixes", fit.mixes}, {"capacities", fit.needs.size()}, {"in_sample", error_json(fit.in_sample)}};
-  Json left_out = Json::array();
+  Json::Array left_out;
   for (const SharingError& error : fit.left_out) left_out.push_back(error_json(error));
-  json["left_out"] = std::move(left_out);
-  Json rates = Json::array();
-  Json needs = Json::array();
+  Json::Array rates;
+  Json::Array needs;
   for (const TaskType i : fit.rates.type_ids()) {
     for (const ResourceId j : fit.rates.resource_ids()) {
       if (fit.rates(i, j).value > 0) rates.push_back(number_json(job, i, j, fit.rates(i, j)));
       for (std::size_t r = 0; r < fit.needs.size(); ++r) {
         if (!(fit.needs[r](i, j).value > 0)) continue;
         needs.push_back(number_json(job, i, j, fit.needs[r](i, j)));
-        needs.back()["capacity"] = r + 1;
+        needs.back().add("capacity", r + 1);
       }
     }
   }
-  json["rates"] = std::move(rates);
-  json["needs"] = std::move(needs);
-  return json;
+  return Json::object({{"mixes", fit.mixes},
+                       {"capacities", fit.needs.size()},
+                       {"in_sample", error_json(fit.in_sample)},
+                       {"left_out", std::move(left_out)},
+                       {"rates", std::move(rates)},
+                       {"needs", std::move(needs)}});
 }
 
 void print_json(Console& console, const Job& job, const Profile& profile, const std::string& out) {
-  Json pairs = Json::array();
+  Json::Array pairs;
   for (std::size_t i = 0; i < job.tasks.size(); ++i) {
     for (std::size_t j = 0; j < job.resources.size(); ++j) {
       const PairProfile& pair = profile.pairs(task_type(i), resource_id(j));
       if (!pair.possible) continue;
-      pairs.push_back({{"task", job.tasks[i].name},
-                       {"resource", job.resources[j].name},
-                       {"alone", timing_json(pair.alone)},
-                       {"full", timing_json(pair.full)},
-                       {"mixed", pair.mixed_s ? Json(1 / *pair.mixed_s) : Json(nullptr)},
-                       {"failures", pair.failures},
-                       {"problem", pair.problem.empty() ? Json(nullptr) : Json(pair.problem)}});
+      pairs.push_back(Json::object({{"task", job.tasks[i].name},
+                                    {"resource", job.resources[j].name},
+                                    {"alone", timing_json(pair.alone)},
+                                    {"full", timing_json(pair.full)},
+                                    {"mixed", pair.mixed_s ? Json(1 / *pair.mixed_s) : Json()},
+                                    {"failures", pair.failures},
+                                    {"problem", pair.problem.empty() ? Json() : Json(pair.problem)}}));
     }
   }
-  Json json = {{"file", out}, {"interrupted", profile.interrupted}, {"pairs", std::move(pairs)}};
-  Json resources = Json::array();
+  Json::Array resources;
   for (std::size_t j = 0; j < job.resources.size(); ++j) {
-    resources.push_back(
-        {{"name", job.resources[j].name},
-         {"launch_s", profile.launch_s[j]},
-         {"interference", profile.interference[j] ? Json(*profile.interference[j]) : Json(nullptr)}});
+    resources.push_back(Json::object({{"name", job.resources[j].name},
+                                      {"launch_s", profile.launch_s[j]},
+                                      {"interference", profile.interference[j]}}));
   }
-  json["resources"] = std::move(resources);
-  json["sharing"] = profile.sharing ? sharing_json(job, *profile.sharing) : Json(nullptr);
-  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const Json json =
+      Json::object({{"file", out},
+                    {"interrupted", profile.interrupted},
+                    {"pairs", std::move(pairs)},
+                    {"resources", std::move(resources)},
+                    {"sharing", profile.sharing ? sharing_json(job, *profile.sharing) : Json()}});
+  console.document(json.line() + "\n");
 }
 
 void print_sharing(Console& console, const Job& job, const SharingFit& fit) {

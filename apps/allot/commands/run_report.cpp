@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "allot/format/json.hpp"
 #include "allot/jobs/journal_reader.hpp"
 #include "allot/jobs/tokens.hpp"
 #include "allot/run/batch.hpp"
@@ -19,8 +19,6 @@
 
 namespace allot::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool has_powers(const Job& job) {
   return std::any_of(job.resources.begin(), job.resources.end(), [](const JobResource& resource) {
@@ -38,23 +36,25 @@ double energy(const RunView& view) {
 
 void print_json(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,
                 const std::string& run_id) {
-  Json json = Json::parse(view_json(summary.view));
-  json["run"] = run_id;
-  json["journal"] = arguments.journal;
-  json["objective"] = to_string(arguments.objective);
-  json["policy"] = arguments.policy.empty() ? std::string(policy_for(arguments.objective, needs_of(job).any))
-                                            : arguments.policy;
-  json["outcome"] = to_string(summary.outcome);
-  json["done_now"] = summary.done_now;
-  json["failed_now"] = summary.failed_now;
-  json["bound_s"] = summary.bound_s ? Json(*summary.bound_s) : Json(nullptr);
-  json["little"] = summary.little ? Json(*summary.little) : Json(nullptr);
-  json["mean_in_flight"] = summary.in_flight ? Json(*summary.in_flight) : Json(nullptr);
-  json["energy_j"] = has_powers(job) ? Json(energy(summary.view)) : Json(nullptr);
-  json["overhead_s"] = summary.overhead_s;
-  json["throughput"] =
-      summary.view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / summary.view.elapsed_s : 0;
-  console.document(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  // These two are of the whole run.
+  RunView view = summary.view;
+  view.throughput = view.elapsed_s > 0 ? static_cast<double>(summary.done_now) / view.elapsed_s : 0;
+  view.bound_s = summary.bound_s;
+  Json json = view_json(view);
+  json.add("run", run_id);
+  json.add("journal", arguments.journal);
+  json.add("objective", to_string(arguments.objective));
+  json.add("policy", arguments.policy.empty()
+                         ? std::string(policy_for(arguments.objective, needs_of(job).any))
+                         : arguments.policy);
+  json.add("outcome", to_string(summary.outcome));
+  json.add("done_now", summary.done_now);
+  json.add("failed_now", summary.failed_now);
+  json.add("little", summary.little);
+  json.add("mean_in_flight", summary.in_flight);
+  json.add("energy_j", has_powers(job) ? Json(energy(view)) : Json());
+  json.add("overhead_s", summary.overhead_s);
+  console.document(json.line() + "\n");
 }
 
 void print_summary(Console& console, const RunArguments& arguments, const Job& job, const RunSummary& summary,

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "apps/allot/terminal/text.hpp"
 
 namespace allot::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds kLineEvery{30};
 constexpr std::chrono::seconds kJsonEvery{1};
@@ -74,10 +71,6 @@ std::string pair_text(const PairView& pair, bool with_interval) {
   if (with_interval && std::isfinite(half))
     text += fmt::format(" {}", sign(Sign::kPlusMinus)) + number(half, 2);
   return text;
-}
-
-Json optional_number(const std::optional<double>& value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
 }  // namespace
@@ -154,48 +147,47 @@ std::string view_text(const RunView& view, const Console& console, std::string_v
   return text;
 }
 
-std::string view_json(const RunView& view) {
-  Json json = {{"elapsed_s", view.elapsed_s},
-               {"total", view.total},
-               {"done", view.done},
-               {"failed", view.failed},
-               {"running", view.running},
-               {"retried", view.retried},
-               {"throughput", view.throughput},
-               {"predicted", optional_number(view.predicted)},
-               {"left_s", optional_number(view.left_s)},
-               {"left_low_s", optional_number(view.left_low_s)},
-               {"left_high_s", optional_number(view.left_high_s)},
-               {"bound_s", optional_number(view.bound_s)}};
-  Json types = Json::array();
+Json view_json(const RunView& view) {
+  Json::Array types;
   for (std::size_t i = 0; i < view.types.size(); ++i) {
     const TypeView& type = view.types[i];
-    Json rates = Json::object();
+    Json rates = Json::object({});
     for (std::size_t j = 0; j < view.resources.size(); ++j) {
       const PairView& pair = view.pairs(task_type(i), resource_id(j));
       if (!pair.possible) continue;
-      rates[view.resources[j].name] = {
-          {"running", pair.running},
-          {"done", pair.done},
-          {"rate", optional_number(pair.rate)},
-          {"low", optional_number(pair.rate ? std::optional(pair.low) : std::nullopt)},
-          {"high", optional_number(pair.rate ? std::optional(pair.high) : std::nullopt)},
-          {"allowed", pair.allowed}};
+      rates.add(view.resources[j].name, Json::object({{"running", pair.running},
+                                                      {"done", pair.done},
+                                                      {"rate", pair.rate},
+                                                      {"low", pair.rate ? Json(pair.low) : Json()},
+                                                      {"high", pair.rate ? Json(pair.high) : Json()},
+                                                      {"allowed", pair.allowed}}));
     }
-    types.push_back({{"name", type.name},
-                     {"total", type.total},
-                     {"done", type.done},
-                     {"failed", type.failed},
-                     {"running", type.running},
-                     {"throughput", type.throughput},
-                     {"predicted", type.predicted},
-                     {"resources", std::move(rates)}});
+    Json& entry = types.emplace_back();
+    entry.add("name", type.name);
+    entry.add("total", type.total);
+    entry.add("done", type.done);
+    entry.add("failed", type.failed);
+    entry.add("running", type.running);
+    entry.add("throughput", type.throughput);
+    entry.add("predicted", type.predicted);
+    entry.add("resources", std::move(rates));
     if (!view.has_stages) continue;
-    types.back()["waiting"] = type.waiting;
-    types.back()["from"] = type.from.empty() ? Json(nullptr) : Json(type.from);
+    entry.add("waiting", type.waiting);
+    entry.add("from", type.from.empty() ? Json() : Json(type.from));
   }
-  json["types"] = std::move(types);
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::object({{"elapsed_s", view.elapsed_s},
+                       {"total", view.total},
+                       {"done", view.done},
+                       {"failed", view.failed},
+                       {"running", view.running},
+                       {"retried", view.retried},
+                       {"throughput", view.throughput},
+                       {"predicted", view.predicted},
+                       {"left_s", view.left_s},
+                       {"left_low_s", view.left_low_s},
+                       {"left_high_s", view.left_high_s},
+                       {"bound_s", view.bound_s},
+                       {"types", std::move(types)}});
 }
 
 LiveView::LiveView(const Console& console, ProgressStyle style, std::string title)
@@ -217,7 +209,7 @@ void LiveView::show(const RunView& view) {
   if (!is_due()) return;
   shown_at_ = Clock::now();
   if (style_ == ProgressStyle::kJson) {
-    console_.complain_document(view_json(view) + "\n");
+    console_.complain_document(view_json(view).line() + "\n");
   } else if (console_.shows_progress()) {
     block_.show(view_text(view, console_, title_, LiveBlock::columns()));
   } else {

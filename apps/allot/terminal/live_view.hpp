@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/base/stop.hpp"
+#include "allot/format/json.hpp"
 #include "allot/run/view.hpp"
 #include "apps/allot/terminal/console.hpp"
 #include "apps/allot/terminal/live_block.hpp"
@@ -25,7 +26,7 @@ std::string view_text(const RunView& view, const Console& console, std::string_v
 /// In one line.
 std::string view_line(const RunView& view);
 /// As a JSON object.
-std::string view_json(const RunView& view);
+Json view_json(const RunView& view);
 
 class LiveView {
  public:
