@@ -214,6 +214,48 @@ TEST(ClosedLoop, ABusyMomentDoesNotTurnThePlanRoundForLong) {
   }
 }
 
+/// Value in the two seconds that come a little after the machine was busy, relative to the plan.
+double after_busy_times(const System& truth, const std::string& policy, std::uint64_t seed, double begin,
+                        double end) {
+  DispatcherOptions options = deferred(policy);
+  options.exploration = 0.01;
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), options, LiveWorld::at(0));
+  bool is_busy = begin == 0;
+  LiveWorld world(truth, dispatcher, seed, [&](RandomStream& random) {
+    return is_busy ? 1 + 2.5 * exponential(random) : 1 + 0.04 * (random.uniform() - 0.5);
+  });
+  for (const TaskType l : truth.types()) world.add_threads(l, truth.count(l));
+  world.run_until(begin);
+  is_busy = true;
+  world.run_until(end);
+  is_busy = false;
+  world.run_until(end + 0.1);
+  const double from = world.now();
+  const double before = world.value();
+  world.run_until(from + 2);
+  return (world.value() - before) / (world.now() - from) / best_of(truth, policy);
+}
+
+TEST(ClosedLoop, BusyTimesDoNotTurnThePlanRoundForSeconds) {
+  // Rates that were first seen then, and rates that seem to have changed: what the plan has dropped for them
+  // is tried again soon, and two tries that are alike are believed.
+  const System truth = both_like_the_device();
+  for (const std::string policy : {"map", "planned"}) {
+    for (const auto& [begin, end] : {std::pair(0.0, 0.5), std::pair(0.5, 0.6), std::pair(0.5, 0.8)}) {
+      double sum = 0;
+      constexpr std::uint64_t kSeeds = 30;
+      for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        SCOPED_TRACE(::testing::Message()
+                     << policy << ", busy from " << begin << " to " << end << " s, seed=" << seed);
+        const double part = after_busy_times(truth, policy, seed, begin, end);
+        EXPECT_GE(part, 0.7);
+        sum += part;
+      }
+      EXPECT_GE(sum / kSeeds, 0.97) << policy << ", busy from " << begin << " to " << end << " s";
+    }
+  }
+}
+
 TEST(ClosedLoop, TriesOfWhatThePlanDoesNotUseStayWithinTheirBudget) {
   // The pair (b, little) is 50 times slower than (b, big): a try costs 5 s.
   const System truth({{.name = "big"}, {.name = "little"}},

@@ -59,6 +59,8 @@ constexpr std::size_t kAsBefore = 2;
 constexpr double kAlike = 1.2;
 constexpr double kSteady = 0.7;
 
+bool differs(double a, double b, double factor) noexcept { return a > factor * b || b > factor * a; }
+
 double cleaned(double seconds) noexcept {
   return seconds >= kLeastSeconds ? std::min(seconds, kMostSeconds) : kLeastSeconds;  // NaN: the least
 }
@@ -92,7 +94,7 @@ RateEstimator::RateEstimator(const RatePrior& prior, const RateEstimatorOptions&
   early_ = false;
 }
 
-void RateEstimator::completed(double busy_seconds) {
+void RateEstimator::completed(double busy_seconds, bool after_rest) {
   const double seconds = cleaned(busy_seconds);
   latest_reset_.reset();
   running_excess_ = 0;
@@ -104,6 +106,7 @@ void RateEstimator::completed(double busy_seconds) {
     if (guess_ == 0) guess_ = first_;
     return;
   }
+  if (after_rest) doubt_present(seconds);
   outlier_age_ += 1;
   if (early_) {
     remember(seconds + failed_seconds_, 0);
@@ -269,7 +272,6 @@ bool RateEstimator::return_to_past() {
   if (since_reset_ < kAsBefore ||
       !(past_.spread < kSteady * kSteady * past_.weight * past_.mean * past_.mean))
     return false;
-  const auto differs = [](double a, double b, double factor) { return a > factor * b || b > factor * a; };
   const double change = 1 + options_.reset_error;
   if (!differs(moments_.mean, past_.mean, change)) return false;
   for (std::size_t age = 0; age < kAsBefore; ++age) {
@@ -287,6 +289,22 @@ bool RateEstimator::return_to_past() {
   ++resets_;
   latest_reset_ = moments_.mean / mean_before;
   return true;
+}
+
+/// A sample after a rest that is nearer to the past than to the present counts as much as all of the present;
+/// two in a row that are alike, and much shorter than the present, say what the rate is now.
+void RateEstimator::doubt_present(double seconds) {
+  const double before = std::exchange(rested_, seconds);
+  const double least = (1 + options_.reset_error) * std::max(seconds, before);
+  if (before > 0 && least < moments_.mean && !differs(seconds, before, kAlike)) {
+    moments_ = {1, 1, before, 0};
+    in_window_ = 0;
+    remember(before, before);
+  } else if (doubtful() && moments_.effective() > 1) {
+    const double middle = std::sqrt(past_.mean * moments_.mean);
+    if ((seconds < middle) == (past_.mean < middle))
+      moments_ = {1, 1, moments_.mean, moments_.spread / moments_.weight};
+  }
 }
 
 void RateEstimator::publish() noexcept {

@@ -63,7 +63,8 @@ struct RateEstimatorOptions {
 /// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
 /// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
 /// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
-/// are as before, since a busy moment has passed.
+/// are as before, since a busy moment has passed. Two samples in a row that came after a rest, are alike and
+/// disagree as much by being shorter, drop the past as well: a pair that seems too slow gets few others.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
 /// times are skewed: with few samples the longest are yet to come.
@@ -74,7 +75,8 @@ class RateEstimator {
   explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
 
   /// A task ended after this many busy seconds. Times below a nanosecond count as one.
-  void completed(double busy_seconds);
+  /// `after_rest`: the pair was out of use, so what was known until then may be long past.
+  void completed(double busy_seconds, bool after_rest = false);
   /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
   void failed(double busy_seconds, double now);
 
@@ -94,10 +96,8 @@ class RateEstimator {
   /// What factor on the time the latest completion brought by dropping the past, if it did.
   std::optional<double> latest_reset() const noexcept { return latest_reset_; }
 
-  /// Whether the past was dropped not long ago, and would be a guide again if the next samples were like it;
-  /// and how many completions there have been since.
+  /// Whether the past was dropped not long ago, and would be a guide again if the next samples were like it.
   bool doubtful() const noexcept { return past_.weight > 0; }
-  std::uint64_t since_reset() const noexcept { return since_reset_; }
 
   /// The resource has changed, as seen from another type: the time is now guessed to be `factor` times what
   /// it was, and the next samples decide.
@@ -146,6 +146,7 @@ class RateEstimator {
   bool is_change(const Moments& before, std::size_t samples, double rise, double fall) const;
   void doubt(const Moments& before);
   bool return_to_past();
+  void doubt_present(double seconds);
   void restart_from(std::size_t samples);
   void publish() noexcept;
 
@@ -153,6 +154,7 @@ class RateEstimator {
   Moments moments_;
   Moments past_;  ///< before the latest reset, as long as it may have been for a moment only
   std::uint64_t since_reset_ = 0;
+  double rested_ = 0;          ///< the latest after a rest
   double first_ = 0;           ///< seconds of the discarded one
   double guess_ = 0;           ///< seconds, until there is better; 0: none
   double published_ = 0;       ///< the mean, moved by at most `largest_jump` a completion

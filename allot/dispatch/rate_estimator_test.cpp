@@ -265,6 +265,23 @@ TEST(RateEstimator, AfterABusyMomentTheRateIsWhatItWas) {
   }
 }
 
+TEST(RateEstimator, TwoTriesThatAreAlikeAndMuchShorterAreBelieved) {
+  for (const int busy : {3, 8, 40}) {
+    SCOPED_TRACE(::testing::Message() << busy << " completions while the machine was busy");
+    RandomStream random(static_cast<std::uint64_t>(busy));
+    RateEstimator estimator;
+    for (int k = 0; k < busy; ++k) estimator.completed(3 + 2 * random.uniform());
+    estimator.completed(1, true);
+    EXPECT_GT(estimator.estimate().seconds, 1.5) << "one says little";
+    estimator.completed(1.1, true);
+    EXPECT_NEAR(estimator.estimate().seconds, 1.05, 0.06);
+  }
+  RateEstimator estimator;
+  for (int k = 0; k < 40; ++k) estimator.completed(4);
+  for (const double other : {1.0, 2.0, 1.0}) estimator.completed(other, true);
+  EXPECT_GT(estimator.estimate().seconds, 3) << "they are not alike";
+}
+
 TEST(RateEstimator, CountsTheTimeOfFailedAttempts) {
   RateEstimator estimator;
   for (int k = 0; k < 500; ++k) {

@@ -29,15 +29,24 @@ CASES = {
 }
 CASES["S4"] = {**CASES["S2"], "options": ["--exponential"]}
 
+#: Seconds for which a run says what was done in each.
+SLICE = 0.1
+
 RIVALS = ["dmda", "dmdas", "lws", "eager", "random"]
+
+
+def package(*words):
+    """What pkg-config says; nothing if it is not installed or does not know."""
+    if shutil.which("pkg-config") is None:
+        return ""
+    return subprocess.run(["pkg-config", *words], capture_output=True, text=True, check=False).stdout.strip()
 
 
 def examples():
     """The folder of the programs that come with StarPU, where a package has them; it need not exist."""
     for module in ("starpu-1.4", "starpu-1.3"):
-        found = subprocess.run(["pkg-config", "--variable=libdir", module], capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            return pathlib.Path(found.stdout.strip()) / "starpu"
+        if folder := package("--variable=libdir", module):
+            return pathlib.Path(folder) / "starpu"
     return pathlib.Path("/usr/lib/starpu")
 
 
@@ -158,7 +167,7 @@ class ClosedLoop:
 
     def run(self, policy, seconds=3, warmup=1, seed=1, models=True, **settings):
         options = [*self.case.get("options", []), *([] if models else ["--no-models"])]
-        printed, stats = self.home.run([*self.words, *options, "--json", "--seconds", seconds, "--warmup", warmup, "--seed", seed,
+        printed, stats = self.home.run([*self.words, *options, "--json", "--slices", SLICE, "--seconds", seconds, "--warmup", warmup, "--seed", seed,
                                         *self.case["types"]], policy, timeout=120 + 10 * (seconds + warmup), **settings)
         return json.loads(printed), stats
 

@@ -12,11 +12,11 @@ import pathlib
 import platform
 import random
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import cases  # noqa: E402
+import rounds  # noqa: E402
 
 EXAMPLES = cases.examples() / "examples"
 #: Of a measurement in which tasks took over 3% longer than told, which nobody can tell where their lengths are drawn.
@@ -113,7 +113,7 @@ def values(options):
         def run(policy, loop=loop, tries=tries, **settings):
             return lambda round_: loop.quietest(lambda: loop.run(policy, options.seconds, seed=round_ + 1, **settings)[0], tries)
 
-        ways = {policy: run(policy) for policy in ["dmda", "dmdas", "allot-map"]}
+        ways = {policy: run(policy) for policy in [*options.against.split(","), "allot-map"]}
         ways["allot-planned"] = run("allot-planned", ALLOT_WORTHS=cases.named_text(case["worths"]))
         got = shuffled_rounds(ways, options.rounds)
         value = {policy: median([loop.value(r) for r in results]) for policy, results in got.items()}
@@ -149,7 +149,9 @@ def learning(options):
                   f"   tasks took {min(map(loop.stretch, results)):.3f} to {max(map(loop.stretch, results)):.3f} x as told")
             print(f"   the worst of the median   {verdict(min(rates) / middle, 0.95)}   of the plan at the times measured"
                   f" {verdict(min(of_plan), 0.95)}, median {median(of_plan):.3f}", flush=True)
-            answer[f"{name} {policy}"] = {"throughput": rates, "statistics": [statistics_ for _, statistics_ in got]}
+            statistics_ = [each for _, each in got]
+            lost = rounds.explain(rounds.Plan(loop, policy), results, statistics_, options.reasons)
+            answer[f"{name} {policy}"] = {"throughput": rates, "lost": lost, "statistics": statistics_}
     return answer
 
 
@@ -260,6 +262,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--cases", default=",".join(cases.CASES), help="of the loops (default: %(default)s)")
+    parser.add_argument("--against", default="dmda,dmdas", help="of values: StarPU's policies, dmda among them (default: %(default)s)")
+    parser.add_argument("--reasons", action="store_true", help="of learning: say of every round where it lost against the plan, not only of low ones")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("part", nargs="*", help=", ".join(parts) + "; all of them if none is named")
     options = parser.parse_args()
@@ -267,7 +271,7 @@ def main():
     if unknown:
         parser.error(f"no part {' '.join(sorted(unknown))}; there are {', '.join(parts)}")
     answer = {"machine": platform.platform(),
-              "starpu": subprocess.run(["pkg-config", "--modversion", "starpu-1.3"], capture_output=True, text=True, check=False).stdout.strip()}
+              "starpu": cases.package("--modversion", "starpu-1.3")}
     for name in options.part or parts:
         answer[name] = parts[name](options)
     if options.json:

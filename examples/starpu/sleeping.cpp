@@ -5,8 +5,14 @@
 //
 // Six tasks of type A in flight, each 8 ms on a CPU worker and 4 ms on the first OpenCL device; "-" means:
 // cannot run there. With --calibrate it measures every type on every worker, leaves StarPU's performance
-// models in STARPU_HOME and ends; later runs read them.
+// models in STARPU_HOME and ends; later runs read them. With --json --slices 0.1 it also says what was done
+// in each tenth of a second from the first task on, and how long workers that were ready had to wait for a
+// core.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -15,9 +21,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "examples/starpu/workers.hpp"
@@ -32,6 +40,7 @@ struct Options {
   unsigned cpus = 1;
   double warmup_s = 1;
   double seconds = 3;
+  double slices_s = 0;  // 0: none
   bool exponential = false;
   std::uint64_t seed = 1;
   bool models = true;
@@ -44,6 +53,13 @@ struct Counts {
   std::uint64_t done[kMostColumns] = {};
   double asleep_s[kMostColumns] = {};
   double in_system_s = 0;
+};
+
+/// All of it at one moment, or between two.
+struct Snapshot {
+  Clock::time_point at;
+  std::vector<Counts> types;
+  std::array<double, kMostColumns> waited_s{};  // of the workers of each column
 };
 
 struct Type {
@@ -69,8 +85,39 @@ Options options;
 std::deque<Type> types;  // StarPU keeps pointers into it
 std::atomic<bool> ending{false};
 
+/// The kernel's account of a worker: nanoseconds on a core, nanoseconds ready but without one, and so on.
+struct Account {
+  std::size_t column;
+  int file;
+};
+std::mutex accounts_mutex;
+std::vector<Account> accounts;
+
 std::uint64_t nanoseconds(Clock::duration time) {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+/// Of the calling worker, once.
+void open_account(std::size_t column) {
+  thread_local bool opened = false;
+  if (std::exchange(opened, true)) return;
+  const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;  // a kernel without: it counts as 0
+  const std::lock_guard lock(accounts_mutex);
+  accounts.push_back({column, file});
+}
+
+std::array<double, kMostColumns> waited() {
+  std::array<double, kMostColumns> seconds{};
+  const std::lock_guard lock(accounts_mutex);
+  for (const Account& account : accounts) {
+    char text[128] = {};
+    unsigned long long ran = 0, ready = 0;
+    if (pread(account.file, text, sizeof text - 1, 0) > 0 &&
+        std::sscanf(text, "%llu %llu", &ran, &ready) == 2)
+      seconds[account.column] += 1e-9 * static_cast<double>(ready);
+  }
+  return seconds;
 }
 
 int can_execute(unsigned worker, starpu_task* task, unsigned /*implementation*/) {
@@ -83,6 +130,7 @@ void sleep_as_told(void* /*buffers*/[], void* argument) {
   const auto begin = Clock::now();
   auto& place = *static_cast<Place*>(argument);
   const std::size_t j = own_column();
+  open_account(j);
   nap(place.type->ms[j] * place.size);
   place.type->asleep_ns[j].fetch_add(nanoseconds(Clock::now() - begin), std::memory_order_relaxed);
 }
@@ -125,17 +173,34 @@ void completed(void* argument) {
   if (!ending.load(std::memory_order_relaxed)) submit(place);
 }
 
-std::vector<Counts> snapshot() {
-  std::vector<Counts> all;
+Snapshot snapshot() {
+  Snapshot now{Clock::now(), {}, waited()};
   for (const Type& type : types) {
-    Counts& counts = all.emplace_back();
+    Counts& counts = now.types.emplace_back();
     for (std::size_t j = 0; j < kMostColumns; ++j) {
       counts.done[j] = type.done[j].load();
       counts.asleep_s[j] = 1e-9 * static_cast<double>(type.asleep_ns[j].load());
     }
     counts.in_system_s = 1e-9 * static_cast<double>(type.in_system_ns.load());
   }
-  return all;
+  return now;
+}
+
+/// What came after `before`.
+Snapshot since(const Snapshot& before, Snapshot now) {
+  for (std::size_t j = 0; j < kMostColumns; ++j) now.waited_s[j] -= before.waited_s[j];
+  for (std::size_t i = 0; i < now.types.size(); ++i) {
+    for (std::size_t j = 0; j < kMostColumns; ++j) {
+      now.types[i].done[j] -= before.types[i].done[j];
+      now.types[i].asleep_s[j] -= before.types[i].asleep_s[j];
+    }
+    now.types[i].in_system_s -= before.types[i].in_system_s;
+  }
+  return now;
+}
+
+double seconds_between(const Snapshot& from, const Snapshot& to) {
+  return std::chrono::duration<double>(to.at - from.at).count();
 }
 
 [[noreturn]] void usage(const std::string& why) {
@@ -143,7 +208,7 @@ std::vector<Counts> snapshot() {
       stderr,
       "sleeping: %s\n"
       "usage: sleeping [--cpus N] [--warmup S] [--seconds S] [--exponential] [--seed N] [--no-models]\n"
-      "                [--calibrate] [--json] TYPE:IN_FLIGHT:CPU_MS[,OCL0_MS[,OCL1_MS...]] ...\n"
+      "                [--calibrate] [--json] [--slices S] TYPE:IN_FLIGHT:CPU_MS[,OCL0_MS[,OCL1_MS...]] ...\n"
       "example: STARPU_SCHED=dmda sleeping A:6:8,4 B:6:20,10\n",
       why.c_str());
   std::exit(2);
@@ -184,6 +249,8 @@ void parse(int argc, char** argv) {
       options.warmup_s = number(value(), word);
     else if (word == "--seconds")
       options.seconds = number(value(), word);
+    else if (word == "--slices")
+      options.slices_s = number(value(), word);
     else if (word == "--seed")
       options.seed = static_cast<std::uint64_t>(number(value(), word));
     else if (word == "--exponential")
@@ -256,32 +323,82 @@ void print_text(const std::vector<Counts>& counts, double elapsed, double total)
   }
 }
 
-void print_json(const std::vector<Counts>& counts, double elapsed, double total) {
-  std::printf("{\"seconds\": %.6f, \"throughput\": %.6f, \"types\": {", elapsed, total / elapsed);
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    double done = 0;
-    for (const auto n : counts[i].done) done += static_cast<double>(n);
-    std::printf("%s\"%s\": {\"throughput\": %.6f, \"share\": %.6f, \"response_ms\": %.6f", i ? ", " : "",
-                types[i].name.c_str(), done / elapsed, total > 0 ? done / total : 0,
-                done > 0 ? 1e3 * counts[i].in_system_s / done : 0);
-    std::printf(", \"done\": [");
-    for (std::size_t j = 0; j < columns(); ++j)
-      std::printf("%s%llu", j ? ", " : "", static_cast<unsigned long long>(counts[i].done[j]));
-    std::printf("], \"ms\": [");
-    for (std::size_t j = 0; j < columns(); ++j) {
-      const auto n = static_cast<double>(counts[i].done[j]);
-      std::printf("%s%.6f", j ? ", " : "", n > 0 ? 1e3 * counts[i].asleep_s[j] / n : 0);
-    }
-    std::printf("]}");
+void print_done(const Counts& counts) {
+  std::printf("\"done\": [");
+  for (std::size_t j = 0; j < columns(); ++j)
+    std::printf("%s%llu", j ? ", " : "", static_cast<unsigned long long>(counts.done[j]));
+  std::printf("], \"ms\": [");
+  for (std::size_t j = 0; j < columns(); ++j) {
+    const auto n = static_cast<double>(counts.done[j]);
+    std::printf("%s%.6f", j ? ", " : "", n > 0 ? 1e3 * counts.asleep_s[j] / n : 0);
   }
-  std::printf("}}\n");
+  std::printf("]");
 }
 
-void report(const std::vector<Counts>& counts, double elapsed) {
+void print_waited(const Snapshot& part) {
+  std::printf("\"waited_s\": [");
+  for (std::size_t j = 0; j < columns(); ++j) std::printf("%s%.6f", j ? ", " : "", part.waited_s[j]);
+  std::printf("]");
+}
+
+/// Times are seconds since the first.
+void print_slices(const std::vector<Snapshot>& moments) {
+  std::printf(", \"slices\": [");
+  for (std::size_t k = 1; k < moments.size(); ++k) {
+    const Snapshot part = since(moments[k - 1], moments[k]);
+    std::printf("%s{\"begin\": %.6f, \"end\": %.6f, ", k > 1 ? ", " : "",
+                seconds_between(moments[0], moments[k - 1]), seconds_between(moments[0], moments[k]));
+    print_waited(part);
+    std::printf(", \"types\": {");
+    for (std::size_t i = 0; i < part.types.size(); ++i) {
+      std::printf("%s\"%s\": {", i ? ", " : "", types[i].name.c_str());
+      print_done(part.types[i]);
+      std::printf("}");
+    }
+    std::printf("}}");
+  }
+  std::printf("]");
+}
+
+void print_json(const Snapshot& all, double elapsed, double total, const std::vector<Snapshot>& moments) {
+  std::printf("{\"seconds\": %.6f, \"throughput\": %.6f, ", elapsed, total / elapsed);
+  print_waited(all);
+  std::printf(", \"types\": {");
+  for (std::size_t i = 0; i < all.types.size(); ++i) {
+    double done = 0;
+    for (const auto n : all.types[i].done) done += static_cast<double>(n);
+    std::printf("%s\"%s\": {\"throughput\": %.6f, \"share\": %.6f, \"response_ms\": %.6f, ", i ? ", " : "",
+                types[i].name.c_str(), done / elapsed, total > 0 ? done / total : 0,
+                done > 0 ? 1e3 * all.types[i].in_system_s / done : 0);
+    print_done(all.types[i]);
+    std::printf("}");
+  }
+  std::printf("}");
+  if (options.slices_s > 0) print_slices(moments);
+  std::printf("}\n");
+}
+
+void report(const Snapshot& all, double elapsed, const std::vector<Snapshot>& moments = {}) {
   double total = 0;
-  for (const Counts& type : counts)
+  for (const Counts& type : all.types)
     for (const auto n : type.done) total += static_cast<double>(n);
-  (options.json ? print_json : print_text)(counts, elapsed, total);
+  if (options.json)
+    print_json(all, elapsed, total, moments);
+  else
+    print_text(all.types, elapsed, total);
+}
+
+/// Waits, and takes a snapshot at the end of each slice and of the time.
+void watch(double seconds, std::vector<Snapshot>& moments) {
+  const auto begin = Clock::now();
+  const double slice = options.slices_s > 0 ? options.slices_s : seconds;
+  for (int k = 1; seconds > 0; ++k) {
+    const double until = std::min(seconds, k * slice);
+    std::this_thread::sleep_until(
+        begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(until)));
+    moments.push_back(snapshot());
+    if (until >= seconds) return;
+  }
 }
 
 }  // namespace
@@ -298,6 +415,7 @@ int main(int argc, char** argv) {
     report(snapshot(), std::chrono::duration<double>(Clock::now() - begin).count());
     return 0;
   }
+  std::vector<Snapshot> moments{snapshot()};
   std::deque<Place> places;
   for (unsigned n = 0, more = 1; more != 0;
        ++n) {  // types take turns, so that none has the machine to itself first
@@ -305,22 +423,13 @@ int main(int argc, char** argv) {
     for (Type& type : types)
       if (n < type.in_flight) submit(places.emplace_back(Place{&type, 1, {}})), more = 1;
   }
-  std::this_thread::sleep_for(std::chrono::duration<double>(options.warmup_s));
-  const std::vector<Counts> before = snapshot();
-  const auto begin = Clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(options.seconds));
-  std::vector<Counts> counts = snapshot();
-  const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+  watch(options.warmup_s, moments);
+  const Snapshot before = moments.back();
+  watch(options.seconds, moments);
+  const Snapshot after = moments.back();
   ending = true;
   starpu_task_wait_for_all();
   starpu_shutdown();
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    for (std::size_t j = 0; j < kMostColumns; ++j) {
-      counts[i].done[j] -= before[i].done[j];
-      counts[i].asleep_s[j] -= before[i].asleep_s[j];
-    }
-    counts[i].in_system_s -= before[i].in_system_s;
-  }
-  report(counts, elapsed);
+  report(since(before, after), seconds_between(before, after), moments);
   return 0;
 }

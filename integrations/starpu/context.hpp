@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -117,6 +118,7 @@ class Context {
   void wake_sleepers();
   void plan_failed(const std::string& why);
   void say_plan(const Plan& plan) const;
+  void remember(std::shared_ptr<const Plan> plan);
   Report report(Clock::time_point now) const;
 
   const unsigned id_;
@@ -138,6 +140,7 @@ class Context {
   std::vector<starpu_task*> parked_;
   std::array<Worker, STARPU_NMAXWORKERS> workers_;
   Tally tally_;
+  std::deque<std::pair<Clock::time_point, std::shared_ptr<const Plan>>> made_plans_;  ///< the latest
 
   std::atomic<std::uint64_t> changes_{1};  ///< counts everything that may give an idle worker a task
   std::atomic<Count> waiting_{0};          ///< in the lines

@@ -16,6 +16,9 @@ namespace {
 /// little after the last has ended keeps its count.
 constexpr std::size_t kPeaks = 8;
 
+/// So many of the latest plans are in the statistics.
+constexpr std::size_t kMostPlans = 256;
+
 /// Small counts: any difference; large ones come and go.
 bool moved(Count planned, Count now) noexcept { return std::abs(now - planned) > planned / 10; }
 
@@ -99,6 +102,7 @@ bool Context::look() {
     }
     if (settings_.verbose) say_plan(*plan);
     const std::lock_guard lock(mutex_);
+    if (!plan->stale) remember(plan);
     placement_.follow(*plan, *dispatcher_);
     changed();
   }
@@ -132,6 +136,12 @@ void Context::say_plan(const Plan& plan) const {
   say(plan.note.empty() ? line : line + " (" + plan.note + ")");
 }
 
+void Context::remember(std::shared_ptr<const Plan> plan) {
+  if (settings_.statistics.empty()) return;
+  if (made_plans_.size() == kMostPlans) made_plans_.pop_front();
+  made_plans_.emplace_back(Clock::now(), std::move(plan));
+}
+
 /// For drivers that block: who slept may have something to do now.
 void Context::wake_sleepers() {
   std::vector<int> sleeping;
@@ -160,6 +170,8 @@ Report Context::report(Clock::time_point now) const {
   if (dispatcher_) {
     all.plan = dispatcher_->plan();
     all.seen = dispatcher_->statistics(now);
+    for (const auto& [at, plan] : made_plans_)
+      all.plans.emplace_back(all.seen.seconds - std::chrono::duration<double>(now - at).count(), plan);
     for (std::size_t i = 0; i < types_.size(); ++i) {
       for (std::size_t j = 0; j < groups_.size(); ++j) {
         all.placements.push_back(placement_.placed(task_type(i), resource_id(j)));

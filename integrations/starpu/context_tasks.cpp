@@ -50,7 +50,6 @@ HeldTask* Context::admit(starpu_task* task) {
   }
   HeldTask& held = held_.make();
   held.task = task;
-  held.urgency = task->priority;
   held.choosy = picky;
   held.able = set;
   held.ticket.type = *i;
@@ -61,6 +60,7 @@ HeldTask* Context::admit(starpu_task* task) {
 
 void Context::place(HeldTask& held) {
   const TaskType i = held.ticket.type;
+  held.urgency = held.task->priority;
   if (placement_.binds_late()) return;  // whoever takes it
   if (types_[index(i)].planned && placement_.fits_plan(i)) {
     while (const std::optional<Ticket> ticket = dispatcher_->place(i)) {

@@ -154,7 +154,10 @@ TaskType Context::add_type(const std::string& name, std::vector<RatePrior> prior
   const bool first = types_.empty();
   types_.push_back({name});
   placement_.resize(types_.size(), groups_.size());
-  if (first) placement_.follow(*dispatcher_->plan(), *dispatcher_);
+  if (first) {
+    remember(dispatcher_->plan());
+    placement_.follow(*dispatcher_->plan(), *dispatcher_);
+  }
   if (wants_shares_) {
     std::vector<std::string> names;
     for (const Type& known : types_) names.push_back(known.name);

@@ -48,6 +48,8 @@ void Placement::put(HeldTask& task) {
   if (late_ && !task.pinned) {
     lines_.put_unbound(task);
   } else {
+    // One of the same type before it may be better off elsewhere, and wait for that.
+    if (task.ticket.explores) task.urgency = std::numeric_limits<int>::max();
     task.placed = task.ticket.resource;
     ++cell(task.ticket.type, task.placed).placed;
     if (!task.pinned) lines_.put(task);
@@ -259,7 +261,7 @@ void Placement::end(const HeldTask& task, std::optional<double> seconds, Clock::
   const auto [i, j] = std::pair(task.ticket.type, task.ticket.resource);
   const double known = seconds.value_or(std::numeric_limits<double>::quiet_NaN());
   if (task.start) return late_->ended(*task.start, known, true, now);
-  lines_.served(i, j, seconds.value_or(expected_seconds(i, j)));
+  if (!task.ticket.explores) lines_.served(i, j, seconds.value_or(expected_seconds(i, j)));
   dispatcher.complete(task.ticket, known, true, now);
 }
 

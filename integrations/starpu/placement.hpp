@@ -34,7 +34,7 @@ class Placement {
  public:
   using Accepts = std::function<bool(const HeldTask&)>;
 
-  explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead, false}), when_ahead_(when_ahead) {}
+  explicit Placement(Lines::WhenAhead when_ahead) : lines_({when_ahead}), when_ahead_(when_ahead) {}
 
   /// From now on, and before the first task: the dispatcher's policy binds late.
   void bind_late(Dispatcher& dispatcher, Clock::time_point now = Clock::now()) {

@@ -77,6 +77,18 @@ class StarpuPlacement : public ::testing::Test {
   std::deque<HeldTask> tasks_;
 };
 
+TEST_F(StarpuPlacement, ATryDoesNotWaitBehindATaskThatWouldRatherGoElsewhere) {
+  for (int k = 0; k < 6; ++k) push_at(kA, kCpu);
+  for (int k = 0; k < 4; ++k) push_at(kB, kCpu);
+  push_at(kB, kGpu);  // where the plan has none
+  HeldTask& trial = tasks_.emplace_back();
+  trial.able = kBoth;
+  trial.ticket = dispatcher_.place_at(kB, kGpu);
+  trial.ticket.explores = true;
+  placement_.put(trial);
+  EXPECT_EQ(take(kGpu), &trial);
+}
+
 /// A closed loop in virtual time, each resource one task after the other: what is completed comes near what
 /// the model predicts for the plan, which is 250 + (5 x 125 + 6 x 50) / 11 = 334 per second.
 TEST_F(StarpuPlacement, DeliverTheRateOfThePlan) {

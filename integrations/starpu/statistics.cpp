@@ -56,6 +56,27 @@ Json plan_json(const Plan& plan) {
   return json;
 }
 
+/// What each plan gave to the pairs, and the times of tasks that it was made with.
+Json plans_json(const Report& report) {
+  Json::Array plans;
+  for (const auto& [seconds, plan] : report.plans) {
+    const System& system = plan->system;
+    std::vector<double> parts;
+    std::vector<double> times;
+    for (const TaskType i : system.types()) {
+      for (const ResourceId j : system.resource_ids()) {
+        parts.push_back(plan->part(i, j).value_or(0));
+        times.push_back(system.seconds_per_task(i, j));
+      }
+    }
+    plans.push_back(Json::object({{"number", plan->number},
+                                  {"seconds", seconds},
+                                  {"parts", matrix(parts, system.resource_count())},
+                                  {"task_seconds", matrix(times, system.resource_count())}}));
+  }
+  return plans;
+}
+
 /// What a plan reckons with besides workers.
 Json needs_json(const System& system) {
   Json::Array needs;
@@ -85,6 +106,7 @@ std::string report_json(const Report& report) {
   json.add("workers", report.workers);
   if (!report.shares.empty()) json.add("shares", report.shares);
   if (report.plan) json.add("plan", plan_json(*report.plan));
+  if (!report.plans.empty()) json.add("plans", plans_json(report));
   if (report.plan && !report.plan->system.capacities().empty()) {
     Json::Array capacities;
     for (const Capacity& capacity : report.plan->system.capacities())

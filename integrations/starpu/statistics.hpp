@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "allot/dispatch/plan.hpp"
@@ -30,6 +31,7 @@ struct Report : Tally {
   std::vector<std::string> resources;
   std::vector<Count> workers;  ///< by resource
   std::shared_ptr<const Plan> plan;
+  std::vector<std::pair<double, std::shared_ptr<const Plan>>> plans;  ///< the latest, and when they were made
   DispatchStatistics seen;
   std::vector<std::uint64_t> placements;  ///< where tasks were placed first
   std::vector<RateEstimate> rates;

@@ -46,6 +46,7 @@ TEST(StarpuStatistics, SaysAllOfIt) {
   Plan plan{3, system, target, {}, {}, {}, 0};
   plan.predicted = evaluate(system, target);
   report.plan = std::make_shared<const Plan>(plan);
+  report.plans = {{0.25, report.plan}};
   report.rates.resize(4);
   report.rates[1].completions = 9;
   report.rates[1].seconds_high = std::numeric_limits<double>::infinity();
@@ -60,6 +61,11 @@ TEST(StarpuStatistics, SaysAllOfIt) {
   EXPECT_EQ(json["plan"]["target"], nlohmann::json::parse("[[0, 2], [1, 0]]"));
   EXPECT_EQ(json["plan"]["counts"], nlohmann::json::parse("[2, 1]"));
   EXPECT_DOUBLE_EQ(json["plan"]["predicted_throughput"], 2 + 3);
+  ASSERT_EQ(json["plans"].size(), 1U);
+  EXPECT_EQ(json["plans"][0]["number"], 3);
+  EXPECT_EQ(json["plans"][0]["seconds"], 0.25);
+  EXPECT_EQ(json["plans"][0]["parts"], nlohmann::json::parse("[[0, 2], [1, 0]]"));
+  EXPECT_EQ(json["plans"][0]["task_seconds"][1], nlohmann::json::parse("[0.3333333333333333, 0.25]"));
   EXPECT_EQ(json["placements"], nlohmann::json::parse("[[2, 7], [4, 0]]"));
   EXPECT_EQ(json["completions"], nlohmann::json::parse("[[0, 9], [4, 0]]"));
   EXPECT_EQ(json["rates"][0][1]["completions"], 9);

@@ -14,17 +14,6 @@ namespace {
 
 /// A rate that moved by less than this is the same.
 constexpr double kLeastMove = 0.03;
-/// A pair is tried until so many completions are behind its rate.
-constexpr double kLearnt = 1.9;  // two, one of them faded a little
-/// And on to so many while its few samples differ so much that their interval is this wide: one that a busy
-/// moment has made long would turn the plan round, and nothing would put it right again.
-constexpr double kLearntAtLast = 5;
-constexpr double kWideInterval = 2;
-/// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
-/// first completion is known, which often is slow, so many times, and when one more is.
-constexpr double kHopeless = 10;
-constexpr double kHopelessFirst = 300;
-constexpr double kHopelessSecond = 30;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
 /// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load. So
@@ -49,34 +38,11 @@ constexpr double kOfLate = 1 - 1.0 / 128;
 constexpr double kRoomToGrow = 1.3;
 /// Arrivals that moved by less than this part are the same.
 constexpr double kMovedArrivals = 0.2;
-/// A rate is fresh for so many completions of all pairs.
-constexpr std::uint64_t kFresh = 100;
-/// A rate that has just changed, so that the pair may not be used any more, is tried again after so many
-/// completions of all pairs, then after twice as many, and so on for so many times: the machine may have been
-/// busy for a moment.
-constexpr std::uint64_t kSoon = 16;
-constexpr std::uint64_t kDoubts = 6;
-/// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
-constexpr std::uint64_t kInUse = 32;
 
 /// By how much the number of tasks may differ and be the same.
 Count slack(Count tasks) noexcept { return std::max<Count>(tasks >= kSome ? 1 : 0, tasks / kSmall); }
 
 double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
-
-bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
-  constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
-  const std::uint64_t completions = estimator.completions();
-  if (completions == 0) return false;
-  return estimator.seconds() > kFactors[std::min<std::uint64_t>(completions, 3) - 1] * fastest;
-}
-
-bool learnt(const RateEstimator& estimator) {
-  if (estimator.weight() < kLearnt) return false;
-  if (estimator.weight() >= kLearntAtLast) return true;
-  const RateEstimate known = estimator.estimate();
-  return known.seconds_high <= kWideInterval * known.seconds_low;
-}
 
 }  // namespace
 
@@ -312,6 +278,14 @@ void KnownSystem::take(const Sample& sample, double now) {
   ++completions;
   busy_seconds += sample.busy_seconds;
   Pair& seen = pair(sample.type, sample.resource);
+  // In a large system what is in use may come as rarely: only tries are sure to come after a rest.
+  const bool has_rested = completions - seen.latest_sample >= kSoon;
+  const bool is_retry = has_rested && sample.explores;
+  if (is_retry) {
+    ++seen.retries;
+  } else if (!has_rested && !sample.explores) {
+    seen.retries = 0;
+  }
   seen.latest_sample = completions;
   seen.questioned = false;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
@@ -329,7 +303,7 @@ void KnownSystem::take(const Sample& sample, double now) {
     seen.estimator.failed(seconds, end);
     return;
   }
-  seen.estimator.completed(seconds);
+  seen.estimator.completed(seconds, is_retry);
   const std::optional<double> factor = seen.estimator.latest_reset();
   if (!factor) return;
   // What changed is more often a resource than a type: those that are not used there now are looked at again.
@@ -358,70 +332,6 @@ void KnownSystem::open_and_close(double now) {
       changed = true;
     }
   }
-}
-
-void KnownSystem::ask_for_trials() {
-  double servers = 0;
-  for (const ResourceId j : resource_ids()) {
-    if (presence[index(j)] == Presence::kHere) servers += static_cast<double>(resources[index(j)].servers);
-  }
-  // Each resource has its part of the budget, by its servers: else a pair that is slow on the one device that
-  // others are fast on would take the time of all the rest from there. Those that the plan does not use share
-  // it.
-  budgets.assign(resources.size(), 0);
-  for (const ResourceId j : resource_ids()) {
-    double idle_pairs = 0;
-    for (const TaskType i : type_ids()) {
-      idle_pairs += present(i, j) && completions - pair(i, j).latest_sample > kInUse ? 1 : 0;
-    }
-    const double part = static_cast<double>(resources[index(j)].servers) / std::max(1.0, servers);
-    budgets[index(j)] = exploration * busy_seconds * part / std::max(1.0, idle_pairs);
-  }
-  for (const TaskType i : type_ids()) {
-    if (populations[index(i)].planned == 0) continue;
-    double fastest = std::numeric_limits<double>::infinity();
-    for (const ResourceId j : resource_ids()) {
-      if (!present(i, j)) continue;
-      const RateEstimator& known = pair(i, j).estimator;
-      if (known.seconds() > 0 && known.breaker() == Breaker::kClosed)
-        fastest = std::min(fastest, known.seconds());
-    }
-    for (const ResourceId j : resource_ids()) {
-      if (!present(i, j) || counts.trial_asked_for(i, j)) continue;
-      if (counts.count(i, j).load(std::memory_order_relaxed) != 0) continue;  // one at a time
-      if (worth_trying(i, j, fastest)) counts.ask_for_trial(i, j);
-    }
-  }
-}
-
-bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
-  const Pair& candidate = pair(i, j);
-  const RateEstimator& known = candidate.estimator;
-  if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
-  if (!hopeless(known, fastest)) {
-    if (!learnt(known)) return true;
-    const std::uint64_t doubts = known.since_reset();
-    if (known.doubtful() && doubts < kDoubts && completions - candidate.latest_sample >= kSoon << doubts)
-      return true;
-  }
-  if (completions - candidate.latest_sample < kFresh) return false;
-  return (candidate.explored_seconds + known.seconds()) * servers_kept_busy(i, j) <= budgets[index(j)];
-}
-
-/// A task that holds a part of something keeps up to that part of the machine from its work.
-double KnownSystem::servers_kept_busy(TaskType i, ResourceId j) const {
-  double servers = 0;
-  for (const Resource& resource : resources) servers += static_cast<double>(resource.servers);
-  double part = 0;
-  for (const Need& need : types[index(i)].needs) {
-    if (need.resource != j) continue;
-    const std::size_t r = index(need.capacity);
-    const bool is_servers = r < resources.size();
-    if (!is_servers && capacities[r - resources.size()].shared) continue;
-    part = std::max(part, need.amount / (is_servers ? static_cast<double>(resources[r].servers)
-                                                    : capacities[r - resources.size()].amount));
-  }
-  return std::max(1.0, part * servers);
 }
 
 // ---- planning

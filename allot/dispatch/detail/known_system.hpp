@@ -75,6 +75,13 @@ struct KnownSystem {
   };
 
   enum class Presence : std::uint8_t { kHere, kDrained, kLost };
+  /// A pair is tried until so many completions are behind its rate.
+  static constexpr double kLearnt = 1.9;  // two, one of them faded a little
+  /// Completions of all pairs within which a pair is in use, and will notice a change of its resource itself.
+  static constexpr std::uint64_t kInUse = 32;
+  /// And after which it has rested.
+  static constexpr std::uint64_t kSoon = 16;
+
   struct Pair {
     bool exists = false;  ///< can run and was not disabled
     RateEstimator estimator;
@@ -82,6 +89,7 @@ struct KnownSystem {
     double explored_seconds = 0;
     std::uint64_t latest_sample = 0;  ///< number of all completions then
     bool questioned = false;          ///< since its latest sample
+    std::uint64_t retries = 0;        ///< tries after a rest, since it was in use
   };
 
   Pair& pair(TaskType i, ResourceId j) noexcept { return pairs(i, j); }

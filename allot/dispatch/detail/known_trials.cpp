@@ -1,0 +1,112 @@
+// Which pairs are tried, to learn their rates.
+#include <algorithm>
+#include <limits>
+
+#include "allot/dispatch/detail/known_system.hpp"
+
+namespace allot::detail {
+namespace {
+
+/// And on to so many while its few samples differ so much that their interval is this wide: one that a busy
+/// moment has made long would turn the plan round, and nothing would put it right again.
+constexpr double kLearntAtLast = 5;
+constexpr double kWideInterval = 2;
+/// A pair so many times slower than the type's fastest is left to the budget for exploration; when only its
+/// first completion is known, which often is slow, so many times, and when one more is.
+constexpr double kHopeless = 10;
+constexpr double kHopelessFirst = 300;
+constexpr double kHopelessSecond = 30;
+/// A rate is fresh for so many completions of all pairs.
+constexpr std::uint64_t kFresh = 100;
+/// A pair that is not used any more, or never was, is tried again after so many completions of all pairs
+/// (`kSoon`), then after twice as many, and so on for so many times: the machine may have been busy when its
+/// rate was seen.
+constexpr std::uint64_t kRetries = 4;
+/// For so few times, and not if it is so many times slower than the type's fastest, unless the rate has just
+/// changed.
+constexpr std::uint64_t kFewRetries = 3;
+constexpr double kNear = 8;
+
+bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
+  constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
+  const std::uint64_t completions = estimator.completions();
+  if (completions == 0) return false;
+  return estimator.seconds() > kFactors[std::min<std::uint64_t>(completions, 3) - 1] * fastest;
+}
+
+bool learnt(const RateEstimator& estimator) {
+  if (estimator.weight() < KnownSystem::kLearnt) return false;
+  if (estimator.weight() >= kLearntAtLast) return true;
+  const RateEstimate known = estimator.estimate();
+  return known.seconds_high <= kWideInterval * known.seconds_low;
+}
+
+}  // namespace
+
+void KnownSystem::ask_for_trials() {
+  double servers = 0;
+  for (const ResourceId j : resource_ids()) {
+    if (presence[index(j)] == Presence::kHere) servers += static_cast<double>(resources[index(j)].servers);
+  }
+  // Each resource has its part of the budget, by its servers: else a pair that is slow on the one device that
+  // others are fast on would take the time of all the rest from there. Those that the plan does not use share
+  // it.
+  budgets.assign(resources.size(), 0);
+  for (const ResourceId j : resource_ids()) {
+    double idle_pairs = 0;
+    for (const TaskType i : type_ids()) {
+      idle_pairs += present(i, j) && completions - pair(i, j).latest_sample > kInUse ? 1 : 0;
+    }
+    const double part = static_cast<double>(resources[index(j)].servers) / std::max(1.0, servers);
+    budgets[index(j)] = exploration * busy_seconds * part / std::max(1.0, idle_pairs);
+  }
+  for (const TaskType i : type_ids()) {
+    if (populations[index(i)].planned == 0) continue;
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const ResourceId j : resource_ids()) {
+      if (!present(i, j)) continue;
+      const RateEstimator& known = pair(i, j).estimator;
+      if (known.seconds() > 0 && known.breaker() == Breaker::kClosed)
+        fastest = std::min(fastest, known.seconds());
+    }
+    for (const ResourceId j : resource_ids()) {
+      if (!present(i, j) || counts.trial_asked_for(i, j)) continue;
+      if (counts.count(i, j).load(std::memory_order_relaxed) != 0) continue;  // one at a time
+      if (worth_trying(i, j, fastest)) counts.ask_for_trial(i, j);
+    }
+  }
+}
+
+bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
+  const Pair& candidate = pair(i, j);
+  const RateEstimator& known = candidate.estimator;
+  if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
+  const bool is_hopeless = hopeless(known, fastest);
+  if (!is_hopeless && !learnt(known)) return true;
+  const std::uint64_t rest = completions - candidate.latest_sample;
+  const double servers = servers_kept_busy(i, j);
+  const bool is_doubtful = known.doubtful();
+  if ((is_doubtful || known.seconds() <= kNear * fastest) &&
+      candidate.retries < (is_doubtful ? kRetries : kFewRetries) && rest >= kSoon << candidate.retries)
+    return true;
+  if (rest < kFresh) return false;
+  return (candidate.explored_seconds + known.seconds()) * servers <= budgets[index(j)];
+}
+
+/// A task that holds a part of something keeps up to that part of the machine from its work.
+double KnownSystem::servers_kept_busy(TaskType i, ResourceId j) const {
+  double servers = 0;
+  for (const Resource& resource : resources) servers += static_cast<double>(resource.servers);
+  double part = 0;
+  for (const Need& need : types[index(i)].needs) {
+    if (need.resource != j) continue;
+    const std::size_t r = index(need.capacity);
+    const bool is_servers = r < resources.size();
+    if (!is_servers && capacities[r - resources.size()].shared) continue;
+    part = std::max(part, need.amount / (is_servers ? static_cast<double>(resources[r].servers)
+                                                    : capacities[r - resources.size()].amount));
+  }
+  return std::max(1.0, part * servers);
+}
+
+}  // namespace allot::detail
