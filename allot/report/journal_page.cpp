@@ -62,6 +62,7 @@ std::string date_text(double unix_seconds) {
 }
 
 Cell number_cell(double value, const char* format = "%.4g") { return {printed(format, value), value}; }
+Cell seconds_cell(double seconds) { return {seconds_text(seconds), seconds}; }
 Cell count_cell(std::int64_t value) { return {std::to_string(value), static_cast<double>(value)}; }
 Cell text_cell(std::string text) { return {std::move(text), std::nullopt}; }
 
@@ -244,8 +245,8 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
   std::map<std::pair<std::string, std::string>, LearntRate> learnt;
   for (LearntRate& rate : journal.rates()) learnt[{rate.type, rate.resource}] = rate;
   Table table;
-  table.columns = {"type",         "resource",  "ok",           "not ok",
-                   "mean seconds", "mean wait", "learned rate", "95% interval"};
+  table.columns = {"type",      "resource",  "ok",           "not ok",
+                   "mean time", "mean wait", "learned rate", "95% interval"};
   for (const auto& [pair, sums] : content.pairs) {
     const std::string& type = content.types.order()[pair.first];
     const std::string& resource = content.resources.order()[pair.second];
@@ -253,8 +254,8 @@ Table pairs_table(const Content& content, const JournalReader& journal) {
     const auto attempts = static_cast<double>(sums.ok + sums.bad);
     table.rows.push_back(
         {text_cell(type), text_cell(resource), count_cell(sums.ok), count_cell(sums.bad),
-         sums.ok > 0 ? number_cell(sums.ok_seconds / static_cast<double>(sums.ok)) : text_cell(""),
-         attempts > 0 ? number_cell(sums.wait_seconds / attempts) : text_cell(""),
+         sums.ok > 0 ? seconds_cell(sums.ok_seconds / static_cast<double>(sums.ok)) : text_cell(""),
+         attempts > 0 ? seconds_cell(sums.wait_seconds / attempts) : text_cell(""),
          it != learnt.end() ? number_cell(it->second.rate) : text_cell(""),
          text_cell(it != learnt.end()
                        ? printed("%.4g", it->second.low) + " to " + printed("%.4g", it->second.high)
@@ -291,14 +292,14 @@ Table runs_table(const JournalReader& journal) {
 
 Table troubles_table(const Content& content) {
   Table table;
-  table.columns = {"task", "attempt", "resource", "status", "exit", "signal", "seconds", "error", "command"};
+  table.columns = {"task", "attempt", "resource", "status", "exit", "signal", "time", "error", "command"};
   for (const AttemptRow& row : content.troubles) {
     const auto maybe = [](const std::optional<int>& value) {
       return value ? count_cell(*value) : text_cell("");
     };
     table.rows.push_back({text_cell(row.task), count_cell(row.attempt), text_cell(row.resource),
                           text_cell(std::string(to_string(row.status))), maybe(row.exit), maybe(row.signal),
-                          number_cell(row.wall_s), text_cell(row.error), text_cell(row.command)});
+                          seconds_cell(row.wall_s), text_cell(row.error), text_cell(row.command)});
   }
   return table;
 }
@@ -360,10 +361,11 @@ std::string journal_page(const JournalReader& journal, const JournalPageInfo& in
                   "<p class=\"quiet\">Each type of task has as many rows as tasks of it ran at "
                   "once.</p>\n");
     }
-    section(
-        "throughput", "Throughput over time",
-        legend(content, false, !predictions.empty()) +
-            timeline(detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis)));
+    const std::string throughput =
+        detail::throughput_svg(content.bars, content.types.order().size(), predictions, axis);
+    const bool with_prediction = throughput.find("class=\"promise\"") != std::string::npos;
+    section("throughput", "Throughput over time",
+            legend(content, false, with_prediction) + timeline(throughput));
     section("pairs", "By type and resource", table(pairs_table(content, journal)));
     section("resources", "By resource", table(resources_table(content, axis)));
     if (!content.troubles.empty()) {

@@ -72,6 +72,32 @@ TEST_F(JournalPage, ShowsEveryAttemptOfAFew) {
   EXPECT_THAT(html, Not(HasSubstr("nan")));
 }
 
+TEST_F(JournalPage, SaysNothingOfAPredictionThatIsNotDrawn) {
+  write(20, 2);
+  EXPECT_THAT(page(), HasSubstr("predicted by the plan"));
+  fs::remove_all(folder_);
+  fs::create_directories(folder_);
+  {
+    Journal journal(path_, {.group = std::chrono::milliseconds(1000)});
+    const std::vector<std::string> types = {"first"};
+    const std::vector<JobItem> items = {{task_type(0), 0, "t:0"}};
+    journal.register_tasks(items, types, {});
+    journal.begin_run({"id", "a.toml", "throughput", "map", "1", 1000});
+    journal.note_prediction({{1001, "first", 2}});  // when all has ended
+    AttemptEnd end;
+    end.resource = "cpu";
+    end.start_unix = 1000;
+    end.wall_s = 1;
+    end.status = AttemptStatus::kOk;
+    end.command = "x";
+    journal.finish(end, true);
+    journal.flush();
+  }
+  const std::string late = page();
+  EXPECT_THAT(late, Not(HasSubstr("predicted by the plan")));
+  EXPECT_THAT(late, Not(HasSubstr("class=\"promise\"")));
+}
+
 TEST_F(JournalPage, FetchesNothing) {
   write(20, 2);
   EXPECT_FALSE(std::regex_search(page(), std::regex("(src|href)=\"(?!data:|#)|url\\(|@import|<script")));

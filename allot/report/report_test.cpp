@@ -115,7 +115,20 @@ TEST_F(Report, HasNoSectionOfClaimsWithoutClaims) {
   EXPECT_THAT(page, Not(HasSubstr("id=\"claims\"")));
   EXPECT_THAT(page, Not(HasSubstr("#claims")));
   EXPECT_THAT(page, Not(HasSubstr("verdict</th>")));
+  EXPECT_THAT(page, Not(HasSubstr("<nav")));  // to the one section there is
   EXPECT_FALSE(fs::exists(folder_ / "claims.md"));
+}
+
+TEST(ChartSvg, NamesCategoriesInWholeWords) {
+  Chart chart;
+  chart.name = "sizes";
+  chart.kind = Chart::Kind::kBars;
+  chart.categories = {"exp.", "hyperexp.", "uniform", "lognormal", "constant", "bounded-pareto"};
+  chart.series = {{"one", {0, 1, 2, 3, 4, 5}, {1, 2, 3, 4, 5, 6}, {}, {}}};
+  const std::string svg = detail::chart_svg(chart, false);
+  EXPECT_THAT(svg, Not(HasSubstr("…")));
+  for (const char* word : {">hyperexp.<", ">lognormal<", ">bounded-<", ">pareto<"})
+    EXPECT_THAT(svg, HasSubstr(word));
 }
 
 TEST_F(Report, WritesTheSameBytesForTheSameFindings) {

@@ -67,8 +67,9 @@ export function Fairness({library, bench, text, plan, even, valueUnit, prioritie
           x: 'least', y: 'value', r: 6.5, symbol: (_: Marked, mark: number) => (mark === 0 ? 'diamond' : 'square'), fill: (_: Marked, mark: number) => (mark === 0 ? 'var(--strong)' : '#d55e00'),
         }),
         ...marked.map((mark, which) => {
-          // Beside its mark, away from the curve, which falls to the right.
-          const isRight = mark.least > 0.6 * (points.at(-1)?.least ?? 0);
+          // Beside its mark, away from the curve, which falls to the right: what lies below it has room to the left, if there is any.
+          const part = mark.least / (points.at(-1)?.least || 1);
+          const isRight = which === 0 ? part > 0.6 : part * (width - 82) > 85;
           return words([mark], {
             x: 'least', y: 'value', text: 'name', fill: 'currentColor', stroke: 'var(--surface)', strokeWidth: 4,
             textAnchor: isRight ? 'end' : 'start', dx: isRight ? -11 : 11, dy: which === 0 && !isRight ? -7 : 11,

@@ -19,7 +19,9 @@ interface MachinesProps {
 }
 
 interface Row {
+  /** Of a type: with its name, which is as people write it. */
   what: string;
+  isName?: boolean;
   values: (number | null)[];
   words: (value: number) => string;
 }
@@ -32,7 +34,7 @@ const rowsOf = (machines: Solution[], worths: string): Row[] => {
     {what: 'tasks per second', values: all(({throughput}) => throughput), words: number},
     {what: 'mean response time', values: all(({response_time}) => response_time), words: duration},
     {what: 'mean power, W', values: all(({mean_power}) => mean_power), words: number},
-    ...types.map((type) => ({what: `${type}, tasks/s`, values: all(({tasks, throughput_by_task}) => throughput_by_task[tasks.indexOf(type)]), words: number})),
+    ...types.map((type) => ({what: `${type}, tasks/s`, isName: true, values: all(({tasks, throughput_by_task}) => throughput_by_task[tasks.indexOf(type)]), words: number})),
   ].filter(({values}) => values.some((value) => value !== null));
 };
 
@@ -56,9 +58,9 @@ export function Machines({library, other, answer, aim, onSwap, onEnd}: MachinesP
           <table class="plain" id="two-machines">
             <thead><tr><th scope="col">with the same aim</th><th scope="col">kept: {names[0]}</th><th scope="col">edited: {names[1]}</th><th scope="col">change</th></tr></thead>
             <tbody>
-              {rowsOf([first, second], unit).map(({what, values: [a = null, b = null], words}) => (
+              {rowsOf([first, second], unit).map(({what, isName, values: [a = null, b = null], words}) => (
                 <tr key={what} data-what={what} data-kept={a ?? ''} data-edited={b ?? ''}>
-                  <th scope="row">{capital(what)}</th>
+                  <th scope="row">{isName ? what : capital(what)}</th>
                   <td>{a === null ? '–' : words(a)}</td>
                   <td>{b === null ? '–' : words(b)}</td>
                   <td>{a === null || b === null || a === 0 ? '–' : `${b > a ? '+' : ''}${percent(b / a - 1)}`}</td>

@@ -189,7 +189,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
           <thead>
             <tr>
               <th scope="col">policy</th>{hasValues && <th scope="col">value/s</th>}<th scope="col">tasks/s</th><th scope="col">against {first.policy}</th><th scope="col">mean response</th>
-              <th scope="col">95% up to</th><th scope="col">busy</th><th scope="col">J a task</th>
+              <th scope="col">95% up to</th><th scope="col">busy, %</th><th scope="col">J a task</th>
             </tr>
           </thead>
           <tbody>
@@ -206,7 +206,7 @@ function Outcome({comparison, bound, isCurrent}: {comparison: Comparison; bound:
                   </td>
                   <td>{duration(simulation.response_time.mean)}</td>
                   <td>{duration(simulation.response_time.p95)}</td>
-                  <td>{simulation.utilization.map((share) => `${Math.round(100 * share)}%`).join(' ')}</td>
+                  <td>{simulation.utilization.map((share) => Math.round(100 * share)).join(' ')}</td>
                   <td>{simulation.energy_per_task === null ? '–' : number(simulation.energy_per_task, 3)}</td>
                 </tr>
               );

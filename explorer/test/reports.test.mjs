@@ -47,6 +47,11 @@ for (const [name, write] of [['the report of a sweep', report], ['the plot of a 
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), where);
         const cut = await page.$$eval('.stacked', (boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.getAttribute('aria-label')));
         if (width < 500) assert.deepEqual(cut, [], `columns out of sight, ${where}`);
+        const small = await page.$$eval('main svg[viewBox] text', (texts) => texts.map((text) => {
+          const drawing = text.ownerSVGElement;
+          return parseFloat(getComputedStyle(text).fontSize) * drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+        }).filter((pixels) => pixels < 9));
+        assert.deepEqual(small, [], `letters of drawings that are too small, ${where}`);
         await context.close();
       }
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -42,8 +41,18 @@ constexpr std::array<Mark, kChartColours> kMarks{{{"m-4 0a4 4 0 1 0 8 0a4 4 0 1 
                                                   {"m-5-5h10v10h-10z", true},
                                                   {"m0-6.5l6 10.5h-12z", true}}};
 
-constexpr double kTitleSize = 16;
-constexpr double kTextSize = 14;
+/// How large a chart is laid out, and its letters.
+struct Layout {
+  double width;
+  double height;
+  double title;
+  double text;
+};
+constexpr Layout kAlone{640, 400, 16, 14};
+/// On a page beside others, or on a phone, which shrinks it: fewer units, so that letters can still be read.
+constexpr Layout kOnPage{460, 340, 15, 13};
+
+constexpr double kLeastSize = 10;   // of letters
 constexpr double kLine = 17;        // from one line of text to the next
 constexpr double kRight = 18;       // margin
 constexpr double kTop = 38;         // of the plot, below the title
@@ -74,19 +83,31 @@ std::string fitted(const std::string& text, double size, double room) {
   return out + "…";
 }
 
+/// The words of a name; one ends after a hyphen, too.
+std::vector<std::string> words_of(const std::string& name) {
+  std::vector<std::string> words(1);
+  for (const char c : name) {
+    if (c != ' ') words.back() += c;
+    if ((c == ' ' || c == '-') && !words.back().empty()) words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 /// The name of a category in lines, where its place is too narrow for it in one.
-std::vector<std::string> category_lines(const std::string& name, double room) {
+std::vector<std::string> category_lines(const std::string& name, double size, double room) {
   std::vector<std::string> lines;
-  std::istringstream words(name);
-  for (std::string word; words >> word;) {
-    if (!lines.empty() && width_of(lines.back() + " " + word, kTextSize) <= room) {
-      lines.back() += " " + word;
+  for (const std::string& word : words_of(name)) {
+    const std::string joined =
+        lines.empty() ? word : lines.back() + (lines.back().back() == '-' ? "" : " ") + word;
+    if (!lines.empty() && width_of(joined, size) <= room) {
+      lines.back() = joined;
     } else {
       lines.push_back(word);
     }
   }
   if (lines.size() > 3) lines.resize(3);
-  for (std::string& line : lines) line = fitted(line, kTextSize, room);
+  for (std::string& line : lines) line = fitted(line, size, room);
   return lines;
 }
 
@@ -96,27 +117,38 @@ std::string series_colour(std::size_t at) {
 
 class Drawing {
  public:
-  explicit Drawing(const Chart& chart) : chart_(chart), x_(x_axis(chart)), y_(y_axis(chart)) {
+  Drawing(const Chart& chart, const Layout& layout)
+      : chart_(chart), layout_(layout), x_(x_axis(chart)), y_(y_axis(chart)), category_size_(layout.text) {
     lay_out_legend();
     double widest = 0;
-    for (const Tick& tick : y_.ticks) widest = std::max(widest, width_of(tick.text, kTextSize));
-    left_ = std::min(30 + widest + 12, kChartWidth / 2.0);
-    right_ = kChartWidth - kRight;
+    for (const Tick& tick : y_.ticks) widest = std::max(widest, width_of(tick.text, layout_.text));
+    left_ = std::min(30 + widest + 12, layout_.width / 2);
+    right_ = layout_.width - kRight;
     std::size_t lines = 1;
     if (chart.kind == Chart::Kind::kBars && !chart.categories.empty()) {
       const double room = (right_ - left_) / (static_cast<double>(chart.categories.size()) + 0.2) - 4;
+      // Smaller letters rather than half a word.
+      const auto fits = [&](const std::string& name) {
+        const std::vector<std::string> words = words_of(name);
+        return std::all_of(words.begin(), words.end(),
+                           [&](const std::string& word) { return width_of(word, category_size_) <= room; });
+      };
+      while (category_size_ > kLeastSize &&
+             !std::all_of(chart.categories.begin(), chart.categories.end(), fits))
+        category_size_ -= 1;
       for (const std::string& name : chart.categories) {
-        categories_.push_back(category_lines(name, room));
+        categories_.push_back(category_lines(name, category_size_, room));
         lines = std::max(lines, categories_.back().size());
       }
     }
     const double below = 8 + kLine * static_cast<double>(lines) + 6 + kLine + legend_height_ + 6;
-    bottom_ = std::max(kChartHeight - below, kTop + 40);
-    x_label_ = bottom_ + 8 + kLine * static_cast<double>(lines) + 6 + kTextSize;
+    bottom_ = std::max(layout_.height - below, kTop + 40);
+    x_label_ = bottom_ + 8 + kLine * static_cast<double>(lines) + 6 + layout_.text;
   }
 
   std::string text() {
-    label(kChartWidth / 2.0, 24, "middle", fitted(chart_.title, kTitleSize, kChartWidth - 16.0), kTitleSize);
+    label(layout_.width / 2, 24, "middle", fitted(chart_.title, layout_.title, layout_.width - 16), "",
+          layout_.title);
     draw_y_axis();
     draw_x_axis();
     for (std::size_t at = 0; at < chart_.series.size(); ++at) draw_series(at);
@@ -128,8 +160,11 @@ class Drawing {
   double place_x(double value) const { return left_ + x_.share(value) * (right_ - left_); }
   double place_y(double value) const { return bottom_ - y_.share(value) * (bottom_ - kTop); }
 
-  void label(double x, double y, const char* anchor, const std::string& text, double size = kTextSize,
-             const std::string& more = "") {
+  void label(double x, double y, const char* anchor, const std::string& text, const std::string& more = "") {
+    label(x, y, anchor, text, more, layout_.text);
+  }
+  void label(double x, double y, const char* anchor, const std::string& text, const std::string& more,
+             double size) {
     if (text.empty()) return;
     out_ += "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" text-anchor=\"" + anchor +
             "\" font-size=\"" + coordinate(size) + "\" fill=\"currentColor\"" + more + ">" +
@@ -150,7 +185,7 @@ class Drawing {
     }
     line(left_, kTop, left_, bottom_, "currentColor", 1);
     const double middle = (kTop + bottom_) / 2;
-    label(18, middle, "middle", fitted(chart_.y_label, kTextSize, kChartHeight - 20.0), kTextSize,
+    label(18, middle, "middle", fitted(chart_.y_label, layout_.text, layout_.height - 20),
           " transform=\"rotate(-90 18 " + coordinate(middle) + ")\"");
   }
 
@@ -160,20 +195,20 @@ class Drawing {
     if (bars && !y_.logarithmic && y_.low < 0) line(left_, place_y(0), right_, place_y(0), "currentColor", 1);
     for (std::size_t at = 0; at < categories_.size(); ++at) {
       for (std::size_t k = 0; k < categories_[at].size(); ++k) {
-        label(place_x(static_cast<double>(at)), bottom_ + 8 + kTextSize + kLine * static_cast<double>(k),
-              "middle", categories_[at][k]);
+        label(place_x(static_cast<double>(at)), bottom_ + 8 + layout_.text + kLine * static_cast<double>(k),
+              "middle", categories_[at][k], "", category_size_);
       }
     }
     double taken = -1;  // up to where there are names
     for (const Tick& tick : x_.ticks) {
       const double x = place_x(tick.value);
       line(x, bottom_, x, bottom_ + 5, "currentColor", 1);
-      const double half = width_of(tick.text, kTextSize) / 2;
-      if (x - half < taken || x + half > kChartWidth - 1) continue;
-      label(x, bottom_ + 8 + kTextSize, "middle", tick.text);
+      const double half = width_of(tick.text, layout_.text) / 2;
+      if (x - half < taken || x + half > layout_.width - 1) continue;
+      label(x, bottom_ + 8 + layout_.text, "middle", tick.text);
       taken = x + half + 3;
     }
-    label((left_ + right_) / 2, x_label_, "middle", fitted(chart_.x_label, kTextSize, right_ - left_));
+    label((left_ + right_) / 2, x_label_, "middle", fitted(chart_.x_label, layout_.text, right_ - left_));
   }
 
   /// Where the bars of a series stand within their category.
@@ -246,13 +281,13 @@ class Drawing {
     std::size_t row_begin = 0;
     double y = 0;
     const auto centre = [&](double used) {
-      for (std::size_t k = row_begin; k < legend_.size(); ++k) legend_[k].x += (kChartWidth - used) / 2;
+      for (std::size_t k = row_begin; k < legend_.size(); ++k) legend_[k].x += (layout_.width - used) / 2;
       row_begin = legend_.size();
     };
     for (const Series& series : chart_.series) {
-      std::string text = fitted(series.label, kTextSize, kChartWidth - 60.0);
-      const double width = kLegendMark + width_of(text, kTextSize);
-      if (x > 0 && x + width > kChartWidth - 16) {
+      std::string text = fitted(series.label, layout_.text, layout_.width - 60);
+      const double width = kLegendMark + width_of(text, layout_.text);
+      if (x > 0 && x + width > layout_.width - 16) {
         centre(x - kLegendGap);
         x = 0;
         y += kLine + 3;
@@ -266,7 +301,7 @@ class Drawing {
   void draw_legend() {
     for (std::size_t at = 0; at < legend_.size(); ++at) {
       const double y = x_label_ + 8 + kLine + legend_[at].y;
-      if (y > kChartHeight) break;
+      if (y > layout_.height) break;
       const std::string where = "M" + coordinate(legend_[at].x + 10) + " " + coordinate(y - 5);
       if (chart_.kind == Chart::Kind::kBars) {
         path(where + "m-7-5h14v10h-14z", " fill=\"" + series_colour(at) + "\" fill-opacity=\"0.85\"");
@@ -280,6 +315,7 @@ class Drawing {
   }
 
   const Chart& chart_;
+  const Layout& layout_;
   Axis x_;
   Axis y_;
   double left_ = 0;
@@ -287,6 +323,7 @@ class Drawing {
   double bottom_ = 0;
   double x_label_ = 0;  // its base line
   double legend_height_ = 0;
+  double category_size_;  // of the letters of their names
   std::vector<std::vector<std::string>> categories_;
   std::vector<LegendEntry> legend_;
   std::string out_;
@@ -295,8 +332,9 @@ class Drawing {
 }  // namespace
 
 std::string chart_svg(const Chart& chart, bool alone) {
-  const std::string width = std::to_string(kChartWidth);
-  const std::string height = std::to_string(kChartHeight);
+  const Layout& layout = alone ? kAlone : kOnPage;
+  const std::string width = coordinate(layout.width);
+  const std::string height = coordinate(layout.height);
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + width + " " + height + "\"";
   if (alone) out += " width=\"" + width + "\" height=\"" + height + "\"";
   out += " role=\"img\" aria-label=\"" + html_escape(chart.title + ". " + chart.caption) + "\">\n";
@@ -305,7 +343,7 @@ std::string chart_svg(const Chart& chart, bool alone) {
            " }\n@media (prefers-color-scheme: dark) { svg { color: #e6edf3; " + palette_css(true) +
            " } }</style>\n";
   }
-  return out + Drawing(chart).text() + "</svg>\n";
+  return out + Drawing(chart, layout).text() + "</svg>\n";
 }
 
 std::string palette_css(bool dark) {

@@ -52,15 +52,15 @@ std::string verdict_counts(std::span<const Reported> reported) {
   for (const Reported& entry : reported) {
     for (const Claim& claim : entry.findings.claims) ++counts[static_cast<std::size_t>(claim.verdict)];
   }
-  std::string out;
+  std::string out = "<ul class=\"verdicts\">\n";
   for (const Verdict verdict :
        {Verdict::kHolds, Verdict::kPartly, Verdict::kFails, Verdict::kNew, Verdict::kUndecided}) {
     const auto at = static_cast<std::size_t>(verdict);
     if (counts[at] == 0) continue;
-    out += (out.empty() ? "" : " ") + std::to_string(counts[at]) + " " + badge(verdict) +
-           " <span class=\"quiet\">" + kMeanings[at] + ".</span>";
+    out += "<li>" + std::to_string(counts[at]) + " " + badge(verdict) + " <span class=\"quiet\">" +
+           kMeanings[at] + "</span></li>\n";
   }
-  return out;
+  return out + "</ul>\n";
 }
 
 std::string figure_html(const Chart& chart) {
@@ -70,10 +70,12 @@ std::string figure_html(const Chart& chart) {
          link("figures/" + chart.name + ".svg", "SVG") + ".</span></figcaption>\n</figure>\n";
 }
 
-std::string section_html(const Reported& entry) {
+/// `titled`: under a title of its own.
+std::string section_html(const Reported& entry, bool titled) {
   const Experiment& experiment = *entry.experiment;
-  std::string out = "<section class=\"card\" id=\"" + html_escape(experiment.name) + "\">\n<h2>" +
-                    html_escape(experiment.title) + "</h2>\n" + html_paragraphs(entry.findings.text);
+  std::string out = "<section class=\"card\" id=\"" + html_escape(experiment.name) + "\">\n";
+  if (titled) out += "<h2>" + html_escape(experiment.title) + "</h2>\n";
+  out += html_paragraphs(entry.findings.text);
   out += "<div class=\"figures\">\n";
   for (const Chart& chart : entry.findings.charts) out += figure_html(chart);
   out += "</div>\n";
@@ -81,7 +83,7 @@ std::string section_html(const Reported& entry) {
     out += "<details><summary>" + html_escape(table.title) + " (" + std::to_string(table.rows.size()) +
            (table.rows.size() == 1 ? " row)" : " rows)") + "</summary>\n" + table_html(table) +
            "</details>\n";
-    out += "<p class=\"data\">" + html_escape(table.title) + ": " + files(data_name(table)) + ".</p>\n";
+    out += "<p class=\"data\">Data: " + files(data_name(table)) + ".</p>\n";
   }
   if (!entry.results.empty()) {
     out += "<p class=\"data\">Every run:";
@@ -151,8 +153,10 @@ std::string table_html(const Table& table) {
     for (std::size_t at = 0; at < row.size(); ++at) {
       const std::string text = html_escape(row[at].text);
       const std::string column = at < table.columns.size() ? html_escape(table.columns[at]) : "";
-      out += at == 0 ? "<th scope=\"row\"" + kind(at) + ">" + text + "</th>"
-                     : "<td data-label=\"" + column + "\"" + kind(at) + ">" + text + "</td>";
+      // Where rows are stacked, the first cell heads its row: a number says what of.
+      const std::string label = at > 0 || numeric[0] ? " data-label=\"" + column + "\"" : "";
+      out += (at == 0 ? "<th scope=\"row\"" : "<td") + label + kind(at) + ">" + text +
+             (at == 0 ? "</th>" : "</td>");
     }
     out += "</tr>\n";
   }
@@ -183,17 +187,21 @@ std::string page_html(std::span<const Reported> reported, const ReportInfo& info
   out += "<header>\n<h1>" + html_escape(info.title) + "</h1>\n<p class=\"quiet\">" +
          (info.version.empty() ? "" : html_escape(info.version) + ", ") + html_escape(about) + "</p>\n";
   const bool claims = has_claims(reported);
-  out += "<nav aria-label=\"contents\"><ul>\n";
-  if (claims) out += "<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
-  for (const Reported& entry : reported) {
-    out += "<li>" + link("#" + entry.experiment->name, entry.experiment->title) + "</li>\n";
+  if (claims || reported.size() > 1) {
+    out += "<nav aria-label=\"contents\"><ul>\n";
+    if (claims) out += "<li><a href=\"#claims\">Claims and verdicts</a></li>\n";
+    for (const Reported& entry : reported) {
+      out += "<li>" + link("#" + entry.experiment->name, entry.experiment->title) + "</li>\n";
+    }
+    out += "</ul></nav>\n";
   }
-  out += "</ul></nav>\n</header>\n<main>\n";
+  out += "</header>\n<main>\n";
   if (claims) {
-    out += "<section class=\"card\" id=\"claims\">\n<h2>Claims and verdicts</h2>\n<p>" +
-           verdict_counts(reported) + "</p>\n" + claims_html(reported) + "</section>\n";
+    out += "<section class=\"card\" id=\"claims\">\n<h2>Claims and verdicts</h2>\n" +
+           verdict_counts(reported) + claims_html(reported) + "</section>\n";
   }
-  for (const Reported& entry : reported) out += section_html(entry);
+  for (const Reported& entry : reported)
+    out += section_html(entry, reported.size() > 1 || entry.experiment->title != info.title);
   return out + "</main>\n</body>\n</html>\n";
 }
 

@@ -355,7 +355,8 @@ std::string throughput_svg(std::span<const Bar> bars, std::size_t types,
   for (std::size_t k = 0; k < predictions.size(); ++k) {
     const double from = predictions[k].first;
     const double to = k + 1 < predictions.size() ? predictions[k + 1].first : axis.spans().back().end;
-    if (to < axis.spans().front().start) continue;
+    // What was promised before the first start, or replaced at once, is not drawn.
+    if (to < axis.spans().front().start || axis.x(to) - axis.x(from) < kThinnest) continue;
     const std::string height = coordinate(y(predictions[k].second));
     line += (line.empty() ? "M" : "L") + coordinate(axis.x(from)) + " " + height + "L" +
             coordinate(axis.x(to)) + " " + height;

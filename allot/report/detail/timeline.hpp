@@ -60,7 +60,7 @@ using SlotGroup = std::pair<std::string, std::size_t>;
 
 /// The unit all drawings are laid out in; they are as wide as each other.
 inline constexpr double kTimelineWidth = 1120;
-inline constexpr double kTimelineLeft = 110;
+inline constexpr double kTimelineLeft = 128;
 inline constexpr double kTimelineRight = 12;
 
 std::string gantt_svg(std::span<const Bar> bars, std::span<const SlotGroup> resources, const TimeAxis& axis);
