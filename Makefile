@@ -17,7 +17,7 @@ beside = $(MAKE) --no-print-directory
 heading = @printf '\n==== %s\n' '$(1)'
 
 .DEFAULT_GOAL := help
-.PHONY: help run build python explorer docs test sanitized test-long bench figures format lint install package clean setup
+.PHONY: help run build python explorer docs test sanitized test-long bench figures goldens format lint install package clean setup
 # The steps of a target in the order given, also under make -j; cmake and ctest use the cores.
 .NOTPARALLEL:
 
@@ -124,6 +124,13 @@ figures: build ## run all experiments in full (minutes) and put the current figu
 	@$(command) reproduce --out out/reproduce
 	@for figure in docs/figures/*.svg; do cp "out/reproduce/figures/$${figure##*/}" "$$figure"; done
 	@cp out/reproduce/claims.md docs/background/claims.md
+
+goldens: ## after a wanted change: write pinned output, and what is made from tables, anew
+	@tools/setup build mpi test bench
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target allot_command list_fields golden_test
+	@tools/fields build/release/tests/list_fields build/release/apps/allot/allot
+	@ALLOT_UPDATE_GOLDEN=1 ctest --preset release --tests-regex Transcript
 
 format: ## clang-format in place
 	@tools/setup format

@@ -12,7 +12,9 @@ struct Alternative {
   ResourceId resource{};
   double gain = 0;          ///< change of the value per second; negative: a loss
   double error_change = 0;  ///< change of the priority error; 0 without priorities
-  bool allowed = true;      ///< false: the move would leave a resource below its minimum depth
+  /// False: the move would leave a resource below its minimum depth, or miss a floor or a max_response by
+  /// more than now.
+  bool allowed = true;
 };
 
 /// n(i, j) > 0 tasks of a type at a resource.

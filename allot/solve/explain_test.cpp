@@ -68,12 +68,34 @@ TEST(Explain, GainsAreDifferencesOfTwoEvaluations) {
   }
 }
 
+// The fast type would gain from the gpu, but it would take time there from the one with a floor.
+TEST(Explain, DoesNotAllowWhatMissesAFloor) {
+  const System system({{.name = "cpu", .servers = 8}, {.name = "gpu"}},
+                      {{.name = "search", .count = 6, .max_response = 0.05}, {.name = "resize", .count = 8}},
+                      Rates(2, 2, {14, 100, 45, 480}));
+  const Solution best = solve(*find_solver("best"), {system, Objective::kThroughput});
+  ASSERT_TRUE(best.proven_optimal);
+  bool gains = false;
+  for (const Placement& placement : explain(system, best.assignment)) {
+    for (const Alternative& alternative : placement.alternatives) {
+      gains |= alternative.gain > 1;
+      if (alternative.allowed) {
+        EXPECT_LE(alternative.gain, 1e-9);
+      }
+    }
+  }
+  EXPECT_TRUE(gains);
+}
+
 // In an optimum no allowed move gains anything.
 TEST(Explain, NoAllowedMoveGainsInAnOptimum) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const System system =
-        random_system(seed, {.max_types = 3, .max_resources = 3, .max_count = 5, .depths = seed % 2 == 0});
+    const System system = random_system(seed, {.max_types = 3,
+                                               .max_resources = 3,
+                                               .max_count = 5,
+                                               .depths = seed % 2 == 0,
+                                               .floors = seed % 3 == 0});
     const Solution best = solve(*find_solver("exhaustive"), {system, Objective::kThroughput});
     if (best.outcome == Outcome::kInfeasible) continue;
     for (const Placement& placement : explain(system, best.assignment)) {

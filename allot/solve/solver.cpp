@@ -4,8 +4,8 @@
 #include <string>
 
 #include "allot/base/error.hpp"
-#include "allot/base/numbers.hpp"
 #include "allot/model/filling.hpp"
+#include "allot/solve/detail/unmet_limits.hpp"
 
 namespace allot {
 
@@ -58,15 +58,7 @@ std::string missed_constraint(const System& system, const Solution& solution) {
              " tasks, below its minimum depth of " + std::to_string(system.resource(j).min_depth);
     }
   }
-  if (floor_shortfall(system, solution.performance.throughput_by_task) == 0) return {};
-  for (const TaskType i : system.types()) {
-    const double x = solution.performance.throughput_by_task[index(i)];
-    if (x < system.floor(i) * (1 - kFloorTolerance)) {
-      return "task type '" + system.task(i).name + "' completes " + rounded_text(x, 6) +
-             " tasks/s, below its floor of " + rounded_text(system.floor(i), 6);
-    }
-  }
-  return {};
+  return detail::missed_floor(system, solution.performance.throughput_by_task);
 }
 
 void require_even_sharing(const SolverInfo& solver, const System& system) {

@@ -83,6 +83,47 @@ TEST(Solve, NamesAFloorThatIsMissed) {
   EXPECT_THAT(best_fit.reason, HasSubstr("'sort'"));
 }
 
+/// Six threads within 0.2 s need 30 tasks/s, and the machine completes 29: 25 on the gpu, 4 on the cpu.
+System searches(Count count, double max_response, std::optional<double> floor = {}, Count min_depth = 1) {
+  return System({{.name = "cpu", .servers = 5, .min_depth = min_depth}, {.name = "gpu", .servers = 2}},
+                {{.name = "search", .count = count, .floor = floor, .max_response = max_response}},
+                Rates(1, 2, {1, 12.5}));
+}
+
+std::string reason(const System& system, const char* solver = "best") {
+  const Solution solution = solve(*find_solver(solver), {system, Objective::kThroughput});
+  EXPECT_EQ(solution.outcome, Outcome::kInfeasible);
+  return solution.reason;
+}
+
+TEST(Solve, NamesAResponseThatCannotBeMetByHowMuchAndWhatMayHelp) {
+  const std::string text =
+      "no assignment meets the max_response of 'search' (0.2 s): its 6 threads need 30 tasks/s, and the "
+      "nearest "
+      "answer reaches 29; fewer threads of 'search', or more servers, may help";
+  EXPECT_EQ(reason(searches(6, 0.2)), "proven: " + text);
+  EXPECT_EQ(reason(searches(6, 0.2), "exhaustive"), text);
+  EXPECT_EQ(reason(searches(6, 0.2), "best-fit"),
+            "task type 'search' completes 25 tasks/s, below the 30 that its max_response (0.2 s) needs");
+  EXPECT_EQ(solve(*find_solver("best"), {searches(5, 0.2), Objective::kThroughput}).outcome,
+            Outcome::kOptimal);
+  EXPECT_THAT(
+      reason(searches(1, 0.05)),
+      HasSubstr("its only thread needs 20 tasks/s, and the nearest answer reaches 12.5; where it is fastest, "
+                "a task of 'search' takes 0.08 s even alone"));
+}
+
+TEST(Solve, NamesTheLimitsThatAScenarioHas) {
+  EXPECT_THAT(
+      reason(searches(6, 0.2, 40)),
+      HasSubstr("no assignment meets the floor of 'search' (40 tasks/s): the nearest answer reaches 29"));
+  EXPECT_THAT(
+      reason(searches(6, 0.2, {}, 2)),
+      HasSubstr(
+          "no assignment meets every minimum depth and every max_response; the nearest answer misses the "
+          "max_response of 'search' (0.2 s): its 6 threads need 30 tasks/s, and it reaches 29;"));
+}
+
 TEST(Solve, TakesAFloorMetButForRoundingAsMet) {
   const System system = two_types(2.0 * (1 + 1e-12), 1);
   EXPECT_EQ(solve(*find_solver("best-fit"), {system, Objective::kThroughput}).outcome, Outcome::kConverged);

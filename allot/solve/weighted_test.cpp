@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "allot/model/generate.hpp"
@@ -16,6 +18,7 @@
 namespace allot {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::random_system;
 using testing::SystemShape;
@@ -406,6 +409,72 @@ TEST(Weighted, DividesASingleServerInProportionToShareOverRate) {
   EXPECT_NEAR(solution.performance.throughput, 1.5, 1e-9);
   ASSERT_FALSE(solution.binding.empty());
   EXPECT_THAT(solution.binding.front(), HasSubstr("'r'"));
+}
+
+// Ten threads of 'encode' are too few for all that fractions of tasks would allow: the cores are idle now and
+// then, so they limit nothing.
+TEST(Weighted, DoesNotCallAResourceBusyThatIsIdleNowAndThen) {
+  const System system(
+      {{.name = "cpu", .servers = 12}, {.name = "gpu", .servers = 2}, {.name = "encoder", .servers = 3}},
+      {{.name = "encode", .count = 10, .priority = 60.0},
+       {.name = "scale", .count = 12, .priority = 30.0},
+       {.name = "caption", .count = 6, .priority = 10.0}},
+      Rates(3, 3, {3.3333, 20, 30, 40, 400, 0, 0.8, 12.5, 0}));
+  const Solution solution = weighted(system, ShareReading::kExact);
+  const double busy = solution.time_shares[0] + solution.time_shares[3] + solution.time_shares[6];
+  EXPECT_LT(busy, 11.6);
+  EXPECT_THAT(solution.binding,
+              ElementsAre("resource 'gpu' is busy all the time", "resource 'encoder' is busy all the time",
+                          "all 6 tasks of 'encode' on 'cpu' are running",
+                          "all 4 tasks of 'caption' on 'cpu' are running"));
+}
+
+// Whatever is said to limit the throughput has nothing to spare in the answer, and something is always said.
+TEST(Weighted, NamesAsLimitsOnlyWhatHasNothingToSpare) {
+  std::size_t sentences = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
+    SystemShape shape = kShape;
+    shape.depths = seed % 3 == 0;
+    const System system = random_system(seed, shape);
+    if (has_a_share_without_threads(system)) continue;
+    const auto reading = seed % 2 == 0 ? ShareReading::kExact : ShareReading::kFloor;
+    const Solution solution = weighted(system, reading);
+    if (!succeeded(solution)) continue;
+    const auto time = [&](TaskType i, ResourceId j) {
+      return solution.time_shares[index(i) * system.resource_count() + index(j)];
+    };
+    std::set<std::string> true_sentences;
+    const auto add = [&](double running, Count of, const std::string& all, const std::string& one) {
+      if (running >= static_cast<double>(of) - 1e-4) true_sentences.insert(of == 1 ? one : all);
+    };
+    for (const ResourceId j : system.resource_ids()) {
+      double busy = 0;
+      for (const TaskType i : system.types()) busy += time(i, j);
+      const std::string sentence = "resource '" + system.resource(j).name + "' is busy all the time";
+      add(busy, system.resource(j).servers, sentence, sentence);
+    }
+    for (const TaskType i : system.types()) {
+      const std::string name = "'" + system.task(i).name + "'";
+      double running = 0;
+      for (const ResourceId j : system.resource_ids()) {
+        const std::string place = name + " on '" + system.resource(j).name + "'";
+        const Count n = solution.assignment(i, j);
+        add(time(i, j), n, "all " + std::to_string(n) + " tasks of " + place + " are running",
+            "the only task of " + place + " is running");
+        running += time(i, j);
+      }
+      add(running, system.count(i),
+          "all " + std::to_string(system.count(i)) + " threads of " + name + " are running",
+          "the only thread of " + name + " is running");
+    }
+    EXPECT_FALSE(solution.binding.empty());
+    for (const std::string& sentence : solution.binding) {
+      EXPECT_TRUE(true_sentences.contains(sentence)) << sentence;
+      ++sentences;
+    }
+  }
+  EXPECT_GT(sentences, 400U);
 }
 
 // At zero error it keeps more throughput than the best even-sharing state with an error left over.

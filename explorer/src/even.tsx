@@ -61,7 +61,7 @@ function reasons(solution: Solution, {i, j}: Cell, isAble: boolean, unit: ValueU
   const effect = (gain: number, error: number, allowed: boolean) =>
     `would ${gain >= 0 ? 'gain' : 'lose'} ${valueWords(Math.abs(gain), unit, 3)} (${signed((100 * gain) / Math.max(solution.value, 1e-300), 2)}%)` +
     (solution.priority_error !== null ? ` and change the share error by ${signed(error, 2)}` : '') +
-    (allowed ? '' : ', but would leave a resource below its minimum depth');
+    (allowed ? '' : ', but would miss a minimum depth, a floor or a limit on the response time');
   const count = solution.assignment?.[i]?.[j] ?? 0;
   if (count > 0) {
     const own = placements.find((placement) => placement.resource === resource);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -85,6 +86,42 @@ TEST(Messages, SayWherePartsOfTasksAreCounted) {
   EXPECT_THAT(noted({"simulate", needs, "--policy", "map"}), HasSubstr("approximate: where held needs"));
   EXPECT_THAT(noted({"simulate", needs, "--policy", "planned"}), Not(HasSubstr("approximate")));
   EXPECT_THAT(noted({"compare", needs, "--policies", "map,planned"}), HasSubstr("map: approximate"));
+}
+
+TEST(Messages, SayByHowMuchALimitIsMissedAndPromiseNothingBetter) {
+  const auto asked = [](std::vector<std::string> words) {
+    const Finished finished =
+        Process(allot_words(std::move(words)))
+            .input(R"({"resources": [{"name": "cpu", "servers": 8}, {"name": "gpu"}], "tasks": [
+        {"name": "search", "count": 6, "max_response": "50ms", "rates": {"cpu": 2, "gpu": 100}},
+        {"name": "resize", "count": 8, "rates": {"cpu": 45, "gpu": 480}}]})")
+            .run();
+    EXPECT_EQ(finished.status, 1) << finished.err;
+    std::string line = finished.out;  // wrapped anywhere
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    return line;
+  };
+  EXPECT_THAT(
+      asked({"solve", "-", "--explain"}),
+      AllOf(HasSubstr("no assignment meets the max_response of 'search' (0.05 s): its 6 threads need 120 "
+                      "tasks/s, and the nearest answer reaches"),
+            Not(HasSubstr("A single move would do better"))));
+  EXPECT_THAT(asked({"whatif", "-"}),
+              AllOf(HasSubstr("There is no feasible answer today. Proven: no assignment meets"),
+                    HasSubstr("The nearest reaches"), Not(HasSubstr("Today at best"))));
+}
+
+TEST(Messages, SayHowSharesAreMetAndWherePrioritiesDoNothing) {
+  const std::string way = "'--solver weighted' meets the shares exactly";
+  const std::string priorities = ALLOT_SOURCE_DIR "/examples/priorities.toml";
+  EXPECT_THAT(run_allot({"solve", priorities, "--objective", "priority"}).out, HasSubstr(way));
+  EXPECT_THAT(run_allot({"solve", priorities, "--solver", "weighted"}).out, Not(HasSubstr(way)));
+  EXPECT_THAT(run_allot({"solve", priorities}).out, Not(HasSubstr(way)));
+  for (const char* command : {"solve", "whatif"})
+    EXPECT_THAT(run_allot({command, priorities}).out,
+                HasSubstr("The priorities have no effect on this answer"));
+  EXPECT_THAT(run_allot({"whatif", ALLOT_SOURCE_DIR "/examples/biglittle.toml"}).out,
+              Not(HasSubstr("priorities")));
 }
 
 TEST(Messages, TakeTimesWithUnitsAndPartsInPercent) {

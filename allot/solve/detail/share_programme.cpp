@@ -17,6 +17,11 @@ constexpr double kNegligible = 1e-13;
 
 std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
+std::string all_running(Count count, const std::string& what, const std::string& of) {
+  if (count == 1) return "the only " + what + " of " + of + " is running";
+  return "all " + std::to_string(count) + " " + what + "s of " + of + " are running";
+}
+
 }  // namespace
 
 ShareProgramme::ShareProgramme(const System& system, ShareReading reading, const std::vector<Pair>& pairs)
@@ -198,30 +203,45 @@ bool ShareProgramme::solve(const SharePart& part, Shares& shares, StopPoll& poll
   return true;
 }
 
-std::vector<std::string> ShareProgramme::binding() const {
+std::vector<std::string> ShareProgramme::binding(const Assignment& counts,
+                                                 std::span<const double> time_shares) const {
   const auto last = lp_.duals();
   const std::vector<double> duals = two_stage_ ? first_duals_ : std::vector<double>(last.begin(), last.end());
   const auto priced = [&](int row) { return std::abs(duals[static_cast<std::size_t>(row)]) > 1e-9; };
+  const auto is_all = [](double time, Count of) { return time >= static_cast<double>(of) * (1 - 1e-6); };
+  const auto time = [&](TaskType i, ResourceId j) {
+    return time_shares[index(i) * system_.resource_count() + index(j)];
+  };
   std::vector<std::string> sentences;
   for (const ResourceId j : system_.resource_ids()) {
-    if (priced(capacity_rows_ + static_cast<int>(index(j)))) {
+    double busy = 0;
+    for (const TaskType i : system_.types()) busy += time(i, j);
+    if (priced(capacity_rows_ + static_cast<int>(index(j))) && is_all(busy, system_.resource(j).servers)) {
       sentences.push_back("resource " + in_quotes(system_.resource(j).name) + " is busy all the time");
     }
   }
   for (const TaskType i : system_.types()) {
     if (system_.count(i) == 0) continue;
-    bool threads = priced(thread_rows_ + static_cast<int>(index(i)));
+    const std::string name = in_quotes(system_.task(i).name);
+    bool is_priced = priced(thread_rows_ + static_cast<int>(index(i)));
+    double running = 0;
+    std::vector<std::string> places;
     for (std::size_t at = first_pair_[index(i)]; at < first_pair_[index(i) + 1]; ++at) {
-      threads |= priced(room_rows_ + static_cast<int>(at));
+      const ResourceId j = pairs_[at].j;
+      running += time(i, j);
+      if (!priced(room_rows_ + static_cast<int>(at))) continue;
+      is_priced = true;
+      if (counts(i, j) == 0 || !is_all(time(i, j), counts(i, j))) continue;
+      places.push_back(
+          all_running(counts(i, j), "task", name + " on " + in_quotes(system_.resource(j).name)));
     }
-    if (threads) {
-      const std::string name = in_quotes(system_.task(i).name);
-      sentences.push_back(system_.count(i) == 1 ? "the only thread of " + name + " is running"
-                                                : "all " + std::to_string(system_.count(i)) + " threads of " +
-                                                      name + " are running");
+    if (is_priced && is_all(running, system_.count(i))) {
+      sentences.push_back(all_running(system_.count(i), "thread", name));
+    } else {
+      sentences.insert(sentences.end(), places.begin(), places.end());
     }
     if (priced(floor_rows_ + static_cast<int>(index(i)))) {
-      sentences.push_back("the floor of " + in_quotes(system_.task(i).name) + " holds it back");
+      sentences.push_back("the floor of " + name + " holds it back");
     }
   }
   return sentences;

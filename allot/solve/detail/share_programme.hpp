@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "allot/base/stop.hpp"
+#include "allot/model/assignment.hpp"
 #include "allot/model/system.hpp"
 #include "allot/solve/detail/linear_program.hpp"
 #include "allot/solve/options.hpp"
@@ -61,8 +62,9 @@ class ShareProgramme {
   bool solve(const SharePart& part, Shares& shares, StopPoll& poll);
   /// What the last `solve` took.
   std::uint64_t steps() const noexcept { return steps_; }
-  /// Sentences about the constraints with a price in the last solution.
-  std::vector<std::string> binding() const;
+  /// Sentences about the constraints with a price in the last solution, as far as they hold for the whole
+  /// numbers of tasks and the time shares (a row per type) that were made of it.
+  std::vector<std::string> binding(const Assignment& counts, std::span<const double> time_shares) const;
 
   /// Prices that bound X whatever the part.
   ProofPrices plain_prices() const;

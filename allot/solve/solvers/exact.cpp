@@ -20,6 +20,7 @@
 #include "allot/solve/detail/local_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/start.hpp"
+#include "allot/solve/detail/unmet_limits.hpp"
 #include "allot/solve/detail/whole_tasks.hpp"
 #include "allot/solve/solver.hpp"
 
@@ -83,16 +84,16 @@ class BranchAndPrice {
       if (unresolved_) {
         solution.outcome = Outcome::kInfeasible;
         solution.reason =
-            "found no assignment that meets every minimum depth and every floor; it is not proven that "
-            "there is none, as tasks of different rates at an fcfs resource with several servers have no "
-            "exact "
-            "formula";
+            "found no assignment that meets " + detail::limits_in_words(system_) +
+            "; it is not proven that there is none, as tasks of different rates at an fcfs resource with "
+            "several servers have no exact formula";
       } else if (solution.outcome == Outcome::kOptimal) {
         solution.outcome = Outcome::kInfeasible;
-        solution.reason = "proven: no assignment meets every minimum depth and every floor";
+        solution.reason = "proven: " + detail::no_assignment_meets(system_, solution.assignment);
         keep_proof(solution);
       } else {
-        solution.reason = "no assignment that meets every minimum depth and every floor was found in time";
+        solution.reason =
+            "no assignment that meets " + detail::limits_in_words(system_) + " was found in time";
       }
       return solution;
     }

@@ -11,6 +11,7 @@
 #include "allot/solve/detail/joined_search.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/states.hpp"
+#include "allot/solve/detail/unmet_limits.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::solvers {
@@ -104,7 +105,7 @@ Solution exhaustive_search(const Problem& problem, const SolveOptions& options) 
     solution.reason = "no assignment meets every minimum depth";
   } else if (champion.missing() > 0) {
     solution.outcome = Outcome::kInfeasible;
-    solution.reason = "no assignment meets every floor";
+    solution.reason = detail::no_assignment_meets(system, solution.assignment);
   } else if (!detail::has_inexact_queues(system)) {
     if (evaluate(system, solution.assignment).approximate) {
       solution.reason = detail::kFluidLevels;

@@ -20,6 +20,7 @@
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/share_counts.hpp"
 #include "allot/solve/detail/share_programme.hpp"
+#include "allot/solve/detail/unmet_limits.hpp"
 #include "allot/solve/solver.hpp"
 
 namespace allot::solvers {
@@ -138,9 +139,9 @@ class WeightedSearch {
         left -= units;
       }
       if (most < system_.floor(i)) {
-        return "the floor of " + in_quotes(system_.task(i).name) + " is " +
-               rounded_text(system_.floor(i), 6) + " tasks/s, but its threads complete at most " +
-               rounded_text(most, 6) + " with the machine to themselves";
+        return detail::limit_name(system_, i) + " cannot be met: its threads complete at most " +
+               rounded_text(most, 6) + " tasks/s with the machine to themselves, not " +
+               rounded_text(system_.floor(i), 6);
       }
       if (most > 0 && system_.floor(i) / most > tightness) {
         tightest = i;
@@ -148,8 +149,9 @@ class WeightedSearch {
       }
     }
     if (tightest) {
-      return "the floors and the shares cannot be met together; the tightest floor is that of " +
-             in_quotes(system_.task(*tightest).name) + ": " + rounded_text(100 * tightness, 6) +
+      return "the shares and " + detail::limits_in_words(system_) +
+             " cannot be met together; the tightest is " + detail::limit_name(system_, *tightest) + ": " +
+             rounded_text(100 * tightness, 6) +
              "% of what its threads complete with the machine to themselves";
     }
     return "no whole numbers of tasks give the shares and meet every minimum depth";
@@ -184,7 +186,6 @@ class WeightedSearch {
     Shares shares;
     const bool solved = programme.solve(part, shares, poll_);
     poll_.spend(programme.steps());
-    if (solved && first) binding_ = programme.binding();
     if (poll_.stopped()) return;
     if (!solved) {
       unresolved_ = true;
@@ -205,7 +206,7 @@ class WeightedSearch {
       Assignment counts;
       cut = counts_.realise(part, shares, counts);
       if (!cut) {
-        take(shares, std::move(counts));
+        take(shares, std::move(counts), programme);
         if (!is_exact() || closes(part, programme, prices)) return;
         cut = counts_.widest(part);
       }
@@ -219,7 +220,7 @@ class WeightedSearch {
   }
 
   /// A better answer: settled, and worth what it is then.
-  void take(const Shares& shares, Assignment counts) {
+  void take(const Shares& shares, Assignment counts, const ShareProgramme& programme) {
     Solution settled;
     settled.assignment = std::move(counts);
     const bool has_level = settle(shares, settled);
@@ -232,6 +233,8 @@ class WeightedSearch {
     found_ = true;
     value_ = value;
     best_ = shares;
+    // Of the part where it was found: with fractions of tasks, other things may limit the throughput.
+    settled.binding = programme.binding(settled.assignment, settled.time_shares);
     settled_ = std::move(settled);
     has_level_ = has_level;
   }
@@ -244,7 +247,7 @@ class WeightedSearch {
         return solution;
       }
       Solution solution = infeasible(missed_floor());
-      if (unresolved_) solution.reason = "found no time shares that meet every minimum depth and every floor";
+      if (unresolved_) solution.reason = "found no time shares that meet " + detail::limits_in_words(system_);
       if (is_exact() && !unresolved_) keep_proof(solution, std::nullopt);
       return solution;
     }
@@ -252,7 +255,6 @@ class WeightedSearch {
       if (value_ < least_level(*k)) return below_floor(programme, *k);
     }
     Solution solution = std::move(settled_);
-    solution.binding = binding_;
     if (!has_level_) {
       solution.reason = "rates differ so much that the time shares of some type are lost in rounding";
     }
@@ -282,7 +284,7 @@ class WeightedSearch {
   Solution below_floor(const ShareProgramme& programme, TaskType k) {
     Solution solution = infeasible(missed_floor());
     if (poll_.stopped() || unresolved_ || !has_level_ || cutoff() * (1 + 1e-12) >= least_level(k)) {
-      solution.reason = "found no time shares that meet every minimum depth and every floor";
+      solution.reason = "found no time shares that meet " + detail::limits_in_words(system_);
       if (poll_.stopped()) solution.outcome = detail::outcome_of(poll_);
       return solution;
     }
@@ -383,7 +385,6 @@ class WeightedSearch {
   StopPoll poll_;
   std::vector<Pair> pairs_;
   ShareCounts counts_{system_, pairs_};
-  std::vector<std::string> binding_;
   bool found_ = false;
   bool has_level_ = false;
   bool unresolved_ = false;  // some part could not be judged: nothing is proven

@@ -268,7 +268,7 @@ std::string pairs_text(const Console& console, const Job& job, const Cell& cell)
 
 void print_plan(Console& console, const Job& job, const Outlook& outlook) {
   if (!outlook.known) {
-    console.paragraph("The rates are not known yet: the plan is made while they are learned." +
+    console.paragraph("Not all rates are known yet: the plan is made while they are learned." +
                       (job.path.empty() ? "" : " 'allot profile " + shown(job.path) + "' measures them."));
     return;
   }

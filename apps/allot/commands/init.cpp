@@ -110,7 +110,7 @@ std::string scenario_text(const Machine& machine) {
       "profile'\n"
       "# measures rates of real commands ('allot init --jobs'), 'allot help scenario' lists all keys.\n";
   text += "\n[[tasks]]\nname = \"first\"\n" +
-          remarked("count = " + std::to_string(threads), "threads that always have such a task");
+          remarked("count = " + std::to_string(threads), "tasks of this type always in flight");
   text += remarked("rates = " + rates, "tasks per second of one server");
   text += "\n[[tasks]]\nname = \"second\"\ncount = " + std::to_string(threads) + "\n";
   text += "rates = { " + machine.cores.front().name + " = 2.0 }\n";

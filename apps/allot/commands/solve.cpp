@@ -1,7 +1,10 @@
 // allot solve: where each task should run.
 #include "allot/ask/questions/solve.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "apps/allot/asking.hpp"
 #include "apps/allot/commands/proof_file.hpp"
@@ -28,6 +31,25 @@ std::string limits_of(std::string_view solver) {
   return text;
 }
 
+/// Where whole tasks that share evenly miss the shares, and weights would meet them.
+void print_way_to_shares(Console& console, const SolutionQuestion& question) {
+  const Solution& solution = question.solution;
+  const System& system = question.scenario->system;
+  if (solution.objective != Objective::kPriority || solution.is_planned || !solution.time_shares.empty())
+    return;
+  if (system.has_needs() || system.has_depths() || system.has_floors()) return;  // they may forbid it
+  const std::vector<double>& got = solution.performance.shares;
+  double most = 0;  // what a share is off by
+  for (const TaskType i : system.types()) {
+    const double asked = system.shares()[index(i)];
+    if (asked > 0 && system.count(i) == 0) return;  // no way to that share
+    if (!got.empty()) most = std::max(most, std::abs(asked - got[index(i)]));
+  }
+  if (most < 0.01) return;
+  console.paragraph(
+      "Where your dispatcher chooses which task runs next, '--solver weighted' meets the shares exactly.");
+}
+
 Exit run_solve(Arguments& arguments, Console& console) {
   SolveQuestion& question = arguments.question;
   question.how.keep_proof = !arguments.proof.empty();
@@ -49,6 +71,7 @@ Exit run_solve(Arguments& arguments, Console& console) {
     print_comparison(console, question);
     if (!system.shares().empty() && solution.objective == Objective::kThroughput)
       console.paragraph("The priorities have no effect on this answer; '--objective priority' uses them.");
+    print_way_to_shares(console, question);
     if (question.explains) print_explanation(console, system, solution, question.explanation);
   }
   write_proof(arguments.proof, *question.scenario, solution);

@@ -2,6 +2,7 @@
 #include "allot/ask/questions/whatif.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "apps/allot/asking.hpp"
@@ -88,13 +89,18 @@ void print_changes(Console& console, const Scenario& scenario, const WhatIf& res
 
 void print_result(Console& console, const Scenario& scenario, const WhatIf& result, std::size_t top) {
   if (result.base.outcome == Outcome::kInfeasible) {
-    console.paragraph("There is no feasible answer today: " + shown(result.base.reason) + ".");
+    std::string reason = shown(result.base.reason);
+    if (!reason.empty())
+      reason.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(reason.front())));
+    console.paragraph("There is no feasible answer today. " + reason + ".");
     if (result.changes.empty()) return;
+    console.gap();
   }
   const std::string today =
       counts_load(scenario, result)
           ? "Today the machine can carry " + number(*result.base.plan.headroom) + " times the load."
-          : "Today at best " + number(result.base.performance.value) + value_unit(scenario) + ".";
+          : (result.base.outcome == Outcome::kInfeasible ? "The nearest reaches " : "Today at best ") +
+                number(result.base.performance.value) + value_unit(scenario) + ".";
   console.line(result.changes.empty() ? today : today + " What would help:", Style::kBold);
   if (!result.changes.empty()) {
     console.gap();
@@ -120,6 +126,12 @@ Exit run_whatif(Arguments& arguments, Console& console) {
     print_system(console, *question.scenario);
     if (!question.service.note.empty()) console.line("Note: " + question.service.note + ".", Style::kDim);
     print_result(console, *question.scenario, question.what_if, arguments.top);
+    if (!question.scenario->system.shares().empty()) {
+      console.gap();
+      console.paragraph(
+          "The priorities have no effect on this answer; 'allot solve --objective priority "
+          "--service planned' shows what one more adds in these shares.");
+    }
   }
   if (interrupted()) return Exit::kInterrupted;
   return exit_of(question.what_if.base.outcome);

@@ -433,7 +433,8 @@ void print_explanation(Console& console, const System& system, const Solution& s
   const bool by_error = solution.objective == Objective::kPriority;
   const bool with_error = !system.shares().empty();
   Table table({Align::kLeft, Align::kLeft, Align::kRight, Align::kLeft, Align::kRight});
-  std::string immovable;
+  std::string held;  // by a limit
+  std::string tied;  // with nowhere else to run
   bool improves = false;
   for (const Placement& placement : placements) {
     const std::string task = in_quotes(system.task(placement.task).name);
@@ -446,10 +447,8 @@ void print_explanation(Console& console, const System& system, const Solution& s
       }
     }
     if (best == nullptr) {
-      const char* const why = placement.alternatives.empty()
-                                  ? " can run nowhere else"
-                                  : " must stay, or a minimum depth would be violated";
-      immovable += (immovable.empty() ? "" : "; ") + task + " on " + from + why;
+      std::string& list = placement.alternatives.empty() ? tied : held;
+      list += (list.empty() ? "" : ", ") + task + " on " + from;
       continue;
     }
     const bool helps = by_error ? best->error_change < -kSame
@@ -468,11 +467,15 @@ void print_explanation(Console& console, const System& system, const Solution& s
                   solution.time_shares.empty() ? "" : ", if each resource shared its time evenly");
     console.print("{}", table.text(console));
   }
-  if (!immovable.empty()) {
+  if (!held.empty())
+    held += system.has_floors() ? " must stay, or a limit would be missed"
+                                : " must stay, or a minimum depth would be violated";
+  if (!tied.empty()) held += (held.empty() ? "" : "; ") + tied + " can run nowhere else";
+  if (!held.empty()) {
     console.gap();
-    console.print("{}.\n", wrapped(immovable, console.width(), 0));
+    console.print("{}.\n", wrapped(held, console.width(), 0));
   }
-  if (improves && solution.time_shares.empty()) {
+  if (improves && solution.time_shares.empty() && solution.outcome != Outcome::kInfeasible) {
     console.gap();
     console.print("A single move would do better: this solver stopped short of it.{}\n",
                   by_error ? " Try --solver local." : " Try --solver local, or 'allot certify'.");

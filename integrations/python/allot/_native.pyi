@@ -52,6 +52,7 @@ class Scenario:
         needs: Union[Mapping[str, Any], Sequence[Any], None] = ...,
         # end of arguments
         capacities: Union[Mapping[str, Union[float, Mapping[str, Any]]], Sequence[Mapping[str, Any]], None] = ...,
+        power_cap: Optional[float] = ...,
         name: str = ...,
     ) -> None: ...
     @staticmethod
@@ -84,6 +85,8 @@ class Scenario:
     def resources(self) -> Tuple[str, ...]: ...
     @property
     def capacities(self) -> Dict[str, Dict[str, Any]]: ...
+    @property
+    def power_cap(self) -> Optional[float]: ...
     # columns as properties, by tools/fields
     @property
     def kinds(self) -> Tuple[str, ...]: ...

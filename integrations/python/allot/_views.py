@@ -187,7 +187,8 @@ def _view_of_what_if(self: Any) -> View:
     notes = [f"... and {more} more, none worth more than these"] if more > 0 else []
     if any(c.approximate for c in self.changes[:top]):
         notes.append("~ " + _approximate(self.scenario))
-    title = f"Today at best {_goal(self.base, by_value)}. What would help ({self.outcome}):"
+    today = "No feasible answer today; the nearest reaches" if self.base.outcome == "infeasible" else "Today at best"
+    title = f"{today} {_goal(self.base, by_value)}. What would help ({self.outcome}):"
     return View(title, ["change", "value/s" if by_value else "tasks/s", "gain"], rows, notes)
 
 

@@ -226,6 +226,8 @@ void add_values(ScenarioClass& scenario) {
   scenario.def_property_readonly(
       "capacities", &capacities_of,
       "What tasks use besides the servers of resources: {name: {'amount': ..., 'shared': ...}}.");
+  scenario.def_readonly("power_cap", &Scenario::power_cap,
+                        "The most power that the whole machine may draw on average, in watts, or None.");
   scenario.def_property_readonly(
       "shares",
       [](const Scenario& self) -> py::object {

@@ -186,6 +186,7 @@ std::vector<std::string_view> keywords() {
   for (const auto& field : task_fields()) words.push_back(field.key == "count" ? "" : field.column);
   std::erase(words, "");
   words.emplace_back("capacities");
+  words.emplace_back("power_cap");
   return words;
 }
 
@@ -373,7 +374,8 @@ Scenario scenario_with(const Scenario& scenario, const py::kwargs& given) {
   for (const auto& [key, value] : given) {
     const auto word = py::cast<std::string>(key);
     if (word == "rates" || word == "counts" ||
-        (word != "capacities" && std::find(columns.begin(), columns.end(), word) != columns.end()))
+        (word != "capacities" && word != "power_cap" &&
+         std::find(columns.begin(), columns.end(), word) != columns.end()))
       continue;
     if (std::find(parts.begin(), parts.end(), word) == parts.end())
       throw py::type_error("replace() got an unexpected keyword argument '" + word + "'");
@@ -410,8 +412,9 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
     return column.key == "count" || column.values.is_none();
   };
   const py::object capacities = given_or_none(given, "capacities");
-  const bool is_plain = tasks.is_none() && capacities.is_none() && resources.is_none() && name.empty() &&
-                        found.empty() &&
+  const py::object power_cap = given_or_none(given, "power_cap");
+  const bool is_plain = tasks.is_none() && capacities.is_none() && power_cap.is_none() &&
+                        resources.is_none() && name.empty() && found.empty() &&
                         std::all_of(resource_columns.begin(), resource_columns.end(), is_absent) &&
                         std::all_of(task_columns.begin(), task_columns.end(), is_absent);
   if (is_plain) {
@@ -440,6 +443,8 @@ Scenario scenario_from_arrays(const py::object& rates, const py::object& counts,
   }
   Node::Table root;
   if (!name.empty()) root.push_back({"name", make_node(name)});
+  if (!power_cap.is_none())
+    root.push_back({"power_cap", attempt(found, Node(), [&] { return to_node(power_cap, "power_cap"); })});
   root.push_back({"resources", make_node(std::move(devices))});
   if (!capacities.is_none())
     root.push_back(

@@ -12,9 +12,10 @@ namespace allot::python {
 namespace py = pybind11;
 
 /// `given`: what a caller may say about the task types and the resources besides rates and counts: names
-/// under `tasks` and `resources`, a `name`, and the columns of the table of fields, each None, one value for
-/// all, one each in their order, or a mapping or a pandas Series by name. Invalid with every problem: of the
-/// columns by their names, of their values in the terms of a scenario file. TypeError for anything else.
+/// under `tasks` and `resources`, a `name`, `capacities`, a `power_cap`, and the columns of the table of
+/// fields, each None, one value for all, one each in their order, or a mapping or a pandas Series by name.
+/// Invalid with every problem: of the columns by their names, of their values in the terms of a scenario
+/// file. TypeError for anything else.
 Scenario scenario_from_arrays(const py::object& rates, const py::object& counts, const py::kwargs& given);
 
 /// A copy with other values for what is `given`: rates, counts, any column, or a part of a scenario file such

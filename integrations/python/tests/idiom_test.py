@@ -93,7 +93,7 @@ def test_replace_every_field(box):
         "rates": [[1.0, 2.0], [0.0, 4.0]], "counts": [5, 6], "tasks": ("a", "b"), "resources": ("x", "y"), "kinds": ["sa", "gp"],
         "servers": [2, 3], "disciplines": "fcfs", "min_depths": [1, 2], "powers": [5.0, 6.0], "idle_powers": [1.0, 2.0],
         "homes": ["y", "y"], "priorities": [3.0, 1.0], "floors": [0.25, 0.5], "worths": [2.0, 7.0], "max_responses": [10.0, 20.0],
-        "name": "other",
+        "power_cap": 900.0, "name": "other",
     }
     new = box.replace(**changes)
     for key, value in changes.items():
@@ -103,7 +103,7 @@ def test_replace_every_field(box):
     assert set(changes) | {"needs", "capacities", "self"} == set(inspect.signature(allot.Scenario.__init__).parameters)
     assert new.replace(worths=None, priorities=None).priorities is None
     assert box.replace(counts={"search": 9}).counts.tolist() == [4, 9]
-    assert box.replace(power_cap=50.0).to_dict()["power_cap"] == 50
+    assert new.to_dict()["power_cap"] == 900 and new.replace(power_cap=None).power_cap is None
     held = box.replace(capacities={"memory": 8}, needs={"sort": {"gpu": {"memory": 2}}})
     assert held.needs == {"sort": {"gpu": {"memory": 2.0}}}
     assert held.replace(rates=[[8.0, 0.0], [2.0, 6.0]]).needs == {}

@@ -41,6 +41,20 @@ def test_whatever_holds_the_same_numbers_is_the_same(rates, counts):
     assert allot.Scenario(rates, counts) == allot.Scenario([[1.0, 2.0], [3.0, 4.0]], [5, 6])
 
 
+def test_a_power_cap_is_planned_with():
+    options = {"servers": [8, 1], "powers": [11, 180], "idle_powers": [1.5, 18]}
+    rates = [[45.0, 480.0], [14.0, 120.0]]
+    free = allot.Scenario(rates, [8, 8], **options)
+    capped = allot.Scenario(rates, [8, 8], **options, power_cap=150)
+    assert free.power_cap is None and capped.power_cap == 150
+    assert capped == free.replace(power_cap=150) == allot.Scenario.from_dict(capped.to_dict())
+    plan = allot.solve(capped)
+    assert plan.mean_power <= 150 * (1 + 1e-9)
+    assert plan.throughput < allot.solve(free, service="planned").throughput
+    assert problems(rates, [8, 8], power_cap=-1) == ["power_cap"]
+    assert problems(rates, [8, 8], power_cap="much") == ["power_cap"]
+
+
 def test_every_option_reaches_the_model():
     scenario = allot.Scenario(
         [[9.0, 2.0, 0.0], [1.5, 6.0, 20.0]],
