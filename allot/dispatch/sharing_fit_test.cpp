@@ -11,6 +11,7 @@
 #include "allot/base/random.hpp"
 #include "allot/dispatch/sharing_design.hpp"
 #include "allot/model/filling.hpp"
+#include "tests/support/amount.hpp"
 
 namespace allot {
 namespace {
@@ -117,7 +118,7 @@ TEST(SharingDesign, HasEveryPairAloneAndNeverMoreThanTheServers) {
 }
 
 TEST(SharingFit, RecoversTheNeedsOfOneCapacityFromNoisyMixes) {
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= testing::amount(3); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System truth = machine(1);
     const SharingFit fit = fit_sharing(measured(truth, {.seed = seed}, 0.02), {.seed = seed});
