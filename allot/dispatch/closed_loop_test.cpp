@@ -362,6 +362,23 @@ TEST(ClosedLoop, CapacitiesThatNobodyOverdrawsChangeNothing) {
   }
 }
 
+TEST(ClosedLoop, TryingAgainCostsATypeNoMoreOfItsOwnTimeThanItIsAllowed) {
+  // Many processors have time for tries of `a`, whose two threads would be on the device eight times as fast.
+  const System truth({{.name = "cpu", .servers = 30}, {.name = "gpu", .servers = 2}},
+                     {{.name = "a", .count = 2}, {.name = "b", .count = 30}}, Rates(2, 2, {8, 64, 10, 0}));
+  std::vector<RatePrior> priors;
+  for (const double rate : truth.rates().values())
+    priors.push_back(rate > 0 ? RatePrior::measured(rate) : RatePrior::cannot_run());
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), priors, deferred("map"), LiveWorld::at(0));
+  LiveWorld world(truth, dispatcher, 1);
+  for (const TaskType i : truth.types()) world.add_threads(i, truth.count(i));
+  world.run(20'000);
+  const DispatchStatistics done = dispatcher.statistics(LiveWorld::at(world.now()));
+  const double tried = static_cast<double>(done.completions[0]) / 8;
+  EXPECT_GT(tried, 0);
+  EXPECT_LE(tried, 0.021 * 2 * world.now());
+}
+
 TEST(ClosedLoop, AResourceThatComesLaterLeavesTheNeedsAsTheyWere) {
   const System truth = with_a_bus();
   DispatcherOptions options = deferred("jsq");

@@ -46,8 +46,8 @@ struct DispatcherOptions {
   /// or come from threads that take any type. With `follow_counts` plans are then for an open load
   /// (`Load::kOpen`) until the numbers in flight have been calm for 256 looks, and again when they are not.
   bool may_be_open = false;
-  /// Fraction of a resource's time for trying pairs that the plan does not use; 0: never. Pairs that were
-  /// never tried are tried in any case.
+  /// Fraction of a resource's time, and of that of a type's tasks, for trying pairs that the plan does not
+  /// use; 0: never. Pairs that were never tried are tried in any case.
   double exploration = 0.02;
   /// Room for types and resources that are added later.
   std::size_t more_types = 16;

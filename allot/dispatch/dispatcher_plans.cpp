@@ -81,6 +81,7 @@ std::unique_ptr<ActivePlan> Dispatcher::State::first_plan() {
   if (const StopFlag* const flag = options.policy_options.solve.flag) solving.solve.flag = flag;
   solving.look_further = policy.can_look_further;
   solving.ceilings = known.ceilings();
+  solving.arrivals = known.arrivals();
   if (!solving.ceilings.empty()) solving.load = Load::kOpen;
   return detail::make_active_plan(policy, known.system(), solving, ++plans, nullptr);
 }
@@ -104,6 +105,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
   bool further = false;
   bool only_better = false;
   std::vector<double> ceilings;
+  std::vector<double> arrivals;
   {
     const std::lock_guard lock(mutex);
     active.reclaim();
@@ -116,6 +118,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     further = rested;
     only_better = !outdated;
     ceilings = known.ceilings();
+    arrivals = known.arrivals();
   }
   // Only this thread replaces what is active, so it may be read without the lock.
   std::unique_ptr<ActivePlan> next;
@@ -124,6 +127,7 @@ bool Dispatcher::State::solve(Clock::time_point now, bool always) {
     solving.look_further = further;
     if (!ceilings.empty()) solving.load = Load::kOpen;
     solving.ceilings = std::move(ceilings);
+    solving.arrivals = std::move(arrivals);
     next = detail::make_active_plan(policy, *system, solving, plans + 1, &active.current());
     planned = now;
     hasty = policy.can_look_further && !further;

@@ -102,6 +102,36 @@ TEST(LateDispatch, ReachesWhatWholeTasksCanAndNeverOverdrawsWhatTheyHold) {
   EXPECT_GE(sum / systems, 0.97);
 }
 
+/// A task of each type, of which both are at home on the device, while the load counts as open.
+TEST(LateDispatch, UnderAnOpenLoadNobodyWaitsForEverForAHomeThatThePlanGivesToOthers) {
+  const System truth({{.name = "cpu", .servers = 3}, {.name = "gpu"}},
+                     {{.name = "a", .count = 1}, {.name = "b", .count = 1}}, Rates(2, 2, {2.5, 7.4, 2, 4.3}));
+  DispatcherOptions options = planned(truth);
+  options.may_be_open = true;
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), known(truth), options, LiveWorld::at(0));
+  LiveWorld world(truth, dispatcher, 1);
+  add_all_threads(world, truth);
+  world.run(200);  // calm is seen after 256
+  EXPECT_NEAR(static_cast<double>(world.completions()[1]), 2 * world.now(), 0.2 * world.now());
+}
+
+/// Threads take tasks of any type: what is fast elsewhere must not take the time of what is slow there.
+TEST(LateDispatch, APoolIsPlannedForInProportionToWhatComes) {
+  const System truth(
+      {{.name = "cpu", .servers = 3}, {.name = "gpu"}},
+      {{.name = "slow", .count = 11}, {.name = "quick", .count = 11}, {.name = "c", .count = 10}},
+      Rates(3, 2, {3, 0, 4, 7.4, 9.8, 2.5}));
+  const double balanced = 3 / (1.0 / 3 + 1 / 9.8);  // of each type, with the device for `quick` alone
+  DispatcherOptions options = planned(truth);
+  options.may_be_open = true;
+  Dispatcher dispatcher(truth.resources(), truth.tasks(), known(truth), options, LiveWorld::at(0));
+  LiveWorld world(truth, dispatcher, 1);
+  world.set_mix({1, 1, 1});
+  add_all_threads(world, truth);
+  world.run(2000);
+  EXPECT_GE(world.run(6000), 0.95 * 3 * balanced);
+}
+
 TEST(LateDispatch, SharesHold) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);

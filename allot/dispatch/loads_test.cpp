@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -163,7 +164,7 @@ TEST_P(Loads, WhateverIsInFlightIsPlannedFor) {
       // Shares can be met in several ways that are equally good: there the plan is the dispatcher's own.
       const double plan = shares ? ours.planned : promised(truth, policy, threads);
       of_plan.add(ours.value / plan);
-      EXPECT_GE(ours.value, 0.9 * plan);
+      EXPECT_GE(ours.value, 0.93 * plan);
       if (shares) continue;
       const double best_fit = reached(truth, "best-fit", threads, seed, false).value;
       of_best_fit.add(ours.value / best_fit);
@@ -206,11 +207,11 @@ struct OpenLoad {
   void (*threads)(LiveWorld&, const System&) = nullptr;
 };
 
-/// The least part of what best-fit completes. What is left of a burst when the time is up may be what takes
-/// longest, or not; with shares 0.53 was seen on one system of sixty.
-double least_part(const OpenLoad& load, bool shares) {
-  if (load.threads == nullptr) return 0.93;
-  return shares ? 0.5 : 0.9;
+/// The least part of what best-fit completes. Tasks that have taken free servers when a burst comes are in
+/// its way until they end.
+double least_part(const OpenLoad& load) {
+  // And in a small pool a task that takes long anywhere holds up the few threads.
+  return load.name == std::string("PoolOf8") ? 0.92 : 0.95;
 }
 
 void submit_own(LiveWorld& world, const System& truth) {
@@ -233,8 +234,19 @@ constexpr std::array kOpenLoads{
     OpenLoad{"PoolOf32", [](LiveWorld& world, const System& truth) { submit_any(world, truth, 32); }},
 };
 
+/// Tenths of the time.
+using Values = std::array<double, 10>;
+
+double sum(const Values& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+/// The sum of what is less in each tenth: during a burst shares are not asked for, afterwards they are.
+double sum_of_less(const Values& a, const Values& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0, std::plus<>(),
+                            [](double x, double y) { return std::min(x, y); });
+}
+
 /// What is completed in the time that a machine without a wrong choice needs for some thousand tasks.
-double value_under(const System& truth, const std::string& policy, std::uint64_t seed,
+Values value_under(const System& truth, const std::string& policy, std::uint64_t seed,
                    void (*start)(LiveWorld&, const System&)) {
   double rate = 0;
   for (const TaskType i : truth.types()) rate += all_servers_rate(truth, i);
@@ -242,8 +254,13 @@ double value_under(const System& truth, const std::string& policy, std::uint64_t
                         deferred(policy, true), LiveWorld::at(0));
   LiveWorld world(truth, dispatcher, seed);
   start(world, truth);
-  world.run_until(5000 / rate);
-  return world.value();
+  Values values{};
+  double before = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    world.run_until(5000 / rate * static_cast<double>(k + 1) / static_cast<double>(values.size()));
+    values[k] = world.value() - std::exchange(before, world.value());
+  }
+  return values;
 }
 
 class OpenLoads : public ::testing::TestWithParam<OpenLoad> {};
@@ -254,16 +271,15 @@ TEST_P(OpenLoads, NoPolicyDoesWorseThanBestFit) {
   for (const std::uint64_t seed : seeds()) {
     const System with_shares = drawn(seed);
     const System without = without_shares(with_shares);
-    const double best_fit = value_under(without, "best-fit", seed, load.start);
+    const Values best_fit = value_under(without, "best-fit", seed, load.start);
     for (std::size_t p = 0; p < kPolicies.size(); ++p) {
       const std::string policy = kPolicies[p];
       const System& truth = holds_shares(policy) ? with_shares : without;
-      double measure = best_fit;
+      double measure = sum(best_fit);
       if (holds_shares(policy) && load.threads != nullptr)
-        measure = std::min(measure, value_under(truth, policy, seed, load.threads));
-      const double part = value_under(truth, policy, seed, load.start) / measure;
-      EXPECT_GE(part, least_part(load, holds_shares(policy)))
-          << policy << ", " << load.name << ", seed=" << seed;
+        measure = sum_of_less(best_fit, value_under(truth, policy, seed, load.threads));
+      const double part = sum(value_under(truth, policy, seed, load.start)) / measure;
+      EXPECT_GE(part, least_part(load)) << policy << ", " << load.name << ", seed=" << seed;
       parts[p].add(part);
     }
   }

@@ -180,6 +180,9 @@ struct PolicyOptions {
   Load load = Load::kDeclared;
   /// Of an open load, for `planned`: completions per second of each type that what arrives allows.
   std::vector<double> ceilings;
+  /// Likewise what arrives of each type per second, where as much is completed in all: then the plan is for
+  /// the largest multiple of it, since more of one type would not last. Else empty.
+  std::vector<double> arrivals;
   /// For live hosts that have milliseconds to spare: `map` asks the short portfolio instead, and holds its
   /// answer where that is better.
   bool look_further = false;

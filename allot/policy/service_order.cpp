@@ -57,6 +57,11 @@ void ServiceOrder::expect(std::span<const double> seconds) {
   }
 }
 
+void ServiceOrder::settle() noexcept {
+  minimum_ = std::max(minimum_, now_);
+  for (Account& account : accounts_) account.tag = now_;
+}
+
 void ServiceOrder::set_weights(std::span<const double> weights) { weigh(weights); }
 void ServiceOrder::set_weights(std::span<const Count> counts) { weigh(counts); }
 

@@ -38,6 +38,9 @@ class ServiceOrder {
   /// Mean seconds of service of each type, used until a task of it has been seen; 0: unknown.
   void expect(std::span<const double> seconds);
 
+  /// Nobody is owed anything for the time until now, nor ahead.
+  void settle() noexcept;
+
   /// The type to start now, or none if nothing waits or all waiting types are ahead.
   /// `waiting` has one count for each type; `now` is any clock in seconds that never goes back. Set
   /// `idling_helps` to false if leaving a server idle would help no type now; it has no effect under kServe.

@@ -262,6 +262,23 @@ TEST(ServiceOrder, UnderAPlanATypeThatCannotKeepUpDoesNotGoFirstForEver) {
   }
 }
 
+TEST(ServiceOrder, AfterItIsSettledNobodyIsOwedAnything) {
+  ServiceOrder order(2, ServiceOrder::WhenAhead::kIdleFarAhead);
+  order.set_weights(std::vector{0.5, 0.5});
+  for (double now = 0; now < 1000; ++now) {
+    order.next(std::vector<Count>{1, 0}, now, false);
+    order.served(task_type(0), 1);
+  }
+  order.settle();
+  int second = 0;
+  for (double now = 1000; now < 1100; ++now) {
+    const auto type = order.next(std::vector<Count>{1, 1}, now, false);
+    order.served(*type, 1);
+    second += *type == task_type(1) ? 1 : 0;
+  }
+  EXPECT_NEAR(second, 50, 1);
+}
+
 TEST(ServiceOrder, AnswersNoneWhenNothingWaits) {
   ServiceOrder order(2);
   const Count nothing[] = {0, 0};

@@ -147,13 +147,14 @@ class LiveWorld {
   void follow_plan() {
     const auto plan = dispatcher_.plan();
     if (late_ || plan_ == plan) return;
+    const bool is_same = plan_ != nullptr && plan_->target == plan->target && plan->time_shares.empty();
     plan_ = plan;
-    if (plan->time_shares.empty()) return;
+    if (is_same) return;
     std::vector<double> column(truth_.type_count());
     std::vector<TaskType> again;
     for (const ResourceId j : truth_.resource_ids()) {
       for (const TaskType i : truth_.types()) {
-        column[index(i)] = *plan->part(i, j);
+        if (!plan->time_shares.empty()) column[index(i)] = *plan->part(i, j);
         while (WaitingTask* const task = lines_.line(i, j).first(
                    [](const WaitingTask& waiting) { return !waiting.ticket.explores; })) {
           dispatcher_.cancel(task->ticket);
@@ -163,7 +164,7 @@ class LiveWorld {
           again.push_back(i);
         }
       }
-      lines_.set_weights(j, column);
+      if (!plan->time_shares.empty()) lines_.set_weights(j, column);
     }
     for (const TaskType i : again) place(i);
   }

@@ -16,33 +16,6 @@ namespace {
 constexpr double kLeastMove = 0.03;
 /// Seconds within which the next task of a type comes after one has ended.
 constexpr double kMoment = 50e-6;
-/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load. So
-/// many times that it was more than before count like a turn.
-constexpr std::uint32_t kRemembered = 0xffff;
-constexpr int kRestless = 3;
-constexpr int kRisesForTurn = 4;
-/// One task of some is no change, since looks fall between its end and its successor; nor is this part of
-/// them all.
-constexpr Count kSome = 4;
-constexpr Count kSmall = 16;
-/// Looks without a change, and with few rises among each eight of them, that show a closed load: of no type
-/// were there more than before or after, at no time more of one because there were fewer of another.
-constexpr std::size_t kCalm = 256;
-constexpr int kFewRises = 8;
-/// So many times the tasks of a type that were there are a burst; but not a few.
-constexpr Count kBurst = 2;
-constexpr Count kFew = 8;
-/// What is left of what has arrived after one more look; and so many times what arrives is planned for: where
-/// more comes the more is completed, that must count as moved.
-constexpr double kOfLate = 1 - 1.0 / 128;
-constexpr double kRoomToGrow = 1.3;
-/// Arrivals that moved by less than this part are the same.
-constexpr double kMovedArrivals = 0.2;
-
-/// By how much the number of tasks may differ and be the same.
-Count slack(Count tasks) noexcept { return std::max<Count>(tasks >= kSome ? 1 : 0, tasks / kSmall); }
-
-double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
 
 }  // namespace
 
@@ -153,108 +126,6 @@ std::size_t KnownSystem::look(double now) {
   return static_cast<std::size_t>(completions - before);
 }
 
-/// While there is nothing at all there is nothing else to plan for.
-void KnownSystem::look_at_counts(double now) {
-  seen_.assign(types.size(), 0);
-  bool any = false;
-  for (const TaskType i : type_ids()) {
-    Count& tasks = seen_[index(i)];
-    tasks = counts.waiting(i).load(std::memory_order_relaxed);
-    for (const ResourceId j : resource_ids()) tasks += counts.count(i, j).load(std::memory_order_relaxed);
-    any |= tasks > 0;
-  }
-  const double passed = now - std::exchange(looked_, now);
-  watched_ = kOfLate * watched_ + passed;
-  for (const TaskType i : type_ids()) {
-    Population& population = populations[index(i)];
-    const Count before = std::exchange(population.in_flight, seen_[index(i)]);
-    population.arrived = kOfLate * population.arrived + std::exchange(population.ended_now, 0.0) +
-                         static_cast<double>(population.in_flight - before);
-  }
-  if (!any) return;
-  bool is_burst = false;
-  Count all = 0;
-  for (const TaskType i : type_ids()) {
-    Population& population = populations[index(i)];
-    // The next task may come a moment after the last has ended, and the look be in between.
-    const Count next = std::exchange(population.just_ended, false) ? 1 : 0;
-    const Count least = std::exchange(population.ended, false) ? 1 : 0;
-    const Count tasks = std::max(seen_[index(i)] + next, least);
-    all += tasks;
-    if (population.looks == 0 && tasks == 0) continue;
-    population.seen[population.looks++ % Population::kLooks] = tasks;
-    const Count most = *std::max_element(population.seen.begin(), population.seen.end());
-    if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
-    const Count planned = population.planned;
-    const Count room = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
-    const bool more = most > planned + room;
-    const bool fewer = most < planned - room && population.looks >= Population::kLooks;
-    population.differs = most == planned ? 0 : population.differs + 1;
-    if (!more && !fewer && population.differs < Population::kLong) continue;
-    is_burst |= most > kBurst * planned + kFew && population.looks > Population::kLooks;
-    population.planned = std::min(most, kMaxCount);
-    population.differs = 0;
-    changed |= !open;
-  }
-  most_in_all_ = std::max(most_in_all_, all);
-  if (may_be_open) look_whether_open(is_burst);
-}
-
-/// Nobody knows whether the tasks of a burst are followed by others before their number has been calm.
-void KnownSystem::look_whether_open(bool is_burst) {
-  int restless = 0;
-  for (const Population& population : populations) {
-    restless = std::max({restless, std::popcount(population.turns & kRemembered),
-                         std::popcount(population.rises & kRemembered) / kRisesForTurn});
-    const double arrivals = watched_ > 0 ? population.arrived / watched_ : 0;
-    const double most = std::max(arrivals, population.planned_arrivals);
-    changed |= open && std::abs(arrivals - population.planned_arrivals) > kMovedArrivals * most;
-  }
-  if (open ? is_burst || !have_been_calm() : !is_burst && restless < kRestless) return;
-  open = !open;
-  changed = true;
-}
-
-bool KnownSystem::have_been_calm() {
-  if (++looks_for_calm_ % kCalm != 0) return false;
-  bool calm = true;
-  Count sum = 0;
-  for (Population& population : populations) {
-    if (population.looks < Population::kLooks) continue;
-    sum += population.highest;
-    calm &= population.highest - population.lowest <= slack(population.highest) &&
-            std::popcount(population.rises) <= kFewRises;
-    population.highest = population.lowest = population.most;
-  }
-  const Count at_once = std::exchange(most_in_all_, 0);
-  return calm && sum <= at_once + at_once / kSmall;
-}
-
-std::vector<double> KnownSystem::ceilings() {
-  std::vector<double> most;
-  if (!open) return most;
-  if (!(watched_ > 0)) return std::vector(populations.size(), std::numeric_limits<double>::infinity());
-  for (Population& population : populations) {
-    population.planned_arrivals = population.arrived / watched_;
-    most.push_back(std::max(0.0, kRoomToGrow * population.planned_arrivals +
-                                     static_cast<double>(population.in_flight) / watched_));
-  }
-  return most;
-}
-
-/// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
-/// again, or up all the time, what comes next does not depend on what has ended.
-void KnownSystem::look_for_turns(Population& population, Count most) {
-  const Count before = std::exchange(population.most, most);
-  population.turns <<= 1;
-  population.rises = population.rises << 1 | (most > before ? 1 : 0);
-  population.highest = std::max(population.highest, most);
-  population.lowest = std::min(population.lowest, most);
-  if (std::abs(most - before) <= slack(before)) return;
-  const bool grows = most > before;
-  if (grows != std::exchange(population.grew, grows)) population.turns |= 1;
-}
-
 /// A pair without a task has the speed that one more would have.
 void KnownSystem::look_at_speeds(double now) {
   constexpr double kOneMore = 1e-9;
@@ -288,9 +159,11 @@ void KnownSystem::take(const Sample& sample, double now) {
   }
   seen.latest_sample = completions;
   seen.questioned = false;
+  seen.busy_seconds += sample.busy_seconds;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
   populations[index(sample.type)].ended = true;
+  ++populations[index(sample.type)].completed;
   populations[index(sample.type)].ended_now += 1;
   populations[index(sample.type)].just_ended |= now - end < kMoment;
   // Rates are those at full speed: others that draw on the same capacity do not make a pair slower than it

@@ -33,6 +33,9 @@ struct KnownSystem {
   /// Under an open load: the most of each type that can complete per second, without bounds while nothing is
   /// known; else empty.
   std::vector<double> ceilings();
+  /// And what arrives of each type per second, if as much is completed because threads submit tasks of any
+  /// type; else empty. For the latest `ceilings`.
+  std::vector<double> arrivals() const;
 
   /// Of a pair that is new.
   void make_pair(TaskType i, ResourceId j, const RatePrior& prior);
@@ -69,6 +72,9 @@ struct KnownSystem {
     Count most = 0;                    ///< seen in the latest eight looks of their own
     Count highest = 0;                 ///< of those, since calm was looked for
     Count lowest = kMaxCount;          ///< likewise
+    Count first = 0;                   ///< of those, the first
+    Count completed = 0;               ///< tasks that have ended since then
+    bool calm = false;                 ///< when calm was looked for
     bool grew = false;                 ///< it was more than in the eight before, when it last differed
     std::uint32_t rises = 0;           ///< when it was more than before: a bit for each eight looks
     std::uint32_t turns = 0;           ///< when it began to grow or to fall: a bit for each eight looks
@@ -87,6 +93,7 @@ struct KnownSystem {
     RateEstimator estimator;
     double planned_seconds = 0;  ///< in the latest system; 0: was unknown
     double explored_seconds = 0;
+    double busy_seconds = 0;          ///< of all its tasks
     std::uint64_t latest_sample = 0;  ///< number of all completions then
     bool questioned = false;          ///< since its latest sample
     std::uint64_t retries = 0;        ///< tries after a rest, since it was in use
@@ -124,6 +131,7 @@ struct KnownSystem {
   void look_at_counts(double now);
   void look_whether_open(bool is_burst);
   bool have_been_calm();
+  double fastest_rate(TaskType i) const noexcept;
   static void look_for_turns(Population& population, Count most);
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
@@ -136,6 +144,9 @@ struct KnownSystem {
   bool shares_ = false;             ///< some capacity is shared: tasks slow each other down
   double looked_ = 0;               ///< when
   Count most_in_all_ = 0;           ///< tasks, since calm was looked for
+  Count least_in_all_ = kMaxCount;  ///< likewise, of the most in eight looks
+  Count most_lately_ = 0;           ///< in the latest of these
+  bool is_pool_ = false;            ///< the number of all tasks was the same while those of types were not
   std::size_t looks_for_calm_ = 0;  ///< of all times
   double watched_ = 0;              ///< seconds in which tasks have come of late
   SpeedHistory speeds_;

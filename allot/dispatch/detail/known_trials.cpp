@@ -90,7 +90,15 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
       candidate.retries < (is_doubtful ? kRetries : kFewRetries) && rest >= kSoon << candidate.retries)
     return true;
   if (rest < kFresh) return false;
-  return (candidate.explored_seconds + known.seconds()) * servers <= budgets[index(j)];
+  if ((candidate.explored_seconds + known.seconds()) * servers > budgets[index(j)]) return false;
+  // Where servers have time to spare, few tasks of the type may have none: they would be fast elsewhere.
+  double explored = known.seconds();
+  double busy = 0;
+  for (const ResourceId k : resource_ids()) {
+    explored += pair(i, k).explored_seconds;
+    busy += pair(i, k).busy_seconds;
+  }
+  return explored <= exploration * busy;
 }
 
 /// A task that holds a part of something keeps up to that part of the machine from its work.

@@ -11,6 +11,7 @@
 #include "allot/base/quote.hpp"
 #include "allot/model/throughput.hpp"
 #include "allot/policy/detail/by_population.hpp"
+#include "allot/policy/detail/other_problems.hpp"
 #include "allot/policy/policy.hpp"
 #include "allot/policy/service_order.hpp"
 #include "allot/solve/solver.hpp"
@@ -41,19 +42,6 @@ bool may_come(TaskType i, const PolicyOptions& options) {
                      [&](const PopulationChange& change) { return change.task == i; });
 }
 
-/// The same work, but whatever was asked for that may be too much.
-Problem without_limits(Problem problem) {
-  std::vector<TaskClass> tasks = problem.system.tasks();
-  for (TaskClass& task : tasks) {
-    task.floor.reset();
-    task.max_response.reset();
-  }
-  for (ThreadGroup& group : problem.threads) group.max_response.reset();
-  problem.power_cap.reset();
-  problem.system = problem.system.with_tasks(std::move(tasks));
-  return problem;
-}
-
 struct PlannedPair {
   TaskType type{};
   ResourceId resource{};
@@ -80,6 +68,8 @@ class PlannedPolicy final : public Policy {
     if (options.scenario != nullptr) problem_ = planned_problem(*options.scenario, options.objective);
     if (options.power_cap) problem_.power_cap = options.power_cap;
     problem_.ceilings = options.ceilings;
+    if (options.objective == Objective::kThroughput)
+      problem_ = detail::in_proportion(std::move(problem_), options.arrivals);
     for (const TaskType i : system.types())
       has_own_threads_.push_back(!is_open() && (system.count(i) > 0 || may_come(i, options)));
     arrives_.assign(system.type_count(), false);
@@ -173,7 +163,7 @@ class PlannedPolicy final : public Policy {
     const SolverInfo& planner = *find_solver("planned");
     Solution plan = solve(planner, problem_, options_);
     if (plan.outcome != Outcome::kInfeasible) return of_whole_tasks(std::move(plan));
-    Problem less = without_limits(problem_);
+    Problem less = detail::without_limits(problem_);
     for (Arrivals& stream : less.arrivals)
       stream.rate *= std::min(1.0, plan.plan.headroom.value_or(1)) * kCarried;
     Solution without = solve(planner, less, options_);
@@ -289,8 +279,12 @@ class PlannedBinding final : public LateBinding {
   void succeed(LateBinding& before) override {
     auto* const other = dynamic_cast<PlannedBinding*>(&before);
     if (other == nullptr) return;
-    for (std::size_t j = 0; j < std::min(orders_.size(), other->orders_.size()); ++j)
+    // Plans for another kind of load are for tasks that may not come: nobody is owed those.
+    const bool settle = other->policy_.is_open() != policy_.is_open();
+    for (std::size_t j = 0; j < std::min(orders_.size(), other->orders_.size()); ++j) {
       orders_[j] = std::move(other->orders_[j]);
+      if (settle) orders_[j].settle();
+    }
     plan_ = 0;
     renew();
   }
@@ -441,6 +435,7 @@ class PlannedBinding final : public LateBinding {
     if (!policy_.is_open()) return policy_.completions(i) > 0 ? waiting / policy_.completions(i) / here : 0;
     const Faster& faster = faster_(i, j);
     if (faster.rate > 0) return (waiting / faster.rate + faster.seconds) / here;
+    if (policy_.share(i, j) > 0) return std::numeric_limits<double>::infinity();
     const ResourceId home = *situation.system->home(i);
     const double at_home = situation.system->seconds_per_task(i, home);
     if (at_home < here) return (waiting / policy_.servers(home) + 1) * at_home / here;

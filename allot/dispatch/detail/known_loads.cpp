@@ -1,0 +1,185 @@
+// The load that a planner sees: how many tasks are in flight, what follows those that end, and so what is
+// planned for.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "allot/dispatch/detail/known_system.hpp"
+
+namespace allot::detail {
+namespace {
+
+/// Of the latest sixteen times eight looks: turns of the number of tasks in flight that show an open load. So
+/// many times that it was more than before count like a turn.
+constexpr std::uint32_t kRemembered = 0xffff;
+constexpr int kRestless = 3;
+constexpr int kRisesForTurn = 4;
+/// One task of some is no change, since looks fall between its end and its successor; nor is this part of
+/// them all.
+constexpr Count kSome = 4;
+constexpr Count kSmall = 16;
+/// Looks without a change, and with few rises among each eight of them, that show a closed load: of no type
+/// were there more than before or after, at no time more of one because there were fewer of another.
+constexpr std::size_t kCalm = 256;
+constexpr int kFewRises = 8;
+/// And so many have ended for each that was not followed by another, or that followed none: a crowd that
+/// nothing follows may go away so slowly that its number hardly changes.
+constexpr Count kFollowedBy = 4;
+/// So many times as many ends as the number of all tasks has changed by show a pool of threads, which submit
+/// tasks of any type.
+constexpr Count kInPool = 64;
+/// So many times the tasks of a type that were there are a burst; but not a few.
+constexpr Count kBurst = 2;
+constexpr Count kFew = 8;
+/// What is left of what has arrived after one more look; and so many times what arrives is planned for: where
+/// more comes the more is completed, that must count as moved.
+constexpr double kOfLate = 1 - 1.0 / 128;
+constexpr double kRoomToGrow = 1.3;
+/// Arrivals that moved by less than this part are the same.
+constexpr double kMovedArrivals = 0.2;
+
+/// By how much the number of tasks may differ and be the same.
+Count slack(Count tasks) noexcept { return std::max<Count>(tasks >= kSome ? 1 : 0, tasks / kSmall); }
+
+double in_range(double rate) noexcept { return std::clamp(rate, 1 / kMaxNumber, kMaxNumber); }
+
+}  // namespace
+
+/// While there is nothing at all there is nothing else to plan for.
+void KnownSystem::look_at_counts(double now) {
+  seen_.assign(types.size(), 0);
+  bool any = false;
+  for (const TaskType i : type_ids()) {
+    Count& tasks = seen_[index(i)];
+    tasks = counts.waiting(i).load(std::memory_order_relaxed);
+    for (const ResourceId j : resource_ids()) tasks += counts.count(i, j).load(std::memory_order_relaxed);
+    any |= tasks > 0;
+  }
+  const double passed = now - std::exchange(looked_, now);
+  watched_ = kOfLate * watched_ + passed;
+  for (const TaskType i : type_ids()) {
+    Population& population = populations[index(i)];
+    const Count before = std::exchange(population.in_flight, seen_[index(i)]);
+    population.arrived = kOfLate * population.arrived + std::exchange(population.ended_now, 0.0) +
+                         static_cast<double>(population.in_flight - before);
+  }
+  if (!any) return;
+  bool is_burst = false;
+  Count all = 0;
+  for (const TaskType i : type_ids()) {
+    Population& population = populations[index(i)];
+    // The next task may come a moment after the last has ended, and the look be in between.
+    const Count next = std::exchange(population.just_ended, false) ? 1 : 0;
+    const Count least = std::exchange(population.ended, false) ? 1 : 0;
+    const Count tasks = std::max(seen_[index(i)] + next, least);
+    all += tasks;
+    if (population.looks == 0 && tasks == 0) continue;
+    population.seen[population.looks++ % Population::kLooks] = tasks;
+    const Count most = *std::max_element(population.seen.begin(), population.seen.end());
+    if (population.looks % Population::kLooks == 0) look_for_turns(population, most);
+    const Count planned = population.planned;
+    const Count room = planned == 0 ? 0 : std::max<Count>(1, planned / 4);
+    const bool more = most > planned + room;
+    const bool fewer = most < planned - room && population.looks >= Population::kLooks;
+    population.differs = most == planned ? 0 : population.differs + 1;
+    if (!more && !fewer && population.differs < Population::kLong) continue;
+    is_burst |= most > kBurst * planned + kFew && population.looks > Population::kLooks;
+    population.planned = std::min(most, kMaxCount);
+    population.differs = 0;
+    changed |= !open;
+  }
+  most_in_all_ = std::max(most_in_all_, all);
+  most_lately_ = std::max(most_lately_, all);
+  if (may_be_open) look_whether_open(is_burst);
+}
+
+/// Nobody knows whether the tasks of a burst are followed by others before their number has been calm.
+void KnownSystem::look_whether_open(bool is_burst) {
+  int restless = 0;
+  for (const Population& population : populations) {
+    restless = std::max({restless, std::popcount(population.turns & kRemembered),
+                         std::popcount(population.rises & kRemembered) / kRisesForTurn});
+    const double arrivals = watched_ > 0 ? population.arrived / watched_ : 0;
+    const double most = std::max(arrivals, population.planned_arrivals);
+    changed |= open && std::abs(arrivals - population.planned_arrivals) > kMovedArrivals * most;
+  }
+  if (open ? is_burst || !have_been_calm() : !is_burst && restless < kRestless) return;
+  open = !open;
+  changed = true;
+}
+
+bool KnownSystem::have_been_calm() {
+  if (++looks_for_calm_ % Population::kLooks != 0) return false;
+  least_in_all_ = std::min(least_in_all_, std::exchange(most_lately_, 0));
+  is_pool_ &= most_in_all_ - least_in_all_ <= slack(most_in_all_);
+  if (looks_for_calm_ % kCalm != 0) return false;
+  bool calm = true;
+  Count sum = 0;
+  Count completed = 0;
+  for (Population& population : populations) {
+    completed += population.completed;
+    if (population.looks < Population::kLooks) continue;
+    sum += population.highest;
+    population.calm = population.highest - population.lowest <= slack(population.highest) &&
+                      std::popcount(population.rises) <= kFewRises &&
+                      kFollowedBy * std::abs(population.most - population.first) <= population.completed;
+    calm &= population.calm;
+    population.highest = population.lowest = population.first = population.most;
+    population.completed = 0;
+  }
+  const Count at_once = std::exchange(most_in_all_, 0);
+  const Count range = at_once - std::exchange(least_in_all_, kMaxCount);
+  const bool is_pool = range <= slack(at_once) && kInPool * range <= completed;
+  changed |= is_pool && !std::exchange(is_pool_, is_pool);
+  is_pool_ = is_pool;
+  return calm && sum <= at_once + at_once / kSmall;
+}
+
+std::vector<double> KnownSystem::ceilings() {
+  std::vector<double> most;
+  if (!open) return most;
+  if (!(watched_ > 0)) return std::vector(populations.size(), std::numeric_limits<double>::infinity());
+  for (const TaskType i : type_ids()) {
+    Population& population = populations[index(i)];
+    population.planned_arrivals = population.arrived / watched_;
+    const auto in_flight = static_cast<double>(population.in_flight);
+    double ceiling = std::max(0.0, kRoomToGrow * population.planned_arrivals + in_flight / watched_);
+    // Threads of its own come back with another task as soon as one is completed.
+    if (population.calm) ceiling = std::max(ceiling, in_flight * fastest_rate(i));
+    most.push_back(ceiling);
+  }
+  return most;
+}
+
+double KnownSystem::fastest_rate(TaskType i) const noexcept {
+  double fastest = 0;
+  for (const ResourceId j : resource_ids()) {
+    const double seconds = pair(i, j).planned_seconds;
+    if (present(i, j) && seconds > 0) fastest = std::max(fastest, 1 / seconds);
+  }
+  return fastest;
+}
+
+std::vector<double> KnownSystem::arrivals() const {
+  std::vector<double> per_second;
+  if (!open || !is_pool_) return per_second;
+  for (const Population& population : populations)
+    per_second.push_back(std::max(0.0, population.planned_arrivals));
+  return per_second;
+}
+
+/// Threads that submit tasks of one type keep their number in flight. Where it goes up and down again and
+/// again, or up all the time, what comes next does not depend on what has ended.
+void KnownSystem::look_for_turns(Population& population, Count most) {
+  const Count before = std::exchange(population.most, most);
+  population.turns <<= 1;
+  population.rises = population.rises << 1 | (most > before ? 1 : 0);
+  population.highest = std::max(population.highest, most);
+  population.lowest = std::min(population.lowest, most);
+  if (std::abs(most - before) <= slack(before)) return;
+  const bool grows = most > before;
+  if (grows != std::exchange(population.grew, grows)) population.turns |= 1;
+}
+
+}  // namespace allot::detail
