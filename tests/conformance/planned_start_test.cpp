@@ -9,19 +9,17 @@
 
 #include "allot/model/generate.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/conformance/planning.hpp"
 #include "tests/support/service_witness.hpp"
 
 namespace allot::planned_start_test {
 namespace {
 
+using testing::planned;
 using testing::random_scenario;
 
 constexpr Objective kObjectives[] = {Objective::kThroughput, Objective::kPriority, Objective::kMaxMin,
                                      Objective::kProportional, Objective::kEnergy};
-
-Solution planned(const Problem& problem, const SolveOptions& options = {}) {
-  return solve(*find_solver("planned"), problem, options);
-}
 
 /// Rates, counts, worths and floors a little different.
 Scenario drifted(const Scenario& scenario, std::uint64_t seed) {
