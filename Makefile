@@ -26,7 +26,7 @@ help: ## this list
 
 run: ## build the command alone and try it on an example
 	@tools/setup build
-	@cmake --preset release -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_BENCH=OFF >/dev/null
+	@cmake --preset release -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_BENCH=OFF -D ALLOT_WITH_EXECUTOR=OFF >/dev/null
 	@cmake --build --preset release --target allot_command
 	@ln -sfn release/apps/allot/allot $(command)
 	$(call heading,build/allot solve examples/workstation.toml --explain)
