@@ -15,17 +15,19 @@ option(ALLOT_TOGETHER "Compile the files of a room several at a time" OFF)
 # Work at the edges waits for people, files and processes: there, optimising costs more time than it saves.
 set(ALLOT_EDGE_FLAGS "" CACHE STRING "Further compiler flags of what no speed depends on, as a list, such as -Og")
 
-# The headers of the standard library, parsed once for all. What is compiled with other optimisation may share them.
-function(allot_standard_headers)
-  if(TARGET allot_headers)
+# allot_standard_headers(KIND [flag...]): the headers of the standard library, parsed once for all of a kind. GCC compiles whoever
+# uses them with the optimisation that they were parsed with, whatever its own flags say, so each kind has its own.
+function(allot_standard_headers KIND)
+  set(headers allot_${KIND}_headers)
+  if(TARGET ${headers})
     return()
   endif()
-  add_library(allot_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
-  set_target_properties(allot_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(allot_headers PRIVATE allot_settings)
-  target_compile_options(allot_headers PRIVATE ${ALLOT_PCH_FLAGS})
+  add_library(${headers} OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
+  set_target_properties(${headers} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${headers} PRIVATE allot_settings)
+  target_compile_options(${headers} PRIVATE ${ARGN} ${ALLOT_PCH_FLAGS})
   target_precompile_headers(
-    allot_headers
+    ${headers}
     PRIVATE
     <algorithm>
     <chrono>
@@ -93,17 +95,22 @@ function(allot_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# allot_compile(TARGET KIND): as a room, or as an edge (a room of ALLOT_EDGE_ROOMS, the command, an integration).
+# allot_compile(TARGET KIND [COUNT]): as a room, or as an edge (a room of ALLOT_EDGE_ROOMS, the command, an integration), this many files
+# at a time.
 function(allot_compile TARGET KIND)
+  set(flags "")
   if(KIND STREQUAL "room")
     allot_together(${TARGET} 8)
   else()
+    set(flags ${ALLOT_EDGE_FLAGS})
     # What they spend their time on is templates, which are the same in all files.
-    allot_together(${TARGET} 32)
-    target_compile_options(${TARGET} PRIVATE ${ALLOT_EDGE_FLAGS})
+    set(count 32 ${ARGN})
+    list(GET count -1 count)
+    allot_together(${TARGET} ${count})
+    target_compile_options(${TARGET} PRIVATE ${flags})
   endif()
   if(ALLOT_PRECOMPILE)
-    allot_standard_headers()
+    allot_standard_headers(${KIND} ${flags})
     # Programs would be -fPIE, and headers are for one kind of code.
     get_target_property(type ${TARGET} TYPE)
     if(type STREQUAL "EXECUTABLE")
@@ -115,6 +122,6 @@ function(allot_compile TARGET KIND)
     # GCC 12 warns of the standard library's own code where it was parsed before; builds without shared headers keep these.
     target_compile_options(${TARGET} PRIVATE ${ALLOT_PCH_FLAGS} $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>
                                              $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread>)
-    target_precompile_headers(${TARGET} REUSE_FROM allot_headers)
+    target_precompile_headers(${TARGET} REUSE_FROM allot_${KIND}_headers)
   endif()
 endfunction()
