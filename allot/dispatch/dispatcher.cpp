@@ -311,8 +311,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
       std::array<std::uint32_t, kOnStack / 4> memory;
       chosen = choose(
           i, *plan,
-          {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan->memory.size()},
-          mine);
+          {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan->remembered}, mine);
     }
   } else {
     chosen = choose_in_large(i, *plan, now_ns, mine);
@@ -329,7 +328,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   tasks.resize(std::max(tasks.size(), plan.types * plan.resources));
   totals.resize(std::max(totals.size(), plan.resources));
   work.resize(std::max(work.size(), plan.resources));
-  memory.resize(std::max(memory.size(), 2 * plan.memory.size()));
+  memory.resize(std::max(memory.size(), 2 * plan.remembered));
   ResourceId chosen = kLookFurther;
   if (looks == Looks::kOwnCounts) {
     chosen = choose_by_own_counts(i, plan, tasks.data(), mine);
@@ -338,7 +337,7 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   }
   if (chosen != kLookFurther) return chosen;
   return choose(i, plan,
-                {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan.memory.size()},
+                {tasks.data(), totals.data(), work.data(), memory.data(), memory.data() + plan.remembered},
                 mine);
 }
 
@@ -346,9 +345,11 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
 /// the count that it saw. After some tries the place is taken as it is.
 [[gnu::noinline]] ResourceId Dispatcher::State::choose(TaskType i, ActivePlan& plan, const Scratch& scratch,
                                                        Mine mine) noexcept {
-  const std::size_t remembered = plan.memory.size();
+  const std::size_t remembered = plan.remembered;
   const std::size_t first = policy.remembers_by_type ? index(i) : 0;
-  const std::span used = std::span(plan.memory).subspan(first, policy.remembers_by_type ? 1 : remembered);
+  const std::span used =
+      std::span(plan.memory)
+          .subspan(plan.memory_of(mine.slot) + first, policy.remembers_by_type ? 1 : remembered);
   Situation situation = nothing;
   situation.system = &plan.plan->system;
   situation.counts = {scratch.counts, plan.types * plan.resources};
@@ -356,8 +357,8 @@ bool Dispatcher::allows(TaskType i, ResourceId j) const noexcept {
   if (plan.shows_work) situation.remaining = {scratch.work, plan.resources};
   for (int attempt = 0;; ++attempt) {
     if (looks != Looks::kNothing) look(plan, scratch);
-    for (std::size_t at = first; at < first + used.size(); ++at) {
-      scratch.before[at] = scratch.after[at] = plan.memory[at].load(std::memory_order_relaxed);
+    for (std::size_t at = 0; at < used.size(); ++at) {
+      scratch.before[first + at] = scratch.after[first + at] = used[at].load(std::memory_order_relaxed);
     }
     const ResourceId j = ask(i, plan, situation, {scratch.after, remembered}, mine);
     const bool last = attempt == kRetries;

@@ -51,6 +51,35 @@ void work(Dispatcher& dispatcher, std::size_t type_count, int thread, int rounds
   for (const Ticket& ticket : tickets) dispatcher.complete(ticket, 1e-3, true);
 }
 
+/// Threads that come one after the other, each with a slot while all are there.
+TEST(Threads, EachGoesRoundByItselfAndTheyDoNotAllBeginAtTheSameResource) {
+  DispatcherOptions options;
+  options.policy = "round-robin";
+  options.planning = Planning::kDeferred;
+  constexpr std::size_t kResources = 4;
+  Dispatcher dispatcher(resources(kResources), types(1),
+                        std::vector<RatePrior>(kResources, RatePrior::measured(10)), options);
+  std::vector<std::vector<std::size_t>> orders(kThreads);
+  std::vector<std::thread> threads;
+  std::atomic<int> turn{0};
+  for (int k = 0; k < kThreads; ++k) {
+    threads.emplace_back([&, k] {
+      while (turn.load() != k) std::this_thread::yield();
+      for (std::size_t at = 0; at < 2 * kResources; ++at)
+        orders[static_cast<std::size_t>(k)].push_back(index(dispatcher.place(task_type(0))->resource));
+      turn.fetch_add(1);
+      while (turn.load() != kThreads) std::this_thread::yield();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::vector<int> first(kResources, 0);
+  for (const std::vector<std::size_t>& order : orders) {
+    ++first[order.front()];
+    for (std::size_t at = 1; at < order.size(); ++at) EXPECT_EQ(order[at], (order[at - 1] + 1) % kResources);
+  }
+  EXPECT_EQ(first, std::vector<int>(kResources, kThreads / static_cast<int>(kResources)));
+}
+
 TEST(Threads, CountsAreExactWhilePlansAndResourcesChange) {
   for (const char* policy : {"map", "round-robin", "min-completion-time", "load-balance", "power-of-two"}) {
     SCOPED_TRACE(policy);

@@ -6,6 +6,9 @@
 namespace allot::detail {
 namespace {
 
+/// Numbers of a memory in a line of the cache.
+constexpr std::size_t kInLine = kCacheLine / sizeof(std::uint32_t);
+
 std::vector<Count> counts_of(const System& system) {
   std::vector<Count> counts;
   for (const TaskType i : system.types()) counts.push_back(system.count(i));
@@ -22,6 +25,22 @@ bool same_choices(const System& a, const System& b) {
     }
   }
   return true;
+}
+
+/// Each slot begins where the one before it would be after one decision, so that threads with a task each do
+/// not all begin at the same resource.
+void spread_memory(ActivePlan& active, const Policy& policy, const System& system) {
+  Situation nothing;
+  nothing.system = &system;
+  RandomStream random(0, 0);
+  std::vector<std::uint32_t> memory(active.remembered, 0);
+  for (std::size_t slot = 0; slot <= kOwnSlots; ++slot) {
+    for (std::size_t at = 0; at < memory.size(); ++at)
+      active.memory[active.memory_of(slot) + at].store(memory[at], std::memory_order_relaxed);
+    for (const TaskType i : system.types()) {
+      if (!system.resources_for(i).empty()) (void)policy.place(i, nothing, memory, random);
+    }
+  }
 }
 
 }  // namespace
@@ -42,12 +61,18 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   policy->set_population(counts_of(system));
 
   auto active = std::make_unique<ActivePlan>();
-  active->memory = std::vector<std::atomic<std::uint32_t>>(policy->memory_size());
+  active->remembered = policy->memory_size();
+  active->types = system.type_count();
+  if (info.remembers_by_type && active->remembered > 0)
+    active->memory_stride = (active->remembered + 2 * kInLine - 1) / kInLine * kInLine;  // a line between two
+  active->memory = std::vector<std::atomic<std::uint32_t>>(active->memory_of(kOwnSlots) + active->remembered);
   if (before != nullptr && before->memory.size() == active->memory.size() &&
       same_choices(before->plan->system, system)) {
     for (std::size_t at = 0; at < active->memory.size(); ++at) {
       active->memory[at].store(before->memory[at].load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
+  } else if (active->memory_stride > 0) {
+    spread_memory(*active, *policy, system);
   }
   Plan plan{number, system, {}, {}, {}, {}, 0, false, {}, policy};
   if (policy->target() != nullptr) plan.target = *policy->target();
@@ -59,11 +84,10 @@ std::unique_ptr<ActivePlan> make_active_plan(const PolicyInfo& info, const Syste
   active->plan = std::make_shared<const Plan>(std::move(plan));
   active->policy = policy.get();
   active->shows_work = policy->looks_at_sizes();
-  active->types = system.type_count();
   active->resources = system.resource_count();
   for (const TaskType i : system.types()) active->can_go.push_back(system.resources_for(i).empty() ? 0 : 1);
   active->is_small = active->types * active->resources <= kOnStack && active->resources <= kOnStack / 4 &&
-                     2 * active->memory.size() <= kOnStack / 4;
+                     2 * active->remembered <= kOnStack / 4;
   return active;
 }
 

@@ -1,11 +1,14 @@
 // A plan together with the policy that carries it out: what every placement reads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "allot/dispatch/detail/thread_slot.hpp"
 #include "allot/dispatch/plan.hpp"
 #include "allot/policy/policy.hpp"
 
@@ -22,7 +25,11 @@ struct ActivePlan {
   std::vector<std::uint8_t> can_go;                ///< whether a type can run anywhere
   bool shows_work = false;                         ///< it looks at sizes
   bool is_small = false;                           ///< what a placement looks at fits on the stack
+  std::size_t remembered = 0;                      ///< numbers in the policy's memory
+  std::size_t memory_stride = 0;                   ///< to that of the next slot; 0: all threads share one
   std::vector<std::atomic<std::uint32_t>> memory;  ///< the policy's
+
+  std::size_t memory_of(std::size_t slot) const noexcept { return memory_stride * std::min(slot, kOwnSlots); }
 };
 
 /// Makes the policy for the system and lets it solve for the system's counts: may take as long as

@@ -25,7 +25,7 @@ constexpr std::uint64_t kRetries = 4;
 /// For so few times, and not if it is so many times slower than the type's fastest, unless the rate has just
 /// changed.
 constexpr std::uint64_t kFewRetries = 3;
-constexpr double kNear = 8;
+constexpr double kNear = 3;
 
 bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
   constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
@@ -86,7 +86,7 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const std::uint64_t rest = completions - candidate.latest_sample;
   const double servers = servers_kept_busy(i, j);
   const bool is_doubtful = known.doubtful();
-  if ((is_doubtful || known.seconds() <= kNear * fastest) &&
+  if (known.completions() > 0 && (is_doubtful || known.seconds() <= kNear * fastest) &&
       candidate.retries < (is_doubtful ? kRetries : kFewRetries) && rest >= kSoon << candidate.retries)
     return true;
   if (rest < kFresh) return false;
