@@ -29,8 +29,8 @@ run: ## build the command alone and try it on an example
 	@cmake --preset release -D ALLOT_BUILD_TESTS=OFF -D ALLOT_BUILD_BENCH=OFF -D ALLOT_WITH_EXECUTOR=OFF >/dev/null
 	@cmake --build --preset release --target allot_command
 	@ln -sfn release/apps/allot/allot $(command)
-	$(call heading,build/allot solve examples/workstation.toml --explain)
-	@$(command) solve examples/workstation.toml --explain
+	$(call heading,build/allot solve examples/plans/worth.toml --explain)
+	@$(command) solve examples/plans/worth.toml --explain
 
 build: ## build the command: build/allot, and build/allot-mpi
 	@tools/setup build mpi test bench

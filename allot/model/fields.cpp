@@ -47,7 +47,7 @@ constexpr std::array<Field<TaskClass>, 10> kTask = {{
      .unit = "tasks/s", .column = "floors"},
     {.key = "worth", .member = &TaskClass::worth, .help = "value of one completion", .column = "worths"},
     {.key = "max_response", .member = &TaskClass::max_response,
-     .help = "maximum mean time from ready to done", .least = kPositive, .unit = "s", .column = "max_responses", .is_for_jobs = false},
+     .help = "maximum mean time from ready to done, in seconds, or a text such as 200ms", .least = kPositive, .unit = "s", .column = "max_responses", .is_for_jobs = false},
     {.key = "power", .member = &TaskClass::power,
      .help = "power of a server while it runs this type", .absent = "the `power` of the resource", .unit = "W", .is_for_jobs = false},
     {.key = "needs", .member = &TaskClass::needs,

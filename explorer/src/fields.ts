@@ -78,7 +78,7 @@ export interface DraftTask {
   floor: Field;
   /** value of one completion */
   worth: Field;
-  /** maximum mean time from ready to done */
+  /** maximum mean time from ready to done, in seconds, or a text such as 200ms */
   max_response: Field;
   /** power of a server while it runs this type, by resource in their order */
   power: Field[];
@@ -95,7 +95,7 @@ export const taskFields: FieldInfo[] = [
   {"key": "priority", "kind": "number", "unit": "", "help": "desired share of all completions, as a weight (weights are divided by their sum); for all types or for none, not all 0", "default": null, "words": [], "least": 0},
   {"key": "floor", "kind": "number", "unit": "tasks/s", "help": "minimum completions per second", "default": null, "words": [], "least": 0},
   {"key": "worth", "kind": "number", "unit": "", "help": "value of one completion", "default": 1.0, "words": [], "least": 0},
-  {"key": "max_response", "kind": "number", "unit": "s", "help": "maximum mean time from ready to done", "default": null, "words": [], "least": 0},
+  {"key": "max_response", "kind": "number", "unit": "s", "help": "maximum mean time from ready to done, in seconds, or a text such as 200ms", "default": null, "words": [], "least": 0},
   {"key": "power", "kind": "by_resource", "unit": "W", "help": "power of a server while it runs this type", "default": null, "words": [], "least": 0},
   {"key": "needs", "kind": "needs", "unit": "", "help": "for each resource, what a task needs of each capacity while it runs there; the name of a resource means its servers", "default": null, "words": [], "least": 0},
   {"key": "rates", "kind": "by_resource", "unit": "tasks/s", "help": "tasks per second of one server that runs nothing else; absent or 0: it cannot run there. A rate > 0 is at least 1e-100", "default": null, "words": [], "least": 0},
