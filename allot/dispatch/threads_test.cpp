@@ -115,6 +115,23 @@ TEST(Threads, CountsAreExactWhilePlansAndResourcesChange) {
   }
 }
 
+TEST(Threads, APlaceThatIsHeldAtAResourceNewerThanThePlanIsLeftAlone) {
+  // A thread may still decide by a plan that was made before the resource came.
+  constexpr std::size_t kHolder = 0;
+  for (const std::size_t slot : {kHolder, std::size_t{1}}) {
+    SCOPED_TRACE(::testing::Message() << "slot=" << slot);
+    detail::Places<> places(1, 3);
+    places.add(task_type(0), resource_id(2));
+    places.leave(task_type(0), resource_id(2), kHolder);
+    std::array<Count, 3> row{0, 0, 77};  // the plan has two resources
+    const ResourceId j = places.take(task_type(0), {row.data(), 2}, slot, [] { return resource_id(1); });
+    EXPECT_EQ(j, resource_id(1));
+    EXPECT_EQ(row[2], 77);
+    EXPECT_EQ(places.count(task_type(0), resource_id(1)), 1);
+    EXPECT_EQ(places.count(task_type(0), resource_id(2)), 0);
+  }
+}
+
 TEST(Threads, ATargetIsNotOvershotByThreadsThatDecideAtTheSameTime) {
   std::vector<RatePrior> priors;
   for (const double rate : {10.0, 3.0, 4.0, 2.0, 9.0, 3.0, 5.0, 2.0, 8.0})

@@ -73,7 +73,8 @@ class Places {
                                          const Decide& decide) noexcept {
     if (is_own(slot)) {
       Atomic<std::uint32_t>& mine = held(slot, i);
-      if (const std::uint32_t place = mine.load(std::memory_order_relaxed); place != 0) {
+      const std::uint32_t place = mine.load(std::memory_order_relaxed);
+      if (is_in(row, place)) {
         read(i, row);
         --row[place - 1];
         const ResourceId j = decide();
@@ -92,7 +93,7 @@ class Places {
       const std::size_t used = used_.load(std::memory_order_relaxed);
       for (std::size_t s = 0; s < used; ++s) {
         seen[s] = held(s, i).load(std::memory_order_relaxed);
-        if (seen[s] != 0) --row[seen[s] - 1];
+        if (is_in(row, seen[s])) --row[seen[s] - 1];
       }
       const ResourceId j = decide();
       if (index(j) >= row.size()) return j;
@@ -119,6 +120,8 @@ class Places {
   const Atomic<std::uint32_t>& held(std::size_t slot, TaskType i) const noexcept {
     return held_[slot * lines_ + index(i) / kPerLine].held[index(i) % kPerLine];
   }
+  /// Not nothing, nor at a resource that came later than the plan whose row this is.
+  static bool is_in(std::span<Count> row, std::uint32_t place) noexcept { return place - 1 < row.size(); }
   static bool swap_for_nothing(Atomic<std::uint32_t>& held, std::uint32_t place) noexcept {
     return held.compare_exchange_strong(place, 0, std::memory_order_relaxed);
   }
