@@ -21,4 +21,21 @@ std::optional<double> parse_duration(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<double> parse_quotient(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  const auto skip = [&](const char* at) {
+    while (at != end && *at == ' ') ++at;
+    return at;
+  };
+  double above = 0;
+  double below = 0;
+  const auto first = std::from_chars(skip(text.data()), end, above);
+  const char* const stroke = skip(first.ptr);
+  if (first.ec != std::errc() || stroke == end || *stroke != '/') return std::nullopt;
+  const auto second = std::from_chars(skip(stroke + 1), end, below);
+  if (second.ec != std::errc() || skip(second.ptr) != end) return std::nullopt;
+  const double quotient = above / below;
+  return above > 0 && below > 0 && std::isfinite(quotient) ? std::optional(quotient) : std::nullopt;
+}
+
 }  // namespace allot

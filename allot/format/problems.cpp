@@ -21,16 +21,42 @@ constexpr std::size_t kMostSuggestions = 300;
 struct OtherName {
   std::string_view theirs;
   std::string_view ours;
+  std::string_view how = "";  ///< the value differs, too
 };
-constexpr std::array<OtherName, 31> kOtherNames = {
-    {{"slots", "servers"},   {"cores", "servers"},      {"workers", "servers"},  {"cpus", "servers"},
-     {"jobs", "servers"},    {"units", "servers"},      {"queue", "discipline"}, {"type", "kind"},
-     {"watts", "power"},     {"threads", "count"},      {"number", "count"},     {"n", "count"},
-     {"weight", "priority"}, {"share", "priority"},     {"rate", "rates"},       {"speed", "rates"},
-     {"speeds", "rates"},    {"cmd", "command"},        {"run", "command"},      {"exec", "command"},
-     {"files", "inputs"},    {"args", "inputs"},        {"cwd", "directory"},    {"workdir", "directory"},
-     {"environment", "env"}, {"time_limit", "timeout"}, {"time", "timeout"},     {"times", "repeat"},
-     {"time", "rates"},      {"times", "rates"},        {"seconds", "rates"}}};
+constexpr std::string_view kAsRate = ", in tasks per second";
+constexpr std::array<OtherName, 32> kOtherNames = {
+    {{"slots", "servers"},
+     {"cores", "servers"},
+     {"workers", "servers"},
+     {"cpus", "servers"},
+     {"jobs", "servers"},
+     {"units", "servers"},
+     {"queue", "discipline"},
+     {"type", "kind"},
+     {"watts", "power"},
+     {"threads", "count"},
+     {"number", "count"},
+     {"n", "count"},
+     {"weight", "priority"},
+     {"share", "priority"},
+     {"rate", "rates", kAsRate},
+     {"speed", "rates", kAsRate},
+     {"speeds", "rates", kAsRate},
+     {"cmd", "command"},
+     {"run", "command"},
+     {"exec", "command"},
+     {"files", "inputs"},
+     {"args", "inputs"},
+     {"cwd", "directory"},
+     {"workdir", "directory"},
+     {"environment", "env"},
+     {"time_limit", "timeout"},
+     {"time", "timeout"},
+     {"times", "repeat"},
+     {"time", "rates", kAsRate},
+     {"times", "rates", kAsRate},
+     {"seconds", "rates", kAsRate},
+     {"max_response", "floor", ", count / max_response tasks per second"}}};
 
 /// What short words stand for.
 struct Meaning {
@@ -59,8 +85,7 @@ std::string other_name(std::string_view key, std::span<const std::string_view> k
                        const Problems& problems) {
   for (const OtherName& other : kOtherNames) {
     if (other.theirs == key && std::find(keys.begin(), keys.end(), other.ours) != keys.end())
-      return "; did you mean " + quote::name(other.ours) +
-             (other.ours == "rates" ? ", in tasks per second?" : "?");
+      return "; did you mean " + quote::name(other.ours) + std::string(other.how) + "?";
   }
   return problems.suggestion(key, keys);
 }

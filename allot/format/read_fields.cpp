@@ -3,10 +3,15 @@
 #include <cmath>
 
 #include "allot/base/control.hpp"
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
+#include "allot/format/duration.hpp"
 
 namespace allot::format {
 namespace {
+
+/// Of numbers in hints.
+constexpr int kDigits = 6;
 
 const Node* element(const Node* node, std::size_t at) {
   const auto* array = node ? node->get<Node::Array>() : nullptr;
@@ -36,6 +41,18 @@ std::string subject(const FieldPlace& place) {
       place.key.ends_with('s') ? place.key.substr(0, place.key.size() - 1) : place.key;
   return "the " + std::string(one) + (place.inmost.empty() ? "" : " of " + quote::name(place.inmost)) +
          " on " + quote::name(place.inner);
+}
+
+/// A time, or a fraction, where a rate is wanted.
+std::string rate_hint(const Node& node) {
+  const auto* const text = node.get<std::string>();
+  if (!text) return {};
+  if (const auto quotient = parse_quotient(*text)) return "; write " + rounded_text(*quotient, kDigits);
+  const auto seconds = parse_duration(*text);
+  const bool has_unit = text->find_first_of("smhd") != std::string::npos;
+  if (!seconds || !has_unit) return {};
+  return "; a task that takes " + rounded_text(*seconds, kDigits) + " s has the rate " +
+         rounded_text(1 / *seconds, kDigits);
 }
 
 }  // namespace
@@ -233,7 +250,7 @@ bool read_rates(const Node& node, const Names& resources, RateRow& row, Problems
         rate ? (resource ? "" : wanted_rate(*rate)) : wanted_rate(std::nan("")) + " (tasks per second)";
     if (!wrong.empty()) {
       problems.add(entry.value, "the rate on " + quote::name(entry.key) + " " + wrong + ", is " +
-                                    problems.document().describe(entry.value));
+                                    problems.document().describe(entry.value) + rate_hint(entry.value));
     }
     is_read = is_read && resource && rate;
     if (resource && rate) row.emplace_back(resource_id(*resource), *rate);

@@ -6,7 +6,7 @@
 
 #include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
-#include "tests/conformance/planning.hpp"
+#include "tests/support/planning.hpp"
 
 namespace allot::planned_arrivals_test {
 namespace {

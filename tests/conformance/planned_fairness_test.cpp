@@ -7,7 +7,7 @@
 
 #include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
-#include "tests/conformance/planning.hpp"
+#include "tests/support/planning.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/service_witness.hpp"
 
@@ -156,7 +156,9 @@ TEST(Planned, SaysThatAFloorCannotBeMetBecauseOfTheShares) {
   EXPECT_EQ(planned(problem_of(*scenario)).outcome, Outcome::kOptimal);
   const Solution found = planned(planned_problem(*scenario, Objective::kPriority));
   EXPECT_EQ(found.outcome, Outcome::kInfeasible);
-  EXPECT_EQ(found.reason, "the floor of 'a' (6.0 tasks/s) cannot be met while the shares are matched");
+  EXPECT_EQ(found.reason,
+            "the floor of 'a' (6.0 tasks/s) cannot be met while the shares are matched: "
+            "at most 5 tasks/s");
 }
 
 }  // namespace

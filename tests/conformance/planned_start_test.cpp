@@ -9,7 +9,7 @@
 
 #include "allot/model/generate.hpp"
 #include "allot/solve/solver.hpp"
-#include "tests/conformance/planning.hpp"
+#include "tests/support/planning.hpp"
 #include "tests/support/service_witness.hpp"
 
 namespace allot::planned_start_test {

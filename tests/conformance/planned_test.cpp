@@ -14,7 +14,7 @@
 #include "allot/format/scenario_reader.hpp"
 #include "allot/solve/solver.hpp"
 #include "allot/solve/whatif.hpp"
-#include "tests/conformance/planning.hpp"
+#include "tests/support/planning.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/service_witness.hpp"
 
@@ -124,58 +124,6 @@ TEST(Planned, HasTheValueOfAProgramWrittenDownAnew) {
   }
   EXPECT_GT(feasible, 400);
   EXPECT_GT(infeasible, 50);
-}
-
-/// The scenario with none of its limits but those that are named.
-Scenario with_limits(const Scenario& scenario, const std::vector<std::string>& names) {
-  const auto keeps = [&](const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  Scenario out = scenario;
-  std::vector<TaskClass> tasks = scenario.system.tasks();
-  for (TaskClass& task : tasks) {
-    if (!keeps("the floor of '" + task.name + "'")) task.floor.reset();
-    if (!keeps("the max_response of '" + task.name + "'")) task.max_response.reset();
-  }
-  for (std::size_t k = 0; k < out.threads.size(); ++k) {
-    if (!keeps("the max_response of group " + std::to_string(k + 1) + " of threads"))
-      out.threads[k].max_response.reset();
-  }
-  if (!keeps("the power_cap")) out.power_cap.reset();
-  if (!keeps("the arrivals")) out.arrivals.clear();
-  out.system = scenario.system.with_tasks(std::move(tasks));
-  return out;
-}
-
-TEST(Planned, NamesLimitsThatCannotHoldTogetherAndNoneTooMany) {
-  int conflicts = 0;
-  int joint = 0;
-  for (std::uint64_t seed = 0; seed < 700; ++seed) {
-    SCOPED_TRACE(::testing::Message() << "seed=" << seed);
-    const Scenario scenario = random_scenario(seed);
-    if (!has_closed_work(scenario)) continue;
-    const Solution found = planned(problem_of(scenario));
-    if (found.outcome != Outcome::kInfeasible) continue;
-    ++conflicts;
-    const std::vector<std::string>& named = found.plan.conflict;
-    joint += named.size() > 1 ? 1 : 0;
-    EXPECT_EQ(planned(problem_of(with_limits(scenario, named))).outcome, Outcome::kInfeasible)
-        << found.reason;
-    // Without arrivals, floors that they were to meet cannot be met: no limit that could be given up alone.
-    const bool needs_arrivals =
-        std::any_of(scenario.arrivals.begin(), scenario.arrivals.end(), [&](const Arrivals& stream) {
-          const std::string floor = "the floor of '" + scenario.system.task(stream.task).name + "'";
-          return std::find(named.begin(), named.end(), floor) != named.end();
-        });
-    for (std::size_t out = 0; out < named.size() && !needs_arrivals; ++out) {
-      std::vector<std::string> others = named;
-      others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
-      EXPECT_NE(planned(problem_of(with_limits(scenario, others))).outcome, Outcome::kInfeasible)
-          << found.reason << " without " << named[out];
-    }
-  }
-  EXPECT_GT(conflicts, 50);
-  EXPECT_GT(joint, 10);
 }
 
 TEST(Planned, IsNeverBelowTheBestState) {

@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "allot/base/numbers.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/format/detail/parse.hpp"
+#include "allot/format/duration.hpp"
 
 // toml++ states as assertions what malformed text can break ("[!]" is enough), before the branches that
 // report it. In debug builds they would abort, in release builds they are assumptions that let the compiler
@@ -169,6 +171,25 @@ struct Converter {
   }
 };
 
+/// "; there is no division in TOML: write 20": of the first number after which there is a stroke.
+std::string division_hint(std::string_view line) {
+  constexpr std::string_view kNumber = "0123456789.eE";
+  for (std::size_t at = line.find('/'); at != std::string_view::npos; at = line.find('/', at + 1)) {
+    const std::size_t last = line.substr(0, at).find_last_not_of(' ');
+    if (last == std::string_view::npos) continue;
+    const std::size_t before = line.substr(0, last + 1).find_last_not_of(kNumber);
+    const std::size_t next = std::min(line.find_first_not_of(' ', at + 1), line.size());
+    const std::size_t end = std::min(line.find_first_not_of(kNumber, next), line.size());
+    if (before != std::string_view::npos &&
+        std::string_view(" \t,{[").find(line[before]) == std::string_view::npos)
+      continue;  // a path
+    const std::size_t first = before == std::string_view::npos ? 0 : before + 1;
+    if (const auto quotient = parse_quotient(line.substr(first, end - first)))
+      return "; there is no division in TOML: write " + rounded_text(*quotient, 6);
+  }
+  return {};
+}
+
 /// "; text stands in quotes: name = "cpu"" where that is what a line that cannot be read lacks.
 std::string quote_hint(std::string_view text, std::size_t line) {
   for (std::size_t k = 1; k < line && !text.empty(); ++k)
@@ -181,6 +202,9 @@ std::string quote_hint(std::string_view text, std::size_t line) {
   const std::size_t sign = text.find('=');
   if (sign == std::string_view::npos) return {};
   std::string_view value = text.substr(sign + 1);
+  if (value.find_first_of("\"'") == std::string_view::npos) {
+    if (std::string hint = division_hint(value.substr(0, value.find('#'))); !hint.empty()) return hint;
+  }
   const std::size_t first = value.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   value.remove_prefix(first);

@@ -21,6 +21,7 @@
 #include "allot/base/error.hpp"
 #include "allot/base/quote.hpp"
 #include "allot/solve/detail/best_packing.hpp"
+#include "allot/solve/detail/limit_conflict.hpp"
 #include "allot/solve/detail/outcome.hpp"
 #include "allot/solve/detail/service_program.hpp"
 #include "allot/solve/detail/service_proof.hpp"
@@ -404,44 +405,30 @@ class PlannedSearch {
     }
   }
 
-  /// Whether the program has a solution; no matter which.
-  bool is_feasible() {
-    program().clear_gains();
-    return !maximise().is_infeasible();
-  }
-
-  /// Limits are dropped one after the other. Those without which nothing would be wrong are put back.
   void explain_conflict() {
     solution_.outcome = Outcome::kInfeasible;
-    std::vector<ServiceProgram::Limit> needed;
-    for (const ServiceProgram::Limit& limit : service_.limits()) {
-      service_.drop(limit);
-      if (poll_.stopped() || is_feasible()) {
-        service_.impose(limit, limit.amount);
-        needed.push_back(limit);
-      }
+    const std::vector<detail::LimitConflict> conflicts = detail::find_conflicts(service_, poll_);
+    for (const detail::LimitConflict& conflict : conflicts)
+      solution_.reason += (solution_.reason.empty() ? "" : "; besides, ") + in_words(conflict);
+    if (!conflicts.empty()) {
+      const std::vector<ServiceProgram::Limit>& needed = conflicts.front().limits;
+      for (const ServiceProgram::Limit& limit : needed) plan_.conflict.push_back(service_.name_of(limit));
+      if (options_.keep_proof && !poll_.stopped()) proof_ = detail::prove_conflict(service_, needed, poll_);
     }
-    if (options_.keep_proof && !poll_.stopped()) proof_ = detail::prove_conflict(service_, needed, poll_);
     if (proof_) proof_->is_headroom = !service_.has_closed_work() && service_.has_arrivals();
-    std::string list;
-    for (const ServiceProgram::Limit& limit : needed) {
-      plan_.conflict.push_back(service_.name_of(limit));
-      const std::string_view unit = ServiceProgram::unit_of(limit);
-      std::string amount = " (" + quote::number(limit.amount) + " " + std::string(unit) + ")";
-      if (unit.empty()) amount.clear();
-      list += (list.empty()                             ? ""
-               : plan_.conflict.size() == needed.size() ? " and "
-                                                        : ", ") +
-              plan_.conflict.back() + amount;
-    }
-    if (needed.size() == 1) {
-      solution_.reason = list + " " + too_much(needed.front());
-    } else if (needed.size() == 2) {
-      solution_.reason = list + " cannot be met together: each could be met without the other";
-    } else {
-      solution_.reason = list + " cannot be met together: without any one of them, the others could";
-    }
     if (service_.has_arrivals()) find_headroom();
+  }
+
+  std::string in_words(const detail::LimitConflict& conflict) {
+    const std::string list = detail::names_of(service_, conflict);
+    const std::string reach = detail::reach_in_words(conflict);
+    const ServiceProgram::Limit& last = conflict.limits.back();
+    if (conflict.limits.size() == 1) return list + " " + too_much(last) + (reach.empty() ? "" : ": " + reach);
+    const bool are_two = conflict.limits.size() == 2;
+    const std::string others = are_two ? "the other" : "the others";
+    return list + " cannot be met together: " +
+           (are_two ? "each could be met without the other" : "without any one of them, the others could") +
+           (reach.empty() ? "" : "; with " + others + " met, " + service_.name_of(last) + " can be " + reach);
   }
 
   /// Why a limit cannot be kept, even alone.
