@@ -9,6 +9,7 @@
 
 #include "allot/base/error.hpp"
 #include "allot/policy/policy.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/situations.hpp"
 
@@ -32,7 +33,7 @@ using Rule = std::function<double(const System&, TaskType, const Situation&, Res
 
 /// The policy places where the rule's cost is least, in thousands of situations.
 void expect_least(const char* name, const Rule& cost) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(3000); ++seed) {
     SCOPED_TRACE(::testing::Message() << name << " seed=" << seed);
     const System system = random_system(seed, {.max_types = 5, .max_resources = seed % 10 == 0 ? 40U : 5U});
     const auto policy = find_policy(name)->make(system, {});
@@ -97,7 +98,7 @@ TEST(MinCompletionTime, PlacesWhereTheTaskIsExpectedToFinishFirst) {
 }
 
 TEST(RoundRobin, TakesTheResourcesOfEachTypeInTurn) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(500); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed);
     const auto policy = find_policy("round-robin")->make(system, {});
@@ -132,7 +133,7 @@ std::vector<double> probabilities(const Policy& policy, const System& system, Ta
 }
 
 TEST(RandomPlacement, IsUniformOverTheResourcesThatCanRunTheType) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(500); ++seed) {
     const System system = random_system(seed);
     const auto policy = find_policy("random")->make(system, {});
     for (const TaskType i : system.types()) {
@@ -192,7 +193,7 @@ TEST(RandomPlacement, RefusesATableThatIsNone) {
 }
 
 TEST(PowerOfTwo, TakesTheShorterOfEveryPairAlike) {
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(1000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_resources = 6});
     const auto policy = find_policy("power-of-two")->make(system, {});
@@ -253,7 +254,7 @@ TEST(Fixed, RefusesAnAssignmentThatCannotBe) {
 /// `PolicyInfo::looks_at` is true: whatever else stands in the other counts, the decision is the same.
 TEST(Policies, LookAtNoMoreThanTheySay) {
   std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     const System system =
         random_system(seed, {.max_types = 4, .max_resources = 5, .fcfs = false, .priorities = true});
     PolicyOptions options;

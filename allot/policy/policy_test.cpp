@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allot/base/error.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_systems.hpp"
 #include "tests/support/situations.hpp"
 
@@ -92,7 +93,7 @@ double chi_square_limit(double freedom) {
 class PolicyConformance : public ::testing::TestWithParam<const PolicyInfo*> {};
 
 TEST_P(PolicyConformance, PlacesOnlyWhereTheTypeCanRun) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(2000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = system_for(seed);
     const auto policy = make(*GetParam(), system);
@@ -114,7 +115,7 @@ TEST_P(PolicyConformance, PlacesOnlyWhereTheTypeCanRun) {
 TEST_P(PolicyConformance, ListsTheDecisionsThatItTakesWithTheirProbabilities) {
   constexpr int kDraws = 4000;
   std::vector<Choice> choices;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = system_for(seed);
     const auto policy = make(*GetParam(), system);
@@ -161,7 +162,7 @@ TEST_P(PolicyConformance, ListsTheDecisionsThatItTakesWithTheirProbabilities) {
 }
 
 TEST_P(PolicyConformance, DecidesByWhatItIsGivenAlone) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = system_for(seed);
     // A long-lived policy that has served others, and a new one.
@@ -198,7 +199,7 @@ TEST_P(PolicyConformance, DrawsRandomNumbersOnlyIfItIsRandomised) {
   bool is_randomised = false;
   bool draws = false;
   std::vector<Choice> choices;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     const System system = system_for(seed);
     const auto policy = make(*GetParam(), system);
     policy->set_population(testing::population_of(system));
@@ -219,7 +220,7 @@ TEST_P(PolicyConformance, DrawsRandomNumbersOnlyIfItIsRandomised) {
 
 TEST_P(PolicyConformance, LooksAtRemainingWorkOnlyIfItSaysSo) {
   bool looks = false;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     const System system = system_for(seed);
     const auto policy = make(*GetParam(), system);
     policy->set_population(testing::population_of(system));

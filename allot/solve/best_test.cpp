@@ -48,7 +48,7 @@ TEST(BestKnown, IsOneForAllWhoAsk) {
 }
 
 TEST(BestKnown, IsNeverLessThanAnySolver) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(
         seed,

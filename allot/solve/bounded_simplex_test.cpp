@@ -9,6 +9,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/solve/detail/linear_program.hpp"
+#include "tests/support/amount.hpp"
 
 namespace allot::detail {
 namespace {
@@ -195,7 +196,7 @@ TEST(BoundedSimplex, StopsWhenAsked) {
 
 TEST(BoundedSimplex, MeetsTheOptimalityConditionsAndAgreesWithTheOtherMethod) {
   int optimal = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(3000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const Programme programme = random_programme(seed);
     BoundedSimplex simplex;
@@ -229,7 +230,7 @@ TEST(BoundedSimplex, MeetsTheOptimalityConditionsAndAgreesWithTheOtherMethod) {
 // As in column generation and branching: ranges, costs and columns change, and the last basis is where it
 // goes on.
 TEST(BoundedSimplex, GoesOnFromTheLastBasisAfterEveryKindOfChange) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(500); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     Programme programme = random_programme(seed);
     BoundedSimplex warm;

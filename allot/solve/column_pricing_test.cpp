@@ -11,6 +11,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/model/throughput.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 
 namespace allot::detail {
@@ -111,7 +112,7 @@ class Pricing : public ::testing::TestWithParam<std::pair<bool, bool>> {};
 TEST_P(Pricing, FindsTheBestContentOfAll) {
   const auto [premiums, bounds] = GetParam();
   int empty = 0;
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(3000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const Case c = random_case(seed, premiums, bounds);
     ColumnPricer pricer(c.system, resource_id(0));

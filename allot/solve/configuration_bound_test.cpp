@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -16,7 +17,7 @@ using allot::testing::random_system;
 constexpr double kNoCutoff = -1e300;
 
 TEST(ConfigurationBound, IsABoundForWhateverPrices) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,
@@ -46,7 +47,7 @@ TEST(ConfigurationBound, IsABoundForWhateverPrices) {
 TEST(ConfigurationBound, LoweredAsFarAsItGoesIsStillABoundAndATightOne) {
   double excess = 0;
   int cases = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(
         seed, {.max_types = 3, .max_resources = 3, .min_types = 2, .min_resources = 2, .max_count = 5});
@@ -70,7 +71,7 @@ TEST(ConfigurationBound, LoweredAsFarAsItGoesIsStillABoundAndATightOne) {
 
 // Shrinking may drop totals, but none that a state better than the cutoff has.
 TEST(ConfigurationBound, ShrinkingLosesNoStateAboveTheCutoff) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,

@@ -6,6 +6,7 @@
 
 #include "allot/model/throughput.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -16,7 +17,7 @@ using testing::random_system;
 
 // Each alternative is the difference of two evaluations, whatever the discipline, servers and priorities.
 TEST(Explain, GainsAreDifferencesOfTwoEvaluations) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const bool priorities = seed % 2 == 0;
     const System system =
@@ -89,7 +90,7 @@ TEST(Explain, DoesNotAllowWhatMissesAFloor) {
 
 // In an optimum no allowed move gains anything.
 TEST(Explain, NoAllowedMoveGainsInAnOptimum) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_needs.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -32,7 +33,7 @@ System with_level(const System& system, double level) {
 // any, and the last has the level of max-min.
 TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
   int traded = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     System system = random_system(seed, {.depths = true,
                                          .floors = seed % 2 == 0,
@@ -81,7 +82,7 @@ TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
 // is.
 TEST(Fairness, FallsWhateverTheRates) {
   int traded = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     testing::SystemShape shape = testing::kEverything;
     shape.floors = seed % 2 == 0;

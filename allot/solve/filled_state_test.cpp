@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allot/solve/detail/needs_starts.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/needs_oracle.hpp"
 
 namespace allot::detail {
@@ -35,7 +36,7 @@ std::optional<std::array<Shift, 2>> random_move(const System& system, const Assi
 // Walks at random; what is foretold, what the state says and the definition must agree all the way.
 TEST(FilledState, ForetellsWhatAMoveChanges) {
   int seen = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 0);
     NeedsShape shape;
@@ -165,7 +166,7 @@ TEST(FilledState, HasRoomForAsManyAsNobodyHasToGiveWayTo) {
 }
 
 TEST(NeedsStarts, PlaceEveryTaskWhereItCanRun) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 1);
     NeedsShape shape;

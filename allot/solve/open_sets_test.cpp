@@ -4,6 +4,7 @@
 
 #include "allot/base/random.hpp"
 #include "allot/solve/detail/start.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -46,7 +47,7 @@ bool has_placement(const System& system, const std::vector<bool>* closed = nullp
 TEST(KeepDepths, FindsAPlacementWheneverThereIsOne) {
   int repaired = 0;
   int impossible = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(600); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
     Assignment n = home_assignment(system);
@@ -65,7 +66,7 @@ TEST(KeepDepths, FindsAPlacementWheneverThereIsOne) {
 
 TEST(TurnResource, OpensAndClosesAndKeepsAllDepths) {
   int turned = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
     std::optional<Assignment> start = home_start(system);
@@ -87,7 +88,7 @@ TEST(TurnResource, OpensAndClosesAndKeepsAllDepths) {
 }
 
 TEST(Deepen, SaysNoOnlyWhereNoAssignmentFits) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
     Assignment n = home_assignment(system);
@@ -101,7 +102,7 @@ TEST(Deepen, SaysNoOnlyWhereNoAssignmentFits) {
 }
 
 TEST(StartsByOpenSet, ArePlacementsBestFirst) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
     double last = -1;

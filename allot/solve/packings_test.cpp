@@ -10,6 +10,7 @@
 #include "allot/model/filling.hpp"
 #include "allot/model/throughput.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/dense_simplex.hpp"
 #include "tests/support/random_needs.hpp"
 
@@ -142,7 +143,7 @@ TEST(Packings, BoundIsTheBestMixOfAllPackings) {
   int lumpy = 0;
   int exact_rows = 0;
   double reached = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 0x9ac);
     const System system = random_needs(random, {.most_types = 3, .most_resources = 3, .most_threads = 3});

@@ -40,7 +40,7 @@ void expect_frontier(const System& system, const ParetoFrontier& frontier) {
 
 // Against all states: nothing feasible beats a point in both, and no state of the true frontier is missing.
 TEST(Pareto, OfASmallSystemIsTheFrontierOfAllStates) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,
@@ -226,7 +226,7 @@ TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
 // are asked for.
 TEST(Pareto, ListsNoPointTwiceAndAdvisesTheSameWhateverItShows) {
   int advised = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         random_system(seed, {.min_types = 2, .min_resources = 2, .max_count = 8, .priorities = true});

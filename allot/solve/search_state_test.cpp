@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/amount.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
 
@@ -42,7 +43,7 @@ std::optional<Exchange> random_exchange(const SearchState& state, RandomStream& 
 // The same for chains over three resources, or back to the first.
 TEST(SearchState, ForetellsWhatAChainChanges) {
   int seen = 0;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.min_types = 2,
                                                .min_resources = 2,
@@ -89,7 +90,7 @@ TEST(SearchState, ForetellsWhatAChainChanges) {
 
 // Walks at random; the change foretold, the running sums and a fresh evaluation must agree all the way.
 TEST(SearchState, ForetellsWhatAnExchangeChanges) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(
         seed, {.max_count = 9, .several_fcfs = true, .floors = seed % 3 == 0, .priorities = true});
@@ -137,7 +138,7 @@ TEST(SearchState, CostIsMinusTheThroughputOrTheErrorOfTheShares) {
 // Any state that misses a floor costs more than any that misses none.
 TEST(SearchState, PutsFloorsAboveEverythingElse) {
   int compared = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,
@@ -181,7 +182,7 @@ TEST(SearchState, GivesThePrintedDerivativeWhereItIsDefined) {
 }
 
 TEST(SearchState, OffersOnlyMovesThatKeepTheDepths) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(100); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
                                                .max_resources = 3,

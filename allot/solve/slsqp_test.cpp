@@ -11,6 +11,7 @@
 #include "allot/solve/detail/rounding.hpp"
 #include "allot/solve/detail/states.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/random_systems.hpp"
 
 namespace allot {
@@ -56,7 +57,7 @@ std::vector<double> random_point(const Relaxation& relaxation, RandomStream& ran
 constexpr SystemShape kEverything{.several_fcfs = true, .depths = true, .floors = true};
 
 TEST(Relaxation, HasTheModelsValueAtRealAndWholeNumbers) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kEverything);
     const Relaxation relaxation(system, true);
@@ -79,7 +80,7 @@ TEST(Relaxation, HasTheModelsValueAtRealAndWholeNumbers) {
 }
 
 TEST(Relaxation, GradientsAgreeWithFiniteDifferences) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kEverything);
     for (const bool occupied : {true, false}) {
@@ -138,7 +139,7 @@ TEST(Relaxation, ThePapersSupremumIsNotAttained) {
 
 TEST(Relaxation, StartsPlaceEveryTaskAndKeepColumnsOccupied) {
   int occupied = 0;
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(500); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kEverything);
     const Relaxation relaxation(system, true);
@@ -152,7 +153,7 @@ TEST(Relaxation, StartsPlaceEveryTaskAndKeepColumnsOccupied) {
 
 /// Whether all columns can be occupied at once, by looking at every state.
 TEST(Relaxation, OccupiesAllColumnsExactlyWhenSomeStateDoes) {
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3, .max_count = 2});
     bool possible = false;
@@ -185,7 +186,7 @@ TEST(Rounding, KeepsWholeNumbersAsTheyAre) {
 /// Up to kMaxRoundings the answer is the best of all floors and ceilings: found here by walking through all
 /// states.
 TEST(Rounding, IsTheBestFloorOrCeilingWhereThoseAreFew) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3, .max_resources = 3, .max_count = 5});
     const Relaxation relaxation(system, false);
@@ -214,7 +215,7 @@ TEST(Rounding, IsTheBestFloorOrCeilingWhereThoseAreFew) {
 }
 
 TEST(Rounding, NeverSplitsOrLosesATaskWhateverItIsGiven) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed);
     RandomStream random(seed, 4);
@@ -228,7 +229,7 @@ TEST(Rounding, NeverSplitsOrLosesATaskWhateverItIsGiven) {
 }
 
 TEST(Slsqp, ReportsARelaxedAssignmentThatPlacesAllTasksAndHasItsThroughput) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kEverything);
     const Solution solution = slsqp(system);
@@ -256,7 +257,7 @@ TEST(Slsqp, ReportsARelaxedAssignmentThatPlacesAllTasksAndHasItsThroughput) {
 TEST(Slsqp, NeverReportsAnInfeasibleRounding) {
   int feasible = 0;
   int found = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         random_system(seed, {.max_types = 3, .max_resources = 3, .depths = true, .floors = true});

@@ -11,6 +11,7 @@
 
 #include "allot/model/generate.hpp"
 #include "allot/solve/solver.hpp"
+#include "tests/support/amount.hpp"
 #include "tests/support/dense_simplex.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/random_systems.hpp"
@@ -154,7 +155,7 @@ void expect_realisable(const System& system, const Solution& solution) {
 TEST(Weighted, MeetsExactSharesWithTheLargestThroughputThatWholeThreadsAllow) {
   int solved = 0;
   int relaxation_not_attained = 0;
-  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(250); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
     shape.zero_priorities = seed % 3 == 0;
@@ -181,7 +182,7 @@ TEST(Weighted, MeetsExactSharesWithTheLargestThroughputThatWholeThreadsAllow) {
 // Every type gets p_i s with the largest s, then X is maximal.
 TEST(Weighted, RaisesTheCommonLevelThenTheThroughput) {
   int solved = 0;
-  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(250); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
     shape.zero_priorities = seed % 3 == 0;
@@ -203,7 +204,7 @@ TEST(Weighted, RaisesTheCommonLevelThenTheThroughput) {
 // Where a resource has time left and a type has a thread there that is not always busy, working more would
 // help.
 TEST(Weighted, LeavesNothingIdleThatCouldHelpUnderTheFloorReading) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         seed % 2 == 0 ? random_system(seed, {.max_count = 8, .priorities = true})
@@ -227,7 +228,7 @@ TEST(Weighted, LeavesNothingIdleThatCouldHelpUnderTheFloorReading) {
 
 // Exact shares at level X are floors at level X, so the floor reading completes at least as much.
 TEST(Weighted, CompletesAtLeastAsMuchUnderTheFloorReading) {
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = generate({.priorities = true, .seed = seed}).system;
     const Solution exact = weighted(system, ShareReading::kExact);
@@ -241,7 +242,7 @@ TEST(Weighted, CompletesAtLeastAsMuchUnderTheFloorReading) {
 // The relaxed program bounds every answer, on systems too large to enumerate; with many threads it is
 // attained.
 TEST(Weighted, NeverBeatsTheRelaxedProgrammeAndNearlyAttainsItWithManyThreads) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         generate({.general = 3, .specialized = 2, .threads = 60, .priorities = true, .seed = seed}).system;
@@ -275,7 +276,7 @@ TEST(Weighted, KeepsAResourceWithALeastDepthInUseWhereThatIsBest) {
 }
 
 TEST(Weighted, KeepsLeastDepths) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(150); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
     shape.depths = true;
@@ -300,7 +301,7 @@ TEST(Weighted, KeepsLeastDepths) {
 TEST(Weighted, MeetsFloorsOrSaysThatItCannot) {
   int met = 0;
   int missed = 0;
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(600); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
     shape.floors = true;

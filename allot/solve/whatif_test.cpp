@@ -47,7 +47,7 @@ double optimum(const System& system) {
 TEST(WhatIf, GainsAreReproducedByEnumeration) {
   double loss = 0;
   int changes = 0;
-  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(120); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
         seed % 2 == 0
@@ -118,7 +118,7 @@ TEST(WhatIf, IsSortedByGainThenByKindAndIndex) {
     return std::tuple(static_cast<int>(change.what), change.task ? index(*change.task) : 0,
                       change.resource ? index(*change.resource) : 0);
   };
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const WhatIf answer = what_if(random_system(seed, {.max_types = 3, .max_resources = 3, .max_count = 4}));
     for (std::size_t at = 1; at < answer.changes.size(); ++at) {
