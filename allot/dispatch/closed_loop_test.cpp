@@ -214,6 +214,34 @@ TEST(ClosedLoop, ABusyMomentDoesNotTurnThePlanRoundForLong) {
   }
 }
 
+/// Six cores and a device, as in the README: most cores have a task of the same type at any moment.
+System pool_and_device() {
+  return System({{.name = "cpu", .servers = 6}, {.name = "gpu"}},
+                {{.name = "resize", .count = 6}, {.name = "detect", .count = 6}},
+                Rates(2, 2, {45, 480, 14, 120}));
+}
+
+TEST(ClosedLoop, AMomentInWhichTheMachineStandsStillIsOneSampleAndNoChange) {
+  // Tasks of all cores take long at once. Taken for so many samples that agree, they turned the plan round.
+  const System truth = pool_and_device();
+  for (const std::string policy : {"map", "planned"}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      for (const double seconds : {0.02, 0.1, 0.5}) {
+        SCOPED_TRACE(::testing::Message() << policy << ", " << seconds << " s, seed=" << seed);
+        Dispatcher dispatcher(truth.resources(), truth.tasks(), unknown(truth), deferred(policy),
+                              LiveWorld::at(0));
+        LiveWorld world(truth, dispatcher, seed);
+        for (const TaskType l : truth.types()) world.add_threads(l, truth.count(l));
+        world.run(1000 + 7 * seed);
+        world.stall(seconds);
+        // Until those are served that stood still with a server for them alone.
+        world.run(seconds < 0.2 ? 20 : 600);
+        EXPECT_GE(world.run(400), 0.96 * best_of(truth, policy));
+      }
+    }
+  }
+}
+
 /// Value in the two seconds that come a little after the machine was busy, relative to the plan.
 double after_busy_times(const System& truth, const std::string& policy, std::uint64_t seed, double begin,
                         double end) {

@@ -94,7 +94,7 @@ RateEstimator::RateEstimator(const RatePrior& prior, const RateEstimatorOptions&
   early_ = false;
 }
 
-void RateEstimator::completed(double busy_seconds, bool after_rest) {
+void RateEstimator::completed(double busy_seconds, bool after_rest, std::optional<double> end) {
   const double seconds = cleaned(busy_seconds);
   latest_reset_.reset();
   running_excess_ = 0;
@@ -114,11 +114,25 @@ void RateEstimator::completed(double busy_seconds, bool after_rest) {
     judge_early();
     early_ = in_window_ < kEarly;
   } else {
+    const double now = end.value_or(0);
+    look_for_witness(seconds, end ? now - seconds : now, now);
     judge(seconds);
     ++since_reset_;
     if (!return_to_past()) detect_change();
   }
   publish();
+}
+
+/// What began after another that took long had ended tells whether it is so still.
+void RateEstimator::look_for_witness(double seconds, double begin, double end) noexcept {
+  const bool is_long = seconds > std::sqrt(1 + options_.reset_error) * moments_.mean;
+  if (!rise_) {
+    if (is_long) rise_ = end;
+    witnesses_ = 0;
+  } else if (begin >= *rise_) {
+    witnesses_ += is_long ? 1 : -1;
+    if (witnesses_ < 0) rise_.reset();
+  }
 }
 
 /// The longest of the first samples that is like the others. The discarded one says nothing about the mean,
@@ -236,6 +250,7 @@ bool RateEstimator::is_change(const Moments& before, std::size_t samples, double
     shorter += seconds * (1 + options_.reset_error) < before.mean ? 1 : 0;
   }
   const double change = std::log(latest / n / before.mean);
+  if (change > 0 && witnesses_ <= 0) return false;
   const double error = deviation * std::sqrt(1 / n + 1 / before.effective());
   if (std::abs(change) <= std::max(least_change, (change > 0 ? rise : fall) * error)) return false;
   return (change > 0 ? longer : shorter) >= (samples <= kUnanimous ? samples : samples / 2);
@@ -254,6 +269,7 @@ void RateEstimator::restart_from(std::size_t samples) {
     if (sample.counted > 0) moments_.add(sample.seconds, keep());
   }
   in_window_ = samples;
+  rise_.reset();
   ++resets_;
   latest_reset_ = moments_.mean / mean_before;
 }

@@ -63,7 +63,8 @@ struct RateEstimatorOptions {
 /// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
 /// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
 /// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
-/// are as before, since a busy moment has passed. Two samples in a row that came after a rest, are alike and
+/// are as before, since a busy moment has passed. Tasks that ran at the same time are one witness of that: one
+/// moment may have made all of them long. Two samples in a row that came after a rest, are alike and
 /// disagree as much by being shorter, drop the past as well: a pair that seems too slow gets few others.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
@@ -75,8 +76,9 @@ class RateEstimator {
   explicit RateEstimator(const RatePrior& prior = {}, const RateEstimatorOptions& options = {});
 
   /// A task ended after this many busy seconds. Times below a nanosecond count as one.
-  /// `after_rest`: the pair was out of use, so what was known until then may be long past.
-  void completed(double busy_seconds, bool after_rest = false);
+  /// `after_rest`: the pair was out of use, so what was known until then may be long past. `end`: when it
+  /// ended, by any clock in seconds; absent: no task ran beside it.
+  void completed(double busy_seconds, bool after_rest = false, std::optional<double> end = {});
   /// An attempt failed. `now` is any clock in seconds, for the circuit breaker.
   void failed(double busy_seconds, double now);
 
@@ -138,6 +140,7 @@ class RateEstimator {
   double outlier_limit(const Moments& others, double imagined = kImagined) const noexcept {
     return others.mean * (1 + options_.outlier_deviations * others.cautious_deviation(imagined));
   }
+  void look_for_witness(double seconds, double begin, double end) noexcept;
   void remember(double seconds, double counted) noexcept;
   double longest_early() const;
   void judge_early();
@@ -154,6 +157,10 @@ class RateEstimator {
   Moments moments_;
   Moments past_;  ///< before the latest reset, as long as it may have been for a moment only
   std::uint64_t since_reset_ = 0;
+  /// When a task ended that took long, unless those that began later did not: and how many more of them did
+  /// than did not.
+  std::optional<double> rise_;
+  std::int64_t witnesses_ = 0;
   double rested_ = 0;          ///< the latest after a rest
   double first_ = 0;           ///< seconds of the discarded one
   double guess_ = 0;           ///< seconds, until there is better; 0: none

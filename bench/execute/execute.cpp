@@ -1,12 +1,15 @@
 // What does the executor cost, and what does it gain?
 //
-// usage: bench_execute [--quick]
+// usage: bench_execute [--quick | --box RUNS]
 //
 // 1. Empty tasks: CPU time of the whole process for a task, one thread submitting, two workers, the same
 // number
 //    in flight; against oneTBB's task_arena::enqueue. Runs alternate, and medians are compared.
 // 2. The box of the README, emulated by tasks that sleep: tasks per second as a part of what the plan
 //    promises; against round robin and first fit over two plain pools of threads.
+//
+// With --box RUNS, the box alone: so many executors at the same time, each with threads of its own, and how
+// far they differ.
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif
@@ -15,6 +18,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <future>
@@ -242,39 +246,46 @@ double measured(const std::atomic<std::size_t>& done, double warm_up, double sec
   return static_cast<double>(done.load() - before) / to_seconds(Clock::now() - begin);
 }
 
-struct Reached {
-  double throughput = 0;
-  double promised = 0;  ///< by the plan, with the rates as learned
-};
+/// An executor that has the box and always as many tasks in flight. Nothing is known of the rates.
+class OurBox {
+ public:
+  OurBox() : executor_(set_up()) {
+    for (int n = 0; n < kCount; ++n) {
+      for (std::size_t i = 0; i < 2; ++i) submit(i);
+    }
+  }
+  ~OurBox() {
+    stop_ = true;
+    executor_.wait();
+  }
+  const std::atomic<std::size_t>& done() const { return done_; }
+  Dispatcher& dispatcher() { return executor_.dispatcher(); }
+  /// By the plan, with the rates as learnt.
+  double promised() { return executor_.dispatcher().plan()->predicted->throughput; }
 
-/// Nothing is known of the rates.
-Reached our_throughput(double warm_up, double seconds) {
-  ExecutorSetup setup;
-  const auto cpu = setup.resource({.name = "cpu", .servers = kServers[0]});
-  const auto gpu = setup.resource({.name = "gpu", .servers = kServers[1]});
-  std::vector<TaskKind<void()>> kinds;
-  for (std::size_t i = 0; i < 2; ++i) {
-    kinds.push_back(setup.kind<void()>({.name = i == 0 ? "resize" : "detect"},
-                                       on(cpu, [i] { emulate(i, 0); }), on(gpu, [i] { emulate(i, 1); })));
+ private:
+  ExecutorSetup set_up() {
+    ExecutorSetup setup;
+    const auto cpu = setup.resource({.name = "cpu", .servers = kServers[0]});
+    const auto gpu = setup.resource({.name = "gpu", .servers = kServers[1]});
+    for (std::size_t i = 0; i < 2; ++i) {
+      kinds_.push_back(setup.kind<void()>({.name = i == 0 ? "resize" : "detect"},
+                                          on(cpu, [i] { emulate(i, 0); }), on(gpu, [i] { emulate(i, 1); })));
+    }
+    return setup;
   }
-  Executor executor(setup);
-  std::atomic<std::size_t> done{0};
-  std::atomic<bool> stop{false};
-  std::function<void(std::size_t)> submit = [&](std::size_t i) {
-    executor.submit_then(kinds[i], [&, i](const TaskResult<void>&) {
-      ++done;
-      if (!stop) submit(i);
+  void submit(std::size_t i) {
+    executor_.submit_then(kinds_[i], [this, i](const TaskResult<void>&) {
+      ++done_;
+      if (!stop_) submit(i);
     });
-  };
-  for (int n = 0; n < kCount; ++n) {
-    for (std::size_t i = 0; i < 2; ++i) submit(i);
   }
-  const double result = measured(done, warm_up, seconds);
-  const double promised = executor.dispatcher().plan()->predicted->throughput;
-  stop = true;
-  executor.wait();
-  return {result, promised};
-}
+
+  std::vector<TaskKind<void()>> kinds_;
+  std::atomic<std::size_t> done_{0};
+  std::atomic<bool> stop_{false};
+  Executor executor_;
+};
 
 /// Two pools of threads as people write them. Round robin: a task goes to each pool in turn. First fit: to
 /// the first that has a thread free, else to the one whose thread is free next.
@@ -328,11 +339,17 @@ void measure_box(bool quick) {
   const double warm_up = quick ? 5 : 15;
   const double seconds = quick ? 5 : 20;
   const double plan = planned_throughput();
-  const auto [ours, promised] = our_throughput(warm_up, seconds);
+  double ours = 0;
+  double promised = 0;
+  {
+    OurBox box;
+    ours = measured(box.done(), warm_up, seconds);
+    promised = box.promised();
+  }
   std::printf(
       "\nThe box (6 cores and a GPU, 45/480 and 14/120 tasks a second, 6 of each kind in flight):\n\n");
   std::vector<std::vector<std::string>> table{{"", "tasks/s", "part of the plan", "ours against it"}};
-  const auto row = [&, ours = ours](const std::string& name, double throughput) {
+  const auto row = [&](const std::string& name, double throughput) {
     table.push_back(
         {name, text("%.1f", throughput), text("%.3f", throughput / plan), text("%.2f", ours / throughput)});
   };
@@ -344,16 +361,55 @@ void measure_box(bool quick) {
   bench::print_table(table);
 }
 
+void measure_boxes(std::size_t runs) {
+  constexpr std::size_t kSeconds = 10;
+  const double plan = planned_throughput();
+  struct Run {
+    std::vector<double> parts;  // of the plan, in each second
+    double after_a_while = 0;
+    std::string seen;
+  };
+  std::vector<Run> all(runs);
+  std::vector<std::thread> threads;
+  for (Run& run : all) {
+    threads.emplace_back([&run, plan] {
+      OurBox box;
+      for (std::size_t second = 0; second < kSeconds; ++second)
+        run.parts.push_back(measured(box.done(), 0, 1) / plan);
+      for (std::size_t second = kSeconds / 2; second < kSeconds; ++second)
+        run.after_a_while += run.parts[second] / (kSeconds - kSeconds / 2);
+      const DispatchStatistics seen = box.dispatcher().statistics();
+      for (const std::uint64_t completions : seen.completions) run.seen += " " + std::to_string(completions);
+      run.seen += text(", %.1f tasks/s by the plan", box.promised());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::sort(all.begin(), all.end(),
+            [](const Run& a, const Run& b) { return a.after_a_while < b.after_a_while; });
+  std::printf("Parts of the plan in seconds 6 to 10 of %zu runs: least %.3f, 5%% below %.3f, median %.3f\n",
+              runs, all.front().after_a_while, all[runs / 20].after_a_while, all[runs / 2].after_a_while);
+  for (std::size_t worst = 0; worst < std::min<std::size_t>(3, runs); ++worst) {
+    std::printf(" ");
+    for (const double part : all[worst].parts) std::printf(" %.3f", part);
+    std::printf("; completions by pair%s\n", all[worst].seen.c_str());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const bool quick = argc == 2 && std::string_view(argv[1]) == "--quick";
-  if (argc > 1 && !quick) {
-    std::fprintf(stderr, "usage: bench_execute [--quick]\n");
+  const int boxes = argc == 3 && std::string_view(argv[1]) == "--box" ? std::atoi(argv[2]) : 0;
+  if (argc > 1 && !quick && boxes < 1) {
+    std::fprintf(stderr, "usage: bench_execute [--quick | --box RUNS]\n");
     return 2;
   }
   std::printf("allot %s, %s, %u hardware threads\n\n", std::string(version()).c_str(),
               bench::processor().c_str(), std::thread::hardware_concurrency());
+  if (boxes > 0) {
+    measure_boxes(static_cast<std::size_t>(boxes));
+    return 0;
+  }
   measure_empty_tasks(quick);
   measure_box(quick);
 }

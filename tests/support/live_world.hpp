@@ -72,6 +72,13 @@ class LiveWorld {
   /// Whether that task has ended.
   bool spoilt() const { return spoilt_.left < 0 && spoilt_.until <= now_; }
 
+  /// The whole machine stands still for so long, or the server of one of the tasks does.
+  void stall(double seconds, std::optional<std::size_t> task = {}) {
+    for (std::size_t k = 0; k < running_.size(); ++k) {
+      if (!task || *task % running_.size() == k) running_[k].left += seconds;
+    }
+  }
+
   /// From now on the next task of a thread is of a type that is drawn, with these weights.
   void set_mix(std::vector<double> weights) { mix_ = std::move(weights); }
 

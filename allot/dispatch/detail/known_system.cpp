@@ -122,7 +122,7 @@ std::size_t KnownSystem::look(double now) {
   }
   if (follow_counts) look_at_counts(now);
   open_and_close(now);
-  ask_for_trials();
+  ask_for_trials(now);
   return static_cast<std::size_t>(completions - before);
 }
 
@@ -162,6 +162,7 @@ void KnownSystem::take(const Sample& sample, double now) {
   seen.busy_seconds += sample.busy_seconds;
   if (sample.explores) seen.explored_seconds += sample.busy_seconds;
   const double end = 1e-9 * static_cast<double>(sample.end_ns);
+  seen.latest_end = end;
   populations[index(sample.type)].ended = true;
   ++populations[index(sample.type)].completed;
   populations[index(sample.type)].ended_now += 1;
@@ -176,7 +177,7 @@ void KnownSystem::take(const Sample& sample, double now) {
     seen.estimator.failed(seconds, end);
     return;
   }
-  seen.estimator.completed(seconds, is_retry);
+  seen.estimator.completed(seconds, is_retry, end);
   const std::optional<double> factor = seen.estimator.latest_reset();
   if (!factor) return;
   // What changed is more often a resource than a type: those that are not used there now are looked at again.

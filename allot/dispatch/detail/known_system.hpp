@@ -95,6 +95,7 @@ struct KnownSystem {
     double explored_seconds = 0;
     double busy_seconds = 0;          ///< of all its tasks
     std::uint64_t latest_sample = 0;  ///< number of all completions then
+    double latest_end = 0;            ///< when it was completed
     bool questioned = false;          ///< since its latest sample
     std::uint64_t retries = 0;        ///< tries after a rest, since it was in use
   };
@@ -136,9 +137,10 @@ struct KnownSystem {
   void look_at_speeds(double now);
   void take(const Sample& sample, double now);
   void open_and_close(double now);
-  void ask_for_trials();
+  void ask_for_trials(double now);
   bool has_moved(const Pair& known) const;
-  bool worth_trying(TaskType i, ResourceId j, double fastest) const;
+  bool may_belong(TaskType i, ResourceId j) const;
+  bool worth_trying(TaskType i, ResourceId j, double fastest, double now) const;
   double servers_kept_busy(TaskType i, ResourceId j) const;
 
   bool shares_ = false;             ///< some capacity is shared: tasks slow each other down

@@ -26,6 +26,11 @@ constexpr std::uint64_t kRetries = 4;
 /// changed.
 constexpr std::uint64_t kFewRetries = 3;
 constexpr double kNear = 3;
+/// Nor before so many times what a try takes of the servers there, then twice as much, and so on: where many
+/// fast tasks are completed, so many completions are a moment, and slow tries would take much of the time.
+/// Except where the type would have an edge over another if it had been seen so many times too slow.
+constexpr double kServerTimePerTry = 8;
+constexpr double kTooSlowSeen = 8;
 
 bool hopeless(const RateEstimator& estimator, double fastest) noexcept {
   constexpr double kFactors[] = {kHopelessFirst, kHopelessSecond, kHopeless};
@@ -43,7 +48,7 @@ bool learnt(const RateEstimator& estimator) {
 
 }  // namespace
 
-void KnownSystem::ask_for_trials() {
+void KnownSystem::ask_for_trials(double now) {
   double servers = 0;
   for (const ResourceId j : resource_ids()) {
     if (presence[index(j)] == Presence::kHere) servers += static_cast<double>(resources[index(j)].servers);
@@ -72,12 +77,12 @@ void KnownSystem::ask_for_trials() {
     for (const ResourceId j : resource_ids()) {
       if (!present(i, j) || counts.trial_asked_for(i, j)) continue;
       if (counts.count(i, j).load(std::memory_order_relaxed) != 0) continue;  // one at a time
-      if (worth_trying(i, j, fastest)) counts.ask_for_trial(i, j);
+      if (worth_trying(i, j, fastest, now)) counts.ask_for_trial(i, j);
     }
   }
 }
 
-bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
+bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest, double now) const {
   const Pair& candidate = pair(i, j);
   const RateEstimator& known = candidate.estimator;
   if (known.breaker() != Breaker::kClosed) return known.breaker() == Breaker::kHalfOpen;
@@ -86,9 +91,14 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
   const std::uint64_t rest = completions - candidate.latest_sample;
   const double servers = servers_kept_busy(i, j);
   const bool is_doubtful = known.doubtful();
-  if (known.completions() > 0 && (is_doubtful || known.seconds() <= kNear * fastest) &&
-      candidate.retries < (is_doubtful ? kRetries : kFewRetries) && rest >= kSoon << candidate.retries)
-    return true;
+  if (known.completions() > 0 && rest >= kSoon << candidate.retries) {
+    const auto waited = (now - candidate.latest_end) * static_cast<double>(resources[index(j)].servers);
+    const double wanted = kServerTimePerTry * static_cast<double>(1 << candidate.retries) * known.seconds();
+    if (is_doubtful ? candidate.retries < kRetries
+                    : known.seconds() <= kNear * fastest && candidate.retries < kFewRetries &&
+                          (waited >= wanted || may_belong(i, j)))
+      return true;
+  }
   if (rest < kFresh) return false;
   if ((candidate.explored_seconds + known.seconds()) * servers > budgets[index(j)]) return false;
   // Where servers have time to spare, few tasks of the type may have none: they would be fast elsewhere.
@@ -99,6 +109,27 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest) const {
     busy += pair(i, k).busy_seconds;
   }
   return explored <= exploration * busy;
+}
+
+/// Whether the type would have an edge at the resource over one that is in use there, if it were faster than
+/// it seems.
+bool KnownSystem::may_belong(TaskType i, ResourceId j) const {
+  const auto in_use = [&](TaskType k, ResourceId l) {
+    return present(k, l) && pair(k, l).estimator.seconds() > 0 &&
+           completions - pair(k, l).latest_sample <= kFresh;
+  };
+  const auto seconds = [&](TaskType k, ResourceId l) { return pair(k, l).estimator.seconds(); };
+  bool any = false;
+  for (const TaskType k : type_ids()) {
+    if (k == i || !in_use(k, j)) continue;
+    any = true;
+    for (const ResourceId l : resource_ids()) {
+      if (l == j || !in_use(i, l)) continue;
+      if (!present(k, l) || !(seconds(k, l) > 0)) return true;
+      if (seconds(i, j) / kTooSlowSeen / seconds(i, l) < seconds(k, j) / seconds(k, l)) return true;
+    }
+  }
+  return !any;
 }
 
 /// A task that holds a part of something keeps up to that part of the machine from its work.
