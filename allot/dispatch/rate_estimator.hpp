@@ -63,8 +63,8 @@ struct RateEstimatorOptions {
 /// as soon as two others are alike and more than half of all; if it is not the only one within the memory, it
 /// counts, cut to where flagging starts. When the latest samples disagree with those before by more than
 /// `reset_error`, and by more than chance explains, the past is dropped; and taken up again where the next
-/// are as before, since a busy moment has passed. Tasks that ran at the same time are one witness of that: one
-/// moment may have made all of them long. Two samples in a row that came after a rest, are alike and
+/// are as before, since a busy moment has passed. Tasks that ran at the same time are one witness of that:
+/// one moment may have made all of them long. Two samples in a row that came after a rest, are alike and
 /// disagree as much by being shorter, drop the past as well: a pair that seems too slow gets few others.
 ///
 /// The interval is Student's with the effective number of samples, but reaches further up than down, since
