@@ -236,7 +236,7 @@ TEST(ClosedLoop, AMomentInWhichTheMachineStandsStillIsOneSampleAndNoChange) {
         world.stall(seconds);
         // Until those are served that stood still with a server for them alone.
         world.run(seconds < 0.2 ? 20 : 600);
-        EXPECT_GE(world.run(400), 0.96 * best_of(truth, policy));
+        EXPECT_GE(world.run(1000), 0.96 * best_of(truth, policy));
       }
     }
   }
