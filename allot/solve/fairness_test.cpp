@@ -32,7 +32,7 @@ System with_level(const System& system, double level) {
 // A level is a floor for everybody: each point is what `planned` finds with these floors, the first without
 // any, and the last has the level of max-min.
 TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
-  int traded = 0;
+  std::uint64_t traded = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     System system = random_system(seed, {.depths = true,
@@ -74,14 +74,14 @@ TEST(Fairness, EachPointIsThePlanWithTheLevelAsAFloor) {
       EXPECT_LE(trade.points[at].value, trade.points[at - 1].value);
     }
   }
-  EXPECT_GT(traded, 50) << "too few systems have anything to trade";
+  EXPECT_GT(traded, testing::amount(50)) << "too few systems have anything to trade";
 }
 
 // Rates from 1e-18 to 1e18, floors, depths, worths and weights together: whatever the solver can do with
 // them, what it gives falls from the most value to the fairest, and begins where the plan with the most value
 // is.
 TEST(Fairness, FallsWhateverTheRates) {
-  int traded = 0;
+  std::uint64_t traded = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     testing::SystemShape shape = testing::kEverything;
@@ -102,7 +102,7 @@ TEST(Fairness, FallsWhateverTheRates) {
     if (best.outcome != Outcome::kOptimal) continue;
     EXPECT_NEAR(trade.points.front().value, best.performance.value, 1e-6 * best.performance.value);
   }
-  EXPECT_GT(traded, 50);
+  EXPECT_GT(traded, testing::amount(50));
 }
 
 /// One server; a round of the first group takes 1 s and is worth 3, one of the second 2 s and worth 1.

@@ -35,7 +35,7 @@ std::optional<std::array<Shift, 2>> random_move(const System& system, const Assi
 
 // Walks at random; what is foretold, what the state says and the definition must agree all the way.
 TEST(FilledState, ForetellsWhatAMoveChanges) {
-  int seen = 0;
+  std::uint64_t seen = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     RandomStream random(seed, 0);
@@ -70,7 +70,7 @@ TEST(FilledState, ForetellsWhatAMoveChanges) {
       ++seen;
     }
   }
-  EXPECT_GT(seen, 1000);
+  EXPECT_GT(seen, testing::amount(1000));
 }
 
 double seconds_of(const std::function<void()>& work) {

@@ -45,8 +45,8 @@ bool has_placement(const System& system, const std::vector<bool>* closed = nullp
 
 // Enumeration says whether there is a placement; the repair must find one, however the search began.
 TEST(KeepDepths, FindsAPlacementWheneverThereIsOne) {
-  int repaired = 0;
-  int impossible = 0;
+  std::uint64_t repaired = 0;
+  std::uint64_t impossible = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(600); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
@@ -60,12 +60,12 @@ TEST(KeepDepths, FindsAPlacementWheneverThereIsOne) {
     repaired += kept && shallow ? 1 : 0;
     impossible += kept ? 0 : 1;
   }
-  EXPECT_GT(repaired, 30);
-  EXPECT_GT(impossible, 5);
+  EXPECT_GT(repaired, testing::amount(30));
+  EXPECT_GT(impossible, testing::amount(5));
 }
 
 TEST(TurnResource, OpensAndClosesAndKeepsAllDepths) {
-  int turned = 0;
+  std::uint64_t turned = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(300); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = deep_system(seed);
@@ -84,7 +84,7 @@ TEST(TurnResource, OpensAndClosesAndKeepsAllDepths) {
       EXPECT_NE(n.column_sum(j) == 0, was_empty);
     }
   }
-  EXPECT_GT(turned, 30);
+  EXPECT_GT(turned, testing::amount(30));
 }
 
 TEST(Deepen, SaysNoOnlyWhereNoAssignmentFits) {

@@ -225,7 +225,7 @@ TEST(Pareto, OfVeryManyStatesEndsWhenAsked) {
 // Equal throughputs that differ by rounding are one point, and what is advised is the same however few points
 // are asked for.
 TEST(Pareto, ListsNoPointTwiceAndAdvisesTheSameWhateverItShows) {
-  int advised = 0;
+  std::uint64_t advised = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(60); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system =
@@ -243,7 +243,7 @@ TEST(Pareto, ListsNoPointTwiceAndAdvisesTheSameWhateverItShows) {
     }
     advised += !all.points.empty() && all.advised != all.points.front() ? 1 : 0;
   }
-  EXPECT_GT(advised, 10);
+  EXPECT_GT(advised, testing::amount(10));
 }
 
 }  // namespace

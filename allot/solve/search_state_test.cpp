@@ -42,7 +42,7 @@ std::optional<Exchange> random_exchange(const SearchState& state, RandomStream& 
 
 // The same for chains over three resources, or back to the first.
 TEST(SearchState, ForetellsWhatAChainChanges) {
-  int seen = 0;
+  std::uint64_t seen = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(200); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.min_types = 2,
@@ -85,7 +85,7 @@ TEST(SearchState, ForetellsWhatAChainChanges) {
       }
     }
   }
-  EXPECT_GT(seen, 200);
+  EXPECT_GT(seen, testing::amount(200));
 }
 
 // Walks at random; the change foretold, the running sums and a fresh evaluation must agree all the way.
@@ -137,7 +137,7 @@ TEST(SearchState, CostIsMinusTheThroughputOrTheErrorOfTheShares) {
 
 // Any state that misses a floor costs more than any that misses none.
 TEST(SearchState, PutsFloorsAboveEverythingElse) {
-  int compared = 0;
+  std::uint64_t compared = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, {.max_types = 3,
@@ -164,7 +164,7 @@ TEST(SearchState, PutsFloorsAboveEverythingElse) {
       compared += worst_feasible > -1e300 && best_infeasible < 1e300 ? 1 : 0;
     }
   }
-  EXPECT_GT(compared, 20);
+  EXPECT_GT(compared, testing::amount(20));
 }
 
 // Paper Eq. 8: D_tj = (mu_tj - X_j) / n_j, for one ps server that has tasks.

@@ -138,7 +138,7 @@ TEST(Relaxation, ThePapersSupremumIsNotAttained) {
 }
 
 TEST(Relaxation, StartsPlaceEveryTaskAndKeepColumnsOccupied) {
-  int occupied = 0;
+  std::uint64_t occupied = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(500); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     const System system = random_system(seed, kEverything);
@@ -148,7 +148,7 @@ TEST(Relaxation, StartsPlaceEveryTaskAndKeepColumnsOccupied) {
     }
     if (!relaxation.occupied().empty()) ++occupied;
   }
-  EXPECT_GT(occupied, 250);
+  EXPECT_GT(occupied, testing::amount(250));
 }
 
 /// Whether all columns can be occupied at once, by looking at every state.

@@ -153,7 +153,7 @@ void expect_realisable(const System& system, const Solution& solution) {
 }
 
 TEST(Weighted, MeetsExactSharesWithTheLargestThroughputThatWholeThreadsAllow) {
-  int solved = 0;
+  std::uint64_t solved = 0;
   int relaxation_not_attained = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(250); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
@@ -175,13 +175,13 @@ TEST(Weighted, MeetsExactSharesWithTheLargestThroughputThatWholeThreadsAllow) {
     relaxation_not_attained += best < relaxed * (1 - 1e-6) ? 1 : 0;
     ++solved;
   }
-  EXPECT_GT(solved, 80);
+  EXPECT_GT(solved, testing::amount(80));
   EXPECT_GT(relaxation_not_attained, 0);  // whole threads matter: the branching has been put to the test
 }
 
 // Every type gets p_i s with the largest s, then X is maximal.
 TEST(Weighted, RaisesTheCommonLevelThenTheThroughput) {
-  int solved = 0;
+  std::uint64_t solved = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(250); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
@@ -198,7 +198,7 @@ TEST(Weighted, RaisesTheCommonLevelThenTheThroughput) {
                 1e-6 * solution.performance.throughput);
     ++solved;
   }
-  EXPECT_GT(solved, 80);
+  EXPECT_GT(solved, testing::amount(80));
 }
 
 // Where a resource has time left and a type has a thread there that is not always busy, working more would
@@ -299,8 +299,8 @@ TEST(Weighted, KeepsLeastDepths) {
 }
 
 TEST(Weighted, MeetsFloorsOrSaysThatItCannot) {
-  int met = 0;
-  int missed = 0;
+  std::uint64_t met = 0;
+  std::uint64_t missed = 0;
   for (std::uint64_t seed = 0; seed < testing::amount(600); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed=" << seed);
     SystemShape shape = kShape;
@@ -326,8 +326,8 @@ TEST(Weighted, MeetsFloorsOrSaysThatItCannot) {
       ++missed;
     }
   }
-  EXPECT_GT(met, 10);
-  EXPECT_GT(missed, 10);
+  EXPECT_GT(met, testing::amount(10));
+  EXPECT_GT(missed, testing::amount(10));
 }
 
 TEST(Weighted, NamesATypeThatIsToHaveAShareButHasNoThreads) {

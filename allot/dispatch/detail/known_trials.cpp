@@ -91,12 +91,11 @@ bool KnownSystem::worth_trying(TaskType i, ResourceId j, double fastest, double 
   const std::uint64_t rest = completions - candidate.latest_sample;
   const double servers = servers_kept_busy(i, j);
   const bool is_doubtful = known.doubtful();
-  if (known.completions() > 0 && rest >= kSoon << candidate.retries) {
-    const auto waited = (now - candidate.latest_end) * static_cast<double>(resources[index(j)].servers);
-    const double wanted = kServerTimePerTry * static_cast<double>(1 << candidate.retries) * known.seconds();
-    if (is_doubtful ? candidate.retries < kRetries
-                    : known.seconds() <= kNear * fastest && candidate.retries < kFewRetries &&
-                          (waited >= wanted || may_belong(i, j)))
+  if (known.completions() > 0 && candidate.retries < (is_doubtful ? kRetries : kFewRetries) &&
+      rest >= kSoon << candidate.retries) {
+    const double waited = (now - candidate.latest_end) * static_cast<double>(resources[index(j)].servers);
+    const double wanted = kServerTimePerTry * static_cast<double>(1U << candidate.retries) * known.seconds();
+    if (is_doubtful || (known.seconds() <= kNear * fastest && (waited >= wanted || may_belong(i, j))))
       return true;
   }
   if (rest < kFresh) return false;
